@@ -1,0 +1,224 @@
+"""What users type, parsed once into a request: version words, pins, products, devices, dates."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from compatkb.engine.records import Pin, Product, Request
+from compatkb.errors import UsageError
+from compatkb.snapshot.read import Snapshot
+
+_PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*((?:===|==|!=|>=|<=|~=|<|>).*)?")
+_OPERATOR = re.compile(r"[<>=!~]")
+
+
+def make_request(
+    facts: Snapshot,
+    options: Iterable[tuple[str, str]] = (),
+    words: Sequence[str] = (),
+    devices: Sequence[str] = (),
+    as_of: date | None = None,
+) -> Request:
+    """Return the request for version words by product id (`options`) and for PRODUCT or PRODUCT==V `words`.
+
+    Raises UsageError naming the word that is wrong and what would be right.
+    """
+    day = (as_of or date.max).toordinal()
+    pins: dict[str, Pin] = {}
+    bare: list[str] = []
+    asked = list(devices)
+    found = [_option(facts, name, text, day) for name, text in options]
+    for word in words:
+        match = _PIN.fullmatch(word)
+        if not match:
+            raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
+        product = find_product(facts, match[1])
+        if product.id == "device":
+            asked.append((match[2] or "").lstrip("= "))
+        elif match[2]:
+            found.append(_strict(facts, product, match[2].strip(), day))
+        else:
+            bare.append(product.id)
+    for pin in found:
+        pins[pin.product] = _both(facts, pins[pin.product], pin) if pin.product in pins else pin
+    order = list(facts.products)
+    return Request(
+        tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product))),
+        tuple(sorted((set(bare) - set(pins)), key=order.index)),
+        _devices(facts, asked, pins.get("hardware")),
+        day,
+    )
+
+
+def find_product(facts: Snapshot, name: str) -> Product:
+    """Return the product that a name means; raises UsageError with the closest names."""
+    product = facts.product(name)
+    if product is None:
+        names = [name for (name,) in ((row["name"],) for row in facts.rows("select name from name"))]
+        raise UsageError(f"unknown product {name!r}{_closest(name.lower(), [*facts.products, *names])}; see `compatkb list`")
+    return product
+
+
+def find_versions(facts: Snapshot, product: Product, text: str) -> int:
+    """Return the elements that a version word or specifier names, 0 for none; raises UsageError for unreadable text."""
+    known = facts.word(product.id, _plain(text))
+    if known is not None:
+        return known
+    if _OPERATOR.search(text):
+        return _matching(facts, product, text, strict=False)
+    normal = _normal(product, text)
+    return (facts.word(product.id, normal) or 0) if normal else 0
+
+
+def parse_day(text: str) -> date:
+    """Return a date written as YYYY-MM-DD; raises UsageError."""
+    try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a date; write it as YYYY-MM-DD, such as 2026-11-21") from None
+
+
+def _plain(text: str) -> str:
+    text = text.strip()
+    return text[1:] if re.match(r"v\d", text) else text
+
+
+def _option(facts: Snapshot, name: str, text: str, day: int) -> Pin:
+    product = facts.products.get(name)
+    if product is None:
+        raise UsageError(f"the data know no product {name!r}")
+    mask = find_versions(facts, product, text)
+    if mask:
+        return Pin(product.id, text, mask, exact=not _OPERATOR.search(text))
+    return _unlisted(facts, product, _plain(text).removeprefix("=="), text, day, strict=False)
+
+
+def _strict(facts: Snapshot, product: Product, spec: str, day: int) -> Pin:
+    text = product.id + spec
+    exact = re.fullmatch(r"={2,3}\s*([^,*\s]+)", spec)
+    if exact and product.scheme == "pep440":
+        normal = _normal(product, exact[1])
+        if normal is None:
+            raise UsageError(f"{exact[1]!r} is not a version as PEP 440 has them; see `compatkb show {product.id}`")
+        mask = facts.word(product.id, normal, strict=True)
+        if mask:
+            return Pin(product.id, text, mask, strict=True)
+        return _unlisted(facts, product, exact[1], text, day, strict=True)
+    if exact:
+        mask = find_versions(facts, product, exact[1])
+        return Pin(product.id, text, mask) if mask else _unlisted(facts, product, exact[1], text, day, strict=False)
+    mask = _matching(facts, product, spec, strict=product.scheme == "pep440")
+    if not mask:
+        raise UsageError(f"{product.id}{spec}: no known version fits{_known(facts, product, spec)}")
+    return Pin(product.id, text, mask, strict=True, exact=False)
+
+
+def _matching(facts: Snapshot, product: Product, spec: str, *, strict: bool) -> int:
+    """Judge a specifier element by element; needs the version parser, which plain words do without."""
+    from compatkb.versions import Scheme, admits, specifier
+
+    mask = 0
+    try:
+        wanted = None
+        if strict:
+            from packaging.specifiers import SpecifierSet
+
+            specifier(spec)  # for its message
+            wanted = SpecifierSet(spec)
+        for element in facts.elements(product.id):
+            if wanted is not None:
+                hit = wanted.contains(element.version)
+            else:
+                hit = admits(Scheme(product.scheme), spec, element.release, element.version)
+            mask |= hit << element.idx
+    except ValueError as error:
+        raise UsageError(f"{product.id}: {error}") from None
+    return mask
+
+
+def _normal(product: Product, text: str) -> str | None:
+    if product.scheme != "pep440":
+        return None
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return str(Version(text))
+    except InvalidVersion:
+        return None
+
+
+def _unlisted(facts: Snapshot, product: Product, version: str, text: str, day: int, *, strict: bool) -> Pin:
+    """Return the pin for a version that the data do not list, where such a pin can be answered at all."""
+    from compatkb.versions import Scheme, admits, parse
+
+    scheme = Scheme(product.scheme)
+    try:
+        if scheme is Scheme.LISTED:
+            raise ValueError
+        parse(scheme, version)
+    except ValueError:
+        raise UsageError(f"{product.id} has no version {version!r}{_known(facts, product, version)}") from None
+    if product.role == "leaf" or product.open:
+        return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version)
+    public = version.partition("+")[0]
+    released = facts.word(product.id, public) or (facts.word(product.id, _normal(product, public) or "") or 0)
+    if released and "+" in version:
+        return Pin(product.id, text, 0, strict=strict)  # the release is known: that build of it was never published
+    covered = any(
+        of == product.id and until >= day and admits(scheme, spec, version) for of, spec, _, _, until in facts.scopes
+    )
+    if not covered and facts.scopes and any(scope[0] == product.id for scope in facts.scopes):
+        return Pin(product.id, text, 0, strict=strict, beyond=True)
+    raise UsageError(f"{product.id} has no version {version!r}{_known(facts, product, version)}")
+
+
+def _known(facts: Snapshot, product: Product, text: str) -> str:
+    """Return the nearest known versions, as the end of a sentence."""
+    versions = list(dict.fromkeys(e.release for e in facts.elements(product.id)))
+    if not versions:
+        return ""
+    if product.scheme == "listed":
+        return _closest(text, [*versions, *facts.words(product.id)]) or f"; known: {', '.join(versions[-8:])}"
+    wanted = [int(n) for n in re.findall(r"\d+", text)][:4]
+
+    def distance(version: str) -> tuple[int, ...]:
+        have = [int(n) for n in re.findall(r"\d+", version)][:4]
+        pad = max(len(have), len(wanted))
+        pairs = zip(have + [0] * (pad - len(have)), wanted + [0] * (pad - len(wanted)), strict=True)
+        return tuple(abs(a - b) for a, b in pairs)
+
+    near = sorted(versions, key=distance)[:3]
+    return f"; the nearest that exist: {', '.join(near)}"
+
+
+def _closest(text: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = list(dict.fromkeys(get_close_matches(text, sorted(set(known)), n=3, cutoff=0.6)))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _both(facts: Snapshot, one: Pin, other: Pin) -> Pin:
+    mask = one.mask & other.mask
+    if not mask:
+        raise UsageError(f"{one.product} is pinned twice, and nothing fits both {one.text!r} and {other.text!r}")
+    return Pin(one.product, f"{one.text} {other.text}", mask, one.strict or other.strict, one.exact or other.exact)
+
+
+def _devices(facts: Snapshot, asked: Sequence[str], hardware: Pin | None) -> tuple[str, ...]:
+    every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
+    if not asked:
+        elements = facts.elements("hardware") if hardware else ()
+        offered = {d for e in elements if hardware and hardware.mask >> e.idx & 1 for d in e.devices}
+        return tuple(d for d in every if d in offered) or every
+    found: list[str] = []
+    names = [e.version for e in facts.elements("device")]
+    for text in asked:
+        mask = facts.word("device", text)
+        if not mask:
+            known = ", ".join(names)
+            raise UsageError(f"unknown device {text!r}{_closest(text, names) or f'; known: {known}'}")
+        found += [name for n, name in enumerate(names) if mask >> n & 1]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,117 @@
+"""What each command does: open the facts, ask, print."""
+
+import argparse
+import sys
+from datetime import UTC, date, datetime
+
+from compatkb import __version__
+from compatkb.asking import find_product, make_request, parse_day
+from compatkb.cli.parser import HEADLINES
+from compatkb.engine.answer import Answer
+from compatkb.engine.answer import resolve as answer_of
+from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import locate
+
+STALE_DAYS = 180
+
+
+def version_text() -> str:
+    """Return the line of --version: the program's version and the date of the data that it answers from."""
+    facts = Snapshot(locate())
+    _remark_age(facts, _today())
+    return f"compatkb {__version__} (data of {facts.meta['data_date']})\n"
+
+
+def resolve(arguments: argparse.Namespace) -> int:
+    """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
+    facts, day = _open(arguments)
+    options = [
+        (product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()
+    ]
+    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
+    return _print(facts, answer, arguments)
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """Say whether pinned versions work together, with every source."""
+    facts, day = _open(arguments)
+    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
+    arguments.why, arguments.all = True, False
+    return _print(facts, answer, arguments)
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Show what the data hold of a product or version."""
+    from compatkb.rendering.catalogue import product_text, release_text
+
+    facts, day = _open(arguments)
+    product = find_product(facts, arguments.product)
+    as_json = arguments.format == "json"
+    if arguments.version:
+        print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")
+    else:
+        print(product_text(facts, product, day, as_json=as_json), end="")
+    return 0
+
+
+def list_products(arguments: argparse.Namespace) -> int:
+    """List products, or the versions of one."""
+    from compatkb.rendering.catalogue import list_text
+
+    facts, day = _open(arguments)
+    product = find_product(facts, arguments.product) if arguments.product else None
+    print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
+    return 0
+
+
+def eol(arguments: argparse.Namespace) -> int:
+    """List ends of life."""
+    from compatkb.rendering.catalogue import eol_text, parse_days
+
+    facts, day = _open(arguments)
+    product = find_product(facts, arguments.product) if arguments.product else None
+    days = parse_days(arguments.within)
+    print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
+    return 0
+
+
+def _open(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+    today = _today()
+    day = parse_day(arguments.as_of) if arguments.as_of else today
+    facts = Snapshot(locate(arguments.data))
+    _remark_age(facts, today)
+    return facts, day
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _remark_age(facts: Snapshot, today: date) -> None:
+    age = (today - date.fromisoformat(facts.meta["data_date"])).days
+    if age > STALE_DAYS:
+        print(f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb may know more", file=sys.stderr)
+
+
+def _print(facts: Snapshot, answer: Answer, arguments: argparse.Namespace) -> int:
+    if arguments.format == "json":
+        import json
+
+        from compatkb.rendering.payload import answer_payload
+
+        print(json.dumps(answer_payload(facts, answer, why=arguments.why), indent=2, ensure_ascii=False))
+    elif arguments.format == "requirements":
+        from compatkb.rendering.commands import requirements
+        from compatkb.rendering.sentences import asked, cause
+
+        if answer.stacks:
+            print(requirements(facts, answer.stacks[0]), end="")
+        else:
+            print(f"error: {asked(answer.request)}: no stack", file=sys.stderr)
+            for found in answer.causes:
+                print(f"- {cause(facts, found, answer.request)}", file=sys.stderr)
+    else:
+        from compatkb.rendering.text import answer_text
+
+        print(answer_text(facts, answer, why=arguments.why, everything=arguments.all), end="")
+    return 1 if answer.verdict in ("does-not-work", "unknown") else 0

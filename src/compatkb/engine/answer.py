@@ -1,0 +1,162 @@
+"""Answers: the best stacks for a request; or why there is none, and what is nearest."""
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from compatkb.engine.causes import Cause, causes_of
+from compatkb.engine.problem import Problem
+from compatkb.engine.records import UNKNOWN, Element, Pin, Request, Route
+from compatkb.engine.search import Search
+from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.snapshot.read import Snapshot
+
+MOST_NEAREST = 8
+
+
+class Near(NamedTuple):
+    """A stack that answers the request after some of its pins were given up."""
+
+    relaxed: tuple[str, ...]
+    where: str  # below, above, or best
+    stack: Stack
+
+
+class Answer(NamedTuple):
+    """What compatkb says to a request; `stacks` best first."""
+
+    request: Request
+    verdict: str
+    stacks: tuple[Stack, ...]
+    causes: tuple[Cause, ...]
+    nearest: tuple[Near, ...]
+
+
+def resolve(facts: Snapshot, request: Request) -> Answer:
+    """Return the answer; raises GaveUpError when the search exceeds its budget."""
+    stacks = best_stacks(facts, request)
+    if stacks and stacks[0].level < UNKNOWN:
+        return Answer(request, stacks[0].verdict, stacks, (), ())
+    causes: list[Cause] = []
+    if not stacks:
+        for device, route in routes_of(facts, request):
+            causes += [c for c in causes_of(facts, request, device, route) if not _repeats(c, causes)]
+    settled = bool(causes) and all(cause.certain for cause in causes)
+    verdict = "unknown" if stacks or not settled else "does-not-work"
+    if not stacks and not causes:
+        verdict = "does-not-work"  # the pins on the platform exclude each other
+    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request)))
+
+
+def _repeats(cause: Cause, known: list[Cause]) -> bool:
+    return any(cause.blocker == other.blocker and cause.device == other.device for other in known)
+
+
+def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
+    """Yield the devices and routes that a request leaves open."""
+    asked = {pin.product for pin in request.pins} | set(request.bare)
+    for device in request.devices:
+        for route in facts.routes:
+            if device in route.devices and not route.without & asked:
+                yield device, route
+
+
+def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
+    """Return for every device, route and platform the best stack; those that nothing speaks for only if all are so."""
+    found: list[Stack] = []
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        for hit in Search(problem).run():
+            found += stacks_of(problem, hit)
+    if any(stack.level < UNKNOWN for stack in found):
+        found = [stack for stack in found if stack.level < UNKNOWN]
+    found.sort(key=lambda stack: stack.rank)
+    return tuple(found)
+
+
+def nearest(facts: Snapshot, request: Request) -> Iterator[Near]:
+    """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best."""
+    pins = [pin for pin in request.pins]
+    for count in range(1, len(pins) + 1):
+        found: list[Near] = []
+        for relaxed in combinations(pins, count):
+            found += _relaxed(facts, request, relaxed)
+        if found:
+            yield from _distinct(found)
+            return
+
+
+def _distinct(found: list[Near]) -> list[Near]:
+    seen = set()
+    kept = []
+    for near in found:
+        key = (near.stack.device, near.stack.route, tuple((e.product, e.idx) for e in near.stack.packages), near.stack.python)
+        if key not in seen:
+            seen.add(key)
+            kept.append(near)
+    return kept[:MOST_NEAREST]
+
+
+def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> list[Near]:
+    names = tuple(pin.product for pin in relaxed)
+    free = _without(facts, request, names)
+    found: list[Near] = []
+    if len(relaxed) == 1 and not relaxed[0].extra:
+        groups = _series(facts, names[0])
+        held = [n for n, mask in enumerate(groups) if mask & relaxed[0].mask]
+        if held and facts.products[names[0]].scheme != "listed":
+            below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
+            for route in {route.id: route for _, route in routes_of(facts, request)}.values():
+                for where, numbers in (("below", below), ("above", above)):
+                    for number in numbers:
+                        stack = _first(facts, _with(free, names[0], groups[number]), route)
+                        if stack:
+                            found.append(Near(names, where, stack))
+                            break
+    for route in {route.id: route for _, route in routes_of(facts, free)}.values():
+        stack = _first(facts, free, route)
+        if stack:
+            found.append(Near(names, "best", stack))
+            break  # routes come in today's order of preference
+    return found
+
+
+def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:
+    best: Stack | None = None
+    for device in request.devices:
+        if device not in route.devices:
+            continue
+        problem = Problem(facts, request, device, route)
+        hits = [hit for hit in Search(problem).run() if hit.level < UNKNOWN]
+        for hit in hits:
+            for stack in stacks_of(problem, hit):
+                if best is None or stack.rank < best.rank:
+                    best = stack
+    return best
+
+
+def _without(facts: Snapshot, request: Request, names: tuple[str, ...]) -> Request:
+    """Give up pins; their products stay asked for, in any version."""
+    bare = [n for n in names if facts.products[n].role in ("package", "companion")]
+    kept = tuple(pin for pin in request.pins if pin.product not in names)
+    return request._replace(pins=kept, bare=tuple(dict.fromkeys([*request.bare, *bare])))
+
+
+def _with(request: Request, product: str, mask: int) -> Request:
+    return request._replace(pins=(*request.pins, Pin(product, "", mask)))
+
+
+def _series(facts: Snapshot, product: str) -> list[int]:
+    """Return the elements of each series, oldest series first."""
+    groups: dict[str, int] = {}
+    for element in facts.elements(product):
+        name = series_of(element, facts.products[product].series)
+        groups[name] = groups.get(name, 0) | 1 << element.idx
+    return list(groups.values())
+
+
+def series_of(element: Element, numbers: int) -> str:
+    """Return the series that an element belongs to: the first numbers of its release."""
+    parts = re.match(r"\d+(\.\d+)*", element.release)
+    return ".".join(parts[0].split(".")[:numbers]) if parts else element.release

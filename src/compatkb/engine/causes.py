@@ -1,0 +1,143 @@
+"""Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from compatkb.engine.problem import Blocker, Problem
+from compatkb.engine.records import STRONG, Edge, Element, Request, Route
+from compatkb.engine.search import Search
+from compatkb.snapshot.read import Snapshot
+
+
+class Cause(NamedTuple):
+    """A group of facts that excludes stacks; `certain` is false where an absence or inference proves nothing."""
+
+    blocker: Blocker
+    device: str
+    route: str
+    certain: bool
+    refused: tuple[tuple[str, Element], ...]  # offer: code and element
+    elements: tuple[Element, ...]  # platform: the builds that lack wheels
+    edges: tuple[Edge, ...]  # claim: what denies
+
+
+def causes_of(facts: Snapshot, request: Request, device: str, route: Route) -> tuple[Cause, ...]:
+    """Return an irreducible set of causes for one device and route; empty where the pins leave no platform at all."""
+    problem = Problem(facts, request, device, route)
+    blockers = _blockers(problem)
+    every = frozenset(blockers)
+
+    def blocked(active: Iterable[Blocker]) -> bool:
+        return not Search(Problem(facts, request, device, route, every - frozenset(active)), first_only=True).run()
+
+    if blocked(()):
+        return ()
+    return tuple(_cause(problem, blocker) for blocker in _irreducible([], False, blockers, blocked))
+
+
+def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked) -> list[Blocker]:  # type: ignore[no-untyped-def]
+    """QuickXplain (Junker 2004): the first blockers of the list are kept in preference to later ones."""
+    if changed and blocked(base):
+        return []
+    if len(blockers) == 1:
+        return blockers
+    half = len(blockers) // 2
+    left, right = blockers[:half], blockers[half:]
+    kept_right = _irreducible(base + left, bool(left), right, blocked)
+    kept_left = _irreducible(base + kept_right, bool(kept_right), left, blocked)
+    return kept_left + kept_right
+
+
+def _blockers(problem: Problem) -> list[Blocker]:
+    """Return the groups of facts that can matter, those that explain best first."""
+    variables = problem.variables
+    pairs: list[Blocker] = []
+    for n, one in enumerate(variables):
+        for other in variables[n + 1 :]:
+            if problem.facts.edges(other, one):
+                pairs.append(("claim", other, one))
+            elif problem.facts.edges(one, other):
+                pairs.append(("claim", one, other))
+    offers: list[Blocker] = [("offer", product) for product in variables]
+    dims: list[Blocker] = [
+        ("claim", product, dimension)
+        for product in variables
+        for dimension in ("os", "python", "arch")
+        if problem.facts.edges(product, dimension)
+    ]
+    platforms: list[Blocker] = [("platform", p) for p in variables if problem.facts.products[p].role != "dimension"]
+    leaves: list[Blocker] = [
+        ("claim", product, to)
+        for product in variables
+        for to in problem.facts.edges_from(product)
+        if to not in variables and problem.facts.products[to].role == "leaf"
+    ]
+    return pairs + offers + dims + platforms + leaves
+
+
+def _cause(problem: Problem, blocker: Blocker) -> Cause:
+    refused: tuple[tuple[str, Element], ...] = ()
+    elements: tuple[Element, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    product = blocker[1]
+    certain = is_closed(problem, product)
+    if blocker[0] == "offer":
+        candidates = _pinned(problem, product)
+        refused = tuple((code, e) for e in candidates if (code := problem.refusal(e)))
+    elif blocker[0] == "platform":
+        elements = tuple(e for e in _pinned(problem, product) if problem.refusal(e) is None)
+        certain = certain and all(e.complete >= problem.request.as_of for e in elements)
+    else:
+        edges = _denying(problem, product, blocker[2])
+        roles = problem.facts.products
+        if blocker[2] in problem.variables and roles[blocker[2]].role == "package":
+            certain = certain and is_closed(problem, blocker[2])
+        certain = certain and all(edge.level == STRONG and not edge.open for edge in edges)
+    return Cause(blocker, problem.device, problem.route.id, certain, refused, elements, edges)
+
+
+def _pinned(problem: Problem, product: str) -> list[Element]:
+    pin = problem.request.pin(product)
+    elements = problem.facts.elements(product)
+    if pin and pin.extra:
+        return []
+    return [e for e in elements if pin is None or pin.mask >> e.idx & 1]
+
+
+def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
+    """Return the edges between two products that deny something among their candidates."""
+    mine = {e.idx for e in _pinned(problem, one) if problem.refusal(e) is None}
+    pin = problem.request.pin(other)
+    theirs = pin.mask if pin else -1
+    found = []
+    for edge in problem.facts.edges(one, other):
+        if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices):
+            continue
+        if not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
+            continue
+        excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
+        if excluded & theirs or (pin and pin.extra and problem.inside(edge, len(problem.facts.elements(other))) == (edge.kind == "breaks")):
+            found.append(edge)
+    for edge in problem.facts.edges(other, one):
+        if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices) or not edge.of_mask & theirs:
+            continue
+        excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
+        if any(excluded >> idx & 1 for idx in mine) and edge.denies & problem.cells:
+            found.append(edge)
+    return tuple(found)
+
+
+def is_closed(problem: Problem, product: str) -> bool:
+    """Return whether no further release of a product can exist that would fit: its list is whole at the as-of date."""
+    facts = problem.facts
+    if facts.products[product].role in ("dimension", "leaf"):
+        return True
+    covered = 0
+    for of, _, mask, devices, until in facts.scopes:
+        if of == product and until >= problem.request.as_of and (not devices or problem.device in devices):
+            covered |= mask
+    pin = problem.request.pin(product)
+    if pin and pin.beyond:
+        return False
+    wanted = pin.mask if pin else (1 << len(facts.elements(product))) - 1
+    return not wanted & ~covered

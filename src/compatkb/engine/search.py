@@ -1,0 +1,228 @@
+"""The search: which builds go together, on which platforms, and which of them are best there.
+
+Depth first over the products in rank order, newest first; platforms are bits that shrink on the way down. A branch ends
+where every platform that it could still serve already has an answer that is at least as good.
+"""
+
+from typing import NamedTuple
+
+from compatkb.engine.problem import ABSENT, JOKER, Problem
+from compatkb.engine.records import STRONG, UNKNOWN, WEAK, Found
+from compatkb.errors import GaveUpError
+
+BUDGET = 200_000
+_MOST_WARNINGS = 63
+
+
+class Search:
+    """One run over one problem."""
+
+    def __init__(self, problem: Problem, *, first_only: bool = False, budget: int = BUDGET) -> None:
+        """`first_only` stops at the first stack, whatever it is: enough to know that there is one."""
+        self.problem = problem
+        self.first_only = first_only
+        self.budget = budget
+        self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
+        self._covered: dict[int, int] = {}
+        self._variables = problem.variables
+        self._provider = problem.route.provider
+
+    def run(self) -> tuple[Found, ...]:
+        """Return for every platform the best stack, best level first; raises GaveUpError beyond the budget."""
+        domains = dict(self.problem.domains)
+        for blocker in self.problem.ignored:
+            if blocker[0] == "offer" and blocker[1] in domains:
+                domains[blocker[1]] = -1
+        self._domains = domains
+        if all(domains[product] for product in self.problem.required):
+            self._extend(0, [], self.problem.cells, 0, 0, 0)
+        return self._assigned()
+
+    def _extend(self, depth: int, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
+        if depth == len(self._variables):
+            self._finish(chosen, strong, weak, unknown, warned)
+            return
+        product = self._variables[depth]
+        for idx in self._candidates(product, chosen):
+            if self.first_only and self.raw:
+                return
+            self.budget -= 1
+            if self.budget < 0:
+                raise GaveUpError("gave up: the search reached its limit; pin more products or a Python")
+            if idx == ABSENT:
+                self._extend(depth + 1, [*chosen, (product, idx)], strong, weak, unknown, warned)
+                continue
+            levels = self.problem.levels(product, idx)
+            usable = strong | weak
+            s = strong & levels.strong
+            w = usable & (levels.strong | levels.weak) & ~s
+            u = (usable | unknown) & (levels.strong | levels.weak | levels.unknown) & ~s & ~w
+            for other, number in chosen:
+                if number == ABSENT:
+                    continue
+                pair = self.problem.pair(product, idx, other, number)
+                live = ~pair.denied
+                vague = pair.muddled | (pair.matters & ~pair.strong & ~pair.weak)
+                faint = pair.matters & ~pair.strong
+                u = (u | ((s | w) & vague)) & live
+                w = (w | (s & faint)) & live & ~vague
+                s = s & live & ~faint & ~vague
+            count = min(warned + self.problem.warnings(product, idx), _MOST_WARNINGS)
+            s, w, u = (self._open(cells, kind, count) for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)))
+            if s | w | u:
+                self._extend(depth + 1, [*chosen, (product, idx)], s, w, u, count)
+
+    def _candidates(self, product: str, chosen: list[tuple[str, int]]) -> list[int]:
+        domain = self._domains[product]
+        found: list[int] = []
+        if domain < 0:  # the absence is ignored: one build that fits everything stands for it
+            return [JOKER]
+        for other, number in chosen:
+            if number >= 0:
+                domain &= self.problem.allowed(other, number, product)
+        while domain:
+            idx = domain.bit_length() - 1
+            domain ^= 1 << idx
+            found.append(idx)
+        if product in self.problem.optional:
+            found.append(ABSENT)
+        return found
+
+    def _open(self, cells: int, kind: int, count: int) -> int:
+        """Return the platforms that have no answer yet as good as this one could become."""
+        level = kind * (_MOST_WARNINGS + 1) + count
+        for known, covered in self._covered.items():
+            if known <= level:
+                cells &= ~covered
+        return cells
+
+    def _finish(self, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
+        present = [(p, i) for p, i in chosen if i != ABSENT]
+        if not self._closed(present):
+            return
+        s, w, u = self._attached(present, strong, weak, unknown)
+        bad, faint = self._leaf_conflicts(present)
+        s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, u & ~bad
+        for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
+            cells = self._open(cells, kind, warned)
+            if cells:
+                level = kind * (_MOST_WARNINGS + 1) + warned
+                self._covered[level] = self._covered.get(level, 0) | cells
+                self.raw.append((level, len(self.raw), tuple(present), cells))
+
+    def _closed(self, present: list[tuple[str, int]]) -> bool:
+        """Return whether everything is there that is needed, and nothing that nobody asked for."""
+        names = {product for product, _ in present}
+        needed: set[str] = set()
+        for product, idx in present:
+            if idx >= 0:
+                for to, edges in self.problem.facts.edges_from(product).items():
+                    if to in self._variables and any(e.kind == "needs" and e.of_mask >> idx & 1 for e in edges):
+                        needed.add(to)
+        return needed <= names and names <= needed | set(self.problem.required)
+
+    def _attached(self, present: list[tuple[str, int]], strong: int, weak: int, unknown: int) -> tuple[int, int, int]:
+        """Lower the level where something in the stack is vouched for by nothing else in it."""
+        for product, idx in present:
+            if product == self._provider or idx < 0 or len(present) == 1:
+                continue
+            if product == "glibc":  # platform tags speak of it; see Problem
+                continue
+            firm = faint = 0
+            for other, number in present:
+                if other != product and number >= 0:
+                    pair = self.problem.pair(product, idx, other, number)
+                    firm |= pair.strong
+                    faint |= pair.weak
+                elif other != product:
+                    firm = -1
+            unknown |= (strong | weak) & ~firm & ~faint
+            weak = (weak | strong & ~firm) & (firm | faint)
+            strong &= firm
+        return strong, weak, unknown
+
+    def _leaf_conflicts(self, present: list[tuple[str, int]]) -> tuple[int, int]:
+        """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
+        bad = faint = 0
+        for rows in leaf_rows(self.problem, present).values():
+            for regions in _split(rows):
+                cells, mask, weak = regions
+                if not mask:
+                    bad |= cells
+                if weak:
+                    faint |= cells
+        return bad & self.problem.cells, faint
+
+    def _assigned(self) -> tuple[Found, ...]:
+        """Give every platform to the best of what was found for it."""
+        taken = 0
+        found = []
+        for level, _, chosen, cells in sorted(self.raw):
+            cells &= ~taken
+            taken |= cells
+            if cells:
+                kind, warned = divmod(level, _MOST_WARNINGS + 1)
+                found.append(Found(self.problem.device, self.problem.route, chosen, kind, warned, cells))
+        return tuple(found)
+
+
+class LeafRow(NamedTuple):
+    """What one edge demands of a product that nobody pinned."""
+
+    cells: int
+    mask: int  # admitted elements
+    level: int
+    exact: bool  # it pins a version, so the product is in the stack
+    listed: bool  # installers read it themselves
+    bound: str  # what a command must say, since no metadata do; empty where they do
+
+
+
+def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, list[LeafRow]]:
+    """Return what a stack's builds require of products that are known only through pins, waived pins left out."""
+    names = {product for product, _ in present}
+    waived = {
+        edge
+        for product, mask, edge in problem.facts.waivers
+        if any(p == product and i >= 0 and mask >> i & 1 for p, i in present)
+    }
+    found: dict[str, list[LeafRow]] = {}
+    for product, idx in present:
+        if idx < 0:
+            continue
+        for to, edges in problem.facts.edges_from(product).items():
+            if to in names or problem.facts.products[to].role != "leaf" or ("claim", product, to) in problem.ignored:
+                continue
+            size = (1 << len(problem.facts.elements(to))) - 1
+            for edge in edges:
+                if not edge.of_mask >> idx & 1 or edge.id in waived or edge.kind == "verified" or edge.open:
+                    continue
+                if edge.devices and problem.device not in edge.devices:
+                    continue
+                cells = edge.denies & problem.cells
+                if cells:
+                    mask = size & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask
+                    mask = mask or size  # a range that names no known version says nothing of the known ones
+                    exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
+                    bound = edge.spec if edge.kind == "constrains" else ""
+                    found.setdefault(to, []).append(LeafRow(cells, mask, edge.level, exact, edge.listed, bound))
+    return found
+
+
+def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
+    """Return disjoint platform bits with what is admitted there, and whether an inferred pin decides it."""
+    regions: list[tuple[int, int, bool]] = []
+    seen = 0
+    for cells, mask, level, exact, _, _ in rows:
+        weak = exact and level == WEAK
+        cut: list[tuple[int, int, bool]] = []
+        for known, admitted, was_weak in regions:
+            if known & cells:
+                cut.append((known & cells, admitted & mask, was_weak or weak))
+            if known & ~cells:
+                cut.append((known & ~cells, admitted, was_weak))
+        if cells & ~seen:
+            cut.append((cells & ~seen, mask, weak))
+        seen |= cells
+        regions = cut
+    return regions

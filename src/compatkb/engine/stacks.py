@@ -1,0 +1,316 @@
+"""From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
+
+from typing import NamedTuple
+
+from compatkb.engine.problem import Problem, dimension_cells
+from compatkb.engine.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
+from compatkb.engine.search import LeafRow, leaf_rows
+
+SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
+"""Dimensions beyond the platform of which a stack says what is known."""
+
+
+class Warned(NamedTuple):
+    """A reason for care: its kind, whom it concerns, and what is needed to say it."""
+
+    kind: str  # yanked, eol, security, driver, preview, known-issue
+    product: str
+    version: str
+    day: int | None  # since when, or the last supported day
+    until: int | None  # the other bound, where only bounds are known
+    detail: str
+    sources: tuple[tuple[str, str | None], ...]
+
+
+class Link(NamedTuple):
+    """What speaks for two members of a stack together."""
+
+    one: str
+    other: str
+    level: int
+    claims: tuple[str, ...]
+
+
+class Stack(NamedTuple):
+    """Builds that go together on every combination of the platforms listed."""
+
+    device: str
+    route: str
+    level: int  # STRONG, WEAK or UNKNOWN
+    packages: tuple[Element, ...]  # in rank order; companions and pinned runtimes included
+    requested: tuple[str, ...]  # the products that the search was about
+    python: tuple[str, ...]
+    os: tuple[str, ...]
+    arch: tuple[str, ...]
+    known: dict[str, tuple[str, ...]]  # dimension: values that are vouched for, or the bound that is needed
+    bounds: tuple[tuple[str, str], ...]  # product outside the stack, specifier
+    warnings: tuple[Warned, ...]
+    links: tuple[Link, ...]
+    rank: tuple[object, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in the words of the design."""
+        if self.level == UNKNOWN:
+            return "unknown"
+        if self.level == WEAK:
+            return "likely"
+        return "works-with-warnings" if any(w.kind != "known-issue" for w in self.warnings) else "works"
+
+
+def stacks_of(problem: Problem, found: Found) -> list[Stack]:
+    """Split a found assignment into rectangles on which companions, pins and vouched values are the same."""
+    chosen = [(p, i) for p, i in found.chosen if i >= 0]
+    parts: list[tuple[int, tuple[object, ...]]] = [(found.cells, ())]
+    for product in _companions(problem, chosen):
+        parts = _cut(parts, _companion_cells(problem, chosen, product, found))
+    rows = leaf_rows(problem, chosen)
+    for leaf in rows:
+        parts = _cut(parts, _leaf_cells(problem, leaf, rows[leaf], found.cells))
+    for dimension in SHOWN:
+        parts = _cut(parts, _known_cells(problem, chosen, dimension, found.cells))
+    made = []
+    for cells, facts in parts:
+        for pythons, systems, archs in _rectangles(problem, cells):
+            made.append(_stack(problem, found, chosen, facts, pythons, systems, archs))
+    return made
+
+
+def _cut(
+    parts: list[tuple[int, tuple[object, ...]]], values: list[tuple[int, object]]
+) -> list[tuple[int, tuple[object, ...]]]:
+    """Refine the parts so that each has one of the values, or none."""
+    out: list[tuple[int, tuple[object, ...]]] = []
+    for cells, facts in parts:
+        for mask, value in values:
+            if cells & mask:
+                out.append((cells & mask, (*facts, value)))
+                cells &= ~mask
+        if cells:
+            out.append((cells, facts))
+    return out
+
+
+def _companions(problem: Problem, chosen: list[tuple[str, int]]) -> list[str]:
+    names = {product for product, _ in chosen}
+    return [p.id for p in problem.facts.products.values() if p.role == "companion" and p.id not in names]
+
+
+def _companion_cells(
+    problem: Problem, chosen: list[tuple[str, int]], product: str, found: Found
+) -> list[tuple[int, object]]:
+    """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
+    left = found.cells
+    values: list[tuple[int, object]] = []
+    elements = problem.facts.elements(product)
+    domain = (1 << len(elements)) - 1
+    for other, number in chosen:
+        domain &= problem.allowed(other, number, product)
+    while domain and left:
+        idx = domain.bit_length() - 1
+        domain ^= 1 << idx
+        element = elements[idx]
+        if problem.refusal(element) is not None or problem.warnings(product, idx) > found.warnings:
+            continue
+        levels = problem.levels(product, idx)
+        fit = levels.strong if found.level == STRONG else levels.strong | levels.weak
+        vouched = 0
+        for other, number in chosen:
+            pair = problem.pair(product, idx, other, number)
+            good = pair.strong if found.level == STRONG else pair.strong | pair.weak
+            vouched |= good
+            fit &= ~pair.denied & ~pair.muddled & (~pair.matters | good)
+        fit &= vouched & left
+        if fit:
+            values.append((fit, element))
+            left &= ~fit
+    return values
+
+
+def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow], cells: int) -> list[tuple[int, object]]:
+    """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
+    values: list[tuple[int, object]] = []
+    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(cells, -1, False, ())]
+    for row in rows:
+        if row.listed:
+            continue  # installers see to it
+        cut = []
+        for known, admitted, pinned, bounds in regions:
+            if known & row.cells:
+                more = bounds if row.bound in (*bounds, "") or " or " in row.bound else (*bounds, row.bound)
+                cut.append((known & row.cells, admitted & row.mask, pinned or row.exact, more))
+            if known & ~row.cells:
+                cut.append((known & ~row.cells, admitted, pinned, bounds))
+        regions = cut
+    elements = problem.facts.elements(leaf)
+    for where, admitted, pinned, bounds in regions:
+        admitted &= (1 << len(elements)) - 1
+        if pinned and admitted:
+            values.append((where, elements[admitted.bit_length() - 1]))
+        elif bounds:
+            values.append((where, (leaf, ",".join(sorted(bounds)))))
+    return values
+
+
+def _known_cells(
+    problem: Problem, chosen: list[tuple[str, int]], dimension: str, cells: int
+) -> list[tuple[int, object]]:
+    """Return which values of a dimension the stack's builds vouch for, by platform."""
+    if dimension not in problem.facts.products or problem.request.pin(dimension):
+        return []
+    named: dict[int, int] = {}  # element: platforms
+    for product, idx in chosen:
+        if idx < 0 or problem.facts.products[product].role in ("dimension", "leaf"):
+            continue
+        for edge in problem.facts.edges(product, dimension):
+            if edge.of_mask >> idx & 1 and problem._holds(edge) and edge.kind != "breaks" and not edge.open:
+                mask, where = edge.to_mask, edge.vouches & cells
+                while mask and where:
+                    n = mask.bit_length() - 1
+                    mask ^= 1 << n
+                    named[n] = named.get(n, 0) | where
+    for product, idx in chosen:
+        for n in tuple(named):
+            if idx >= 0 and problem.facts.products[product].role not in ("dimension", "leaf"):
+                named[n] &= ~problem.pair(product, idx, dimension, n).denied
+    values: list[tuple[int, object]] = []
+    left = cells
+    elements = problem.facts.elements(dimension)
+    while left:
+        bit = left & -left
+        same = left
+        members = []
+        for n, where in named.items():
+            if where & bit:
+                members.append(n)
+                same &= where
+            else:
+                same &= ~where
+        if members:
+            names = tuple(elements[n].version for n in sorted(members, reverse=True))
+            values.append((same, (dimension, names)))
+        left &= ~same
+    return values
+
+
+def _rectangles(
+    problem: Problem, cells: int
+) -> list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+    """Return rectangles (Pythons, systems, architectures) that cover the platform bits exactly, largest first."""
+    grid = problem.facts.grid
+    pythons, archs = len(grid["python"]), len(grid["arch"])
+    rows: dict[tuple[int, int], list[int]] = {}  # (Pythons, arch): systems
+    for s in range(len(grid["os"])):
+        for a in range(archs):
+            row = cells >> (s * archs + a) * pythons & ((1 << pythons) - 1)
+            if row:
+                rows.setdefault((row, a), []).append(s)
+    merged: dict[tuple[int, tuple[int, ...]], list[int]] = {}  # (Pythons, systems): archs
+    for (row, a), systems in rows.items():
+        merged.setdefault((row, tuple(systems)), []).append(a)
+    found = []
+    for (row, systems), numbers in merged.items():
+        found.append(
+            (
+                tuple(grid["python"][n] for n in range(pythons) if row >> n & 1),
+                tuple(grid["os"][n] for n in reversed(systems)),
+                tuple(grid["arch"][n] for n in sorted(numbers, reverse=True)),
+            )
+        )
+    found.sort(key=lambda r: (-len(r[0]) * len(r[1]) * len(r[2]), r))
+    return found
+
+
+def _stack(
+    problem: Problem,
+    found: Found,
+    chosen: list[tuple[str, int]],
+    facts: tuple[object, ...],
+    pythons: tuple[str, ...],
+    systems: tuple[str, ...],
+    archs: tuple[str, ...],
+) -> Stack:
+    order = list(problem.facts.products)
+    roles = problem.facts.products
+    core = [problem.element(p, i) for p, i in chosen]
+    packages = [e for e in core if roles[e.product].role != "dimension"]
+    packages += [fact for fact in facts if isinstance(fact, Element)]
+    packages.sort(key=lambda e: order.index(e.product))
+    known = {e.product: (e.version,) for e in core if roles[e.product].role == "dimension"}
+    bounds = []
+    for fact in facts:
+        if isinstance(fact, tuple) and not isinstance(fact, Element):
+            if isinstance(fact[1], str):
+                bounds.append((fact[0], fact[1]))
+            else:
+                known[fact[0]] = fact[1]
+    grid = problem.facts.grid
+    cells = -1
+    for dimension, values in (("python", pythons), ("os", systems), ("arch", archs)):
+        cells &= dimension_cells(problem.facts, dimension, sum(1 << grid[dimension].index(v) for v in values))
+    asked = tuple(p for p, _ in chosen)
+    numbers = [(e.product, e.idx) for e in packages]
+    warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen))
+    return Stack(
+        found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
+        warnings, _links(problem, chosen, numbers, cells), _rank(problem, found, chosen, cells),
+    )  # fmt: skip
+
+
+def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: int) -> tuple[object, ...]:
+    """Sort key of the preference: verdict, warnings, route, newest product by product, then the wider stack."""
+    named = dict(chosen)
+    newest = tuple(-named.get(p, -1) for p in problem.facts.products if p in problem.variables)
+    return (found.level, found.warnings, found.route.rank, newest, -cells.bit_count(), -cells)
+
+
+def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]]) -> list[Warned]:
+    """Return the warnings that an element carries in this stack."""
+    element, as_of = problem.element(product, idx), problem.request.as_of
+    if problem.facts.products[product].role in ("leaf", "dimension"):
+        return []
+    found = []
+    sources = ()
+    if element.yank_by is not None and (element.yank_after or 0) <= as_of:
+        unsure = element.yank_after if as_of < element.yank_by else None
+        found.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", sources))
+    if element.eol is not None and element.eol < as_of:
+        found.append(Warned("eol", product, element.version, element.eol, None, "", sources))
+    if element.stage in ("preview", "prototype"):
+        found.append(Warned("preview", product, element.version, None, None, element.stage, sources))
+    for advisory in problem.facts.advisories:
+        if advisory.product != product or not advisory.mask >> idx & 1 or advisory.since > as_of:
+            continue
+        if advisory.devices and problem.device not in advisory.devices:
+            continue
+        if advisory.to and not any(p == advisory.to and i >= 0 and advisory.to_mask >> i & 1 for p, i in chosen):
+            continue
+        found.append(
+            Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)
+        )
+    return found
+
+
+def _links(
+    problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int
+) -> tuple[Link, ...]:
+    """Return for each pair of members what vouches for it on these platforms."""
+    dimensions = [(p, i) for p, i in chosen if (p, i) not in numbers]
+    members = [*numbers, *dimensions]
+    found = []
+    for n, (one, i) in enumerate(members):
+        for other, j in members[n + 1 :]:
+            pair = problem.pair(one, i, other, j)
+            speaking = [(e, inside) for e, inside in problem.speaking(one, i, other, j) if _speaks(e, inside, cells)]
+            if not speaking:
+                continue
+            firm, faint = cells & ~pair.strong, cells & ~pair.strong & ~pair.weak
+            level = STRONG if not firm else WEAK if not faint else UNKNOWN
+            found.append(Link(one, other, level, tuple(dict.fromkeys(e.claim for e, _ in speaking))))
+    return tuple(found)
+
+
+def _speaks(edge: Edge, inside: bool, cells: int) -> bool:
+    if edge.kind == "breaks":
+        return bool(edge.denies & cells)
+    return inside and bool((edge.vouches | edge.denies) & cells)

@@ -1,0 +1,469 @@
+"""The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
+
+import re
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from compatkb.versions import Scheme
+
+
+def _kebab(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _quoted(value: object) -> object:
+    """Refuse a bare 3.10, which TOML reads as the float 3.1."""
+    if isinstance(value, (int, float)):
+        raise ValueError("write it in quotes: TOML reads a bare 3.10 as 3.1")
+    return value
+
+
+def _term(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
+        raise ValueError(f"{text!r} is not a product id with an optional specifier, such as torch==2.8.0")
+    return text
+
+
+Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
+Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
+Term = Annotated[str, AfterValidator(_term)]
+Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, nothing extra, kebab-case keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=_kebab, populate_by_name=True)
+
+
+class Role(StrEnum):
+    """What a product is to a stack."""
+
+    PACKAGE = "package"  # in a stack when it is asked for or needed
+    COMPANION = "companion"  # shown where a matching build exists; never vetoes
+    LEAF = "leaf"  # known only through the pins and bounds of others
+    DIMENSION = "dimension"  # a property of the machine: python, os, arch, device, hardware, driver, glibc
+
+
+class Basis(StrEnum):
+    """How a claim is known."""
+
+    STATED = "stated"
+    OBSERVED = "observed"
+    INFERRED = "inferred"
+
+
+class Stage(StrEnum):
+    """How far a build has come; the last two cannot be installed."""
+
+    STABLE = "stable"
+    PREVIEW = "preview"
+    PROTOTYPE = "prototype"
+    SOURCE_ONLY = "source-only"
+    TAG_ONLY = "tag-only"
+
+
+class Kind(StrEnum):
+    """What a claim says of its two sides."""
+
+    NEEDS = "needs"  # present, and one of these
+    CONSTRAINS = "constrains"  # if present, one of these
+    VERIFIED = "verified"  # these work; others stay open
+    BREAKS = "breaks"  # these do not
+
+
+class Source(Record):
+    """A document that can be looked up again: a file in a repository, a thread, a page, or a file on an index."""
+
+    repo: Text | None = None  # owner/name
+    ref: Text | None = None  # commit, tag, or branch with its commit
+    path: Text | None = None
+    thread: Text | None = None  # issues/794 or pull/4212
+    url: Text | None = None
+    channel: Id | None = None  # an index of channels.toml
+    file: Text | None = None  # the file on that index
+    sha256: Text | None = None
+    at: int | Text | None = None  # line or heading
+    seen: date
+
+    @model_validator(mode="after")
+    def _specific(self) -> Self:
+        is_file = self.repo and self.ref and self.path
+        is_thread = self.repo and self.thread
+        if not (is_file or is_thread or self.url or (self.channel and self.file)):
+            raise ValueError("a source names repo+ref+path, repo+thread, url, or channel+file")
+        return self
+
+
+class Moment(Record):
+    """A date, or the bounds of one; days are inclusive."""
+
+    on: date | None = None
+    after: date | None = None
+    by: date | None = None
+    basis: Text | None = None  # tag-commit, first-upload, announcement, documentation ...
+    note: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if (self.on is None) == (self.after is None and self.by is None):
+            raise ValueError("give either `on`, or bounds `after` and `by`")
+        return self
+
+
+class EndOfLife(Record):
+    """The last supported day."""
+
+    last_day: date
+    precision: Literal["day", "month", "quarter", "year"] = "day"
+    note: Text | None = None
+    sources: Sources
+
+
+class Yank(Record):
+    """A withdrawal that people know more closely than the index file does."""
+
+    after: date | None = None
+    by: date
+    reason: Text | None = None
+    sources: Sources
+
+
+class Wheels(Record):
+    """Platforms for which a build has wheels; every combination of os, arch and python counts."""
+
+    os: tuple[Id, ...] = Field(min_length=1)
+    arch: tuple[Id, ...] = ("x86_64",)
+    python: tuple[Text, ...] = Field(min_length=1)
+    glibc: Text | None = None  # the oldest glibc that the platform tag admits
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
+
+
+class Build(Record):
+    """An installable form of a release."""
+
+    version: Text
+    aliases: tuple[Text, ...] = ()  # other spellings, as people type them
+    maker: Text | None = None  # who built it, where that is not the product's own maker
+    distribution: Text | None = None  # where it is published under another name than the product's
+    channels: tuple[Id, ...] = ()  # indexes that carry it; `default` is the client's own
+    devices: tuple[Id, ...] = Field(min_length=1)
+    stage: Stage = Stage.STABLE
+    only_with: tuple[Id, ...] = ()  # products without which this build has no use
+    released: Moment | None = None  # where it differs from the release
+    wheels: tuple[Wheels, ...] = ()  # on reachable indexes data/index/ says it
+    wheels_complete: bool = False  # true where the list of wheels is known to be whole
+    note: Text | None = None
+    sources: Sources
+
+
+class Release(Record):
+    """One version of a product."""
+
+    version: Text
+    name: Text | None = None
+    aliases: tuple[Text, ...] = ()
+    part_of: tuple[Text, ...] = ()  # listed products: the wider values that this one belongs to
+    devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
+    released: Moment | None = None
+    eol: EndOfLife | None = None
+    yanked: Yank | None = None
+    track: Text | None = None  # drivers: lts, production, rolling
+    note: Text | None = None
+    sources: Sources
+    build: tuple[Build, ...] = ()
+
+
+class When(Record):
+    """Conditions under which a claim holds, and-ed; inside one dimension any value will do."""
+
+    device: tuple[Id, ...] = ()
+    os: tuple[Id, ...] = ()
+    arch: tuple[Id, ...] = ()
+    python: tuple[Text, ...] = ()  # minors such as "3.12", or one bound such as ">=3.12"
+    hardware: tuple[Id, ...] = ()
+
+
+class Claim(Record):
+    """What one product's versions say of another's: the only relation."""
+
+    id: Id
+    kind: Kind
+    of: Term
+    to: tuple[Term, ...] = Field(min_length=1)  # of one product: any of these; of several: all together
+    when: When | None = None
+    basis: Basis = Basis.STATED
+    reason: Text | None = None  # a sentence that people read; needed for `breaks`
+    note: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        if self.kind is Kind.BREAKS and not self.reason:
+            raise ValueError("`breaks` needs a `reason`")
+        return self
+
+
+class Dispute(Record):
+    """Sources that disagree, and what was decided."""
+
+    id: Id
+    about: Text
+    claims: tuple[Id, ...] = ()  # ids of claims in this file; empty where the dispute is about a date or a state
+    positions: tuple[Text, ...] = ()  # for such: what each side says, in the order of `sources`
+    decision: Text  # the id of the claim that holds, the value that holds, or "open"
+    reason: Text
+    decided: date
+    sources: tuple[Id, ...] = ()
+
+
+class Complete(Record):
+    """A scope inside which a missing release or wheel proves that there is none."""
+
+    what: Literal["release", "wheel"]
+    of: Term
+    channel: Id | None = None
+    device: tuple[Id, ...] = ()
+    until: date
+    ended: bool = False  # closed for good: later as-of dates are covered too
+    note: Text | None = None
+    sources: Sources
+
+
+class Install(Record):
+    """An installation that one plain command cannot do."""
+
+    of: Term
+    steps: tuple[tuple[Id, ...], ...] = Field(min_length=1)
+    waives: tuple[Text, ...] = ()  # "torch==2.6.0+xpu: intel-sycl-rt==2025.0.2": a pin that the vendor says to ignore
+    note: Text | None = None
+    sources: Sources
+
+
+class Advisory(Record):
+    """Something that a user of these versions must be told."""
+
+    of: Term
+    kind: Literal["security", "driver", "known-issue"]
+    message: Text
+    since: date
+    to: tuple[Term, ...] = ()  # only beside these
+    when: When | None = None
+    sources: Sources
+
+
+class ReplacedBy(Record):
+    """What to use instead of an ended product."""
+
+    product: Id
+    version: Text
+    device: Id | None = None
+    sources: Sources
+
+
+class Product(Record):
+    """The head of a product file."""
+
+    id: Id
+    name: Text
+    role: Role
+    scheme: Scheme
+    rank: int  # order in stacks, commands and the comparison of newest: small first
+    distribution: Text | None = None
+    import_name: Text | None = None
+    automatic: bool = False  # installed by the requirements of others; commands never name it
+    aliases: tuple[Text, ...] = ()
+    series: int = 2  # how many leading numbers make a series
+    series_aliases: dict[str, Text] = {}
+    default: Text | None = None  # a dimension's value where a request names none
+    platform: bool = False  # a dimension of the platform grid: python, os or arch
+    open: bool = False  # versions that are not listed can be asked about: rules on ranges cover them
+    homepage: Text | None = None
+    replaced_by: ReplacedBy | None = None
+    eol: EndOfLife | None = None
+    complete: tuple[Complete, ...] = ()
+    note: Text | None = None
+
+
+class ProductFile(Record):
+    """A file of data/products/."""
+
+    product: Product
+    source: dict[Id, Source]
+    release: tuple[Release, ...] = ()
+    claim: tuple[Claim, ...] = ()
+    dispute: tuple[Dispute, ...] = ()
+    install: tuple[Install, ...] = ()
+    advisory: tuple[Advisory, ...] = ()
+
+
+class IndexYank(Record):
+    """A withdrawal as the index shows it; `seen` is the first day on which it was seen."""
+
+    files: Literal["all", "some"]
+    reason: str = ""
+    seen: date
+
+
+class IndexRelease(Record):
+    """What the index says of one version; wheels map a Python tag to platform tags."""
+
+    version: Text
+    uploaded: datetime
+    yanked: IndexYank | None = None
+    requires_python: str = ""
+    requires: tuple[Text, ...] = ()
+    wheels: dict[str, tuple[Text, ...]] = {}
+    file: Text | None = None  # the wheel whose metadata was read
+
+
+class IndexFile(Record):
+    """A file of data/index/: what the default index says of one distribution."""
+
+    distribution: Text
+    seen: date
+    release: tuple[IndexRelease, ...] = ()
+
+
+class Channel(Record):
+    """A package index."""
+
+    id: Id
+    name: Text
+    url: Text | None = None  # none for the client's own default
+    style: Literal["default", "index-url", "extra-index-url", "find-links"]
+    mirrors: dict[str, Text] = {}
+    hardware: tuple[Id, ...] = ()
+    note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class ChannelFile(Record):
+    """data/channels.toml."""
+
+    channel: tuple[Channel, ...]
+    source: dict[Id, Source] = {}
+
+
+class Route(Record):
+    """A way to reach a device: which product brings it, and which are left out."""
+
+    id: Id
+    name: Text
+    rank: int  # today's preference: small first
+    device: tuple[Id, ...] = Field(min_length=1)
+    provider: Id
+    with_: tuple[Id, ...] = ()
+    without: tuple[Id, ...] = ()
+    note: Text | None = None
+
+
+class RouteFile(Record):
+    """data/routes.toml."""
+
+    route: tuple[Route, ...]
+
+
+class Contained(Record):
+    """One thing that an image holds."""
+
+    is_: Term
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+
+class Tag(Record):
+    """A container image tag."""
+
+    name: Text
+    device: Id
+    flavour: Id | None = None
+    option: Text | None = None  # the package manager inside: pip or idp
+    contains: tuple[Contained, ...] = ()
+    same_as: Text | None = None
+    note: Text | None = None
+    sources: Sources
+
+
+class Revision(Record):
+    """One revision of the document that lists tags; several may share a day, so `n` orders them."""
+
+    n: int
+    commit: Text
+    at: datetime
+
+
+class Listing(Record):
+    """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
+
+    tags: tuple[Text, ...] = Field(min_length=1)
+    table: Id
+    order: int
+    runs: tuple[tuple[int, int], ...] = Field(min_length=1)
+    cells: dict[str, str] = {}
+    links: dict[str, str] = {}
+
+
+class Repository(Record):
+    """The head of an image file."""
+
+    id: Id
+    name: Text  # as `docker pull` takes it
+    names: tuple[Text, ...] = ()  # other repositories that carry the same tags
+    document: Text  # path of the document that lists the tags
+    repo: Text  # repository of that document
+    run: tuple[Text, ...] = ()  # extra arguments of `docker run`
+    note: Text | None = None
+
+
+class ImageFile(Record):
+    """A file of data/images/."""
+
+    repository: Repository
+    source: dict[Id, Source]
+    revision: tuple[Revision, ...] = ()
+    tag: tuple[Tag, ...] = ()
+    listing: tuple[Listing, ...] = ()
+
+
+class Level(StrEnum):
+    """What an observation did; each says more than the one before."""
+
+    PUBLISHED = "published"
+    RESOLVE = "resolve"
+    GATE = "gate"
+    IMPORT = "import"
+    RUN = "run"
+
+
+class Observation(Record):
+    """A line of data/evidence/*.jsonl: what a command saw, dated."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    level: Level
+    outcome: Text
+    packages: dict[str, str]
+    python: Text
+    os: Id
+    arch: Id
+    device: Id
+    index: Text
+    checked: date
+    detail: str = ""
+    culprit: str | None = None

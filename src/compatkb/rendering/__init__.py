@@ -1,0 +1,1 @@
+"""Answers as text, JSON, commands and requirement files: a value in, a string out."""

@@ -1,0 +1,298 @@
+"""What the knowledge base holds: products, versions, ends of life."""
+
+import json
+import re
+from datetime import date, timedelta
+from typing import Any
+
+from compatkb.asking import find_versions
+from compatkb.engine.records import Product
+from compatkb.errors import UsageError
+from compatkb.rendering import sentences
+from compatkb.rendering.payload import SCHEMA, claim_payload, source_payload
+from compatkb.snapshot.read import Snapshot
+
+Content = dict[str, Any]
+
+
+def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: bool) -> str:
+    """Return the products, or the versions of one, newest first."""
+    if product is None:
+        rows = [
+            {
+                "id": p.id,
+                "name": p.name,
+                "role": p.role,
+                "releases": _count(facts, "release", p.id),
+                "builds": _count(facts, "element", p.id),
+                "distribution": p.distribution,
+            }
+            for p in facts.products.values()
+        ]
+        if as_json:
+            return _json(facts, day, {"products": rows})
+        width = max(len(row["id"]) for row in rows)
+        return "".join(f"{row['id']:<{width}}  {row['releases']:>4} releases  {row['name']} ({row['role']})\n" for row in rows)
+    releases = _releases(facts, product, day)
+    if as_json:
+        return _json(facts, day, {"product": product.id, "releases": releases})
+    return "".join(f"{_release_line(release)}\n" for release in releases)
+
+
+def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool) -> str:
+    """Return a product with its releases, disputes and end of life."""
+    row = facts.rows("select * from product where id = ?", product.id)[0]
+    releases = _releases(facts, product, day)
+    disputes = facts.rows("select * from dispute where product = ? order by id", product.id)
+    content: Content = {
+        "id": product.id,
+        "name": product.name,
+        "role": product.role,
+        "distribution": product.distribution,
+        "eol": row["eol"],
+        "replaced_by": json.loads(row["replaced_by"]) if row["replaced_by"] else None,
+        "note": row["note"],
+        "releases": releases,
+        "disputes": [_dispute(facts, d) for d in disputes],
+    }
+    if as_json:
+        return _json(facts, day, content)
+    lines = [f"{product.name} ({product.id}), {product.role}"]
+    if product.distribution:
+        lines.append(f"distribution: {product.distribution}")
+    if row["eol"]:
+        lines.append(f"end of life: {row['eol']}{_ended(row['eol'], day)}")
+    if content["replaced_by"]:
+        other = content["replaced_by"]
+        lines.append(f"replaced by: {other['product']} {other['version']}" + (f" on {other['device']}" if other.get("device") else ""))
+    if row["note"]:
+        lines.append(f"note: {row['note']}")
+    lines += ["", f"{len(releases)} releases, newest first:"]
+    lines += [f"  {_release_line(release)}" for release in releases]
+    if disputes:
+        lines += ["", "Disputes:"]
+        for dispute in content["disputes"]:
+            lines += [f"- {dispute['about']}; decided {dispute['decided']}: {dispute['decision']}", f"    {dispute['reason']}"]
+            lines += [f"    source: {s['url'] or s['text']}" for s in dispute["sources"]]
+    return "\n".join(lines) + "\n"
+
+
+def release_text(facts: Snapshot, product: Product, version: str, day: date, *, as_json: bool) -> str:
+    """Return one version, or a series: dates, builds, what it says of others and others of it, sources."""
+    mask = find_versions(facts, product, version)
+    if not mask:
+        known = ", ".join(release["version"] for release in _releases(facts, product, day)[:8])
+        raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
+    chosen = [e for e in facts.elements(product.id) if mask >> e.idx & 1]
+    names = dict.fromkeys(e.release for e in reversed(chosen))
+    content = []
+    for name in names:
+        row = facts.rows("select * from release where product = ? and version = ?", product.id, name)
+        builds = [e for e in chosen if e.release == name]
+        content.append(_release(facts, product, name, row[0] if row else None, builds))
+    if as_json:
+        return _json(facts, day, {"product": product.id, "releases": content})
+    return "\n".join(_release_lines(entry, day) for entry in content)
+
+
+def _release(facts: Snapshot, product: Product, name: str, row: Content | None, builds: list[Any]) -> Content:
+    says, said = [], []
+    bits = sum(1 << e.idx for e in builds)
+    for edges in facts.edges_from(product.id).values():
+        says += [edge.claim for edge in edges if edge.of_mask & bits]
+    for other in facts.products:
+        if other != product.id:
+            said += [edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"]
+    return {
+        "version": name,
+        "released": row["released"] if row else None,
+        "released_basis": row["basis"] if row else None,
+        "eol": row["eol"] if row else None,
+        "note": row["note"] if row else None,
+        "sources": [source_payload(s) for s in _pairs(row["sources"])] if row else [],
+        "builds": [
+            {
+                "version": e.version,
+                "stage": e.stage,
+                "devices": sorted(e.devices),
+                "channels": list(e.channels),
+                "yanked": e.yank_by is not None,
+                "yank_reason": e.yank_reason,
+                "wheels": _wheels(facts, e.strong, e.weak) if e.installable and e.channels else [],
+                "sources": [source_payload(s) for s in sentences.element_sources(facts, e)],
+            }
+            for e in reversed(builds)
+        ],
+        "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
+        "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(said)],
+    }
+
+
+def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
+    """Return, by family of systems and architecture, the Pythons with wheels."""
+    grid = facts.grid
+    pythons, archs = len(grid["python"]), len(grid["arch"])
+    found = []
+    for s, system in enumerate(grid["os"]):
+        if system not in facts.families:
+            continue
+        for a, arch in enumerate(grid["arch"]):
+            shift = (s * archs + a) * pythons
+            for cells, basis in ((strong, "seen"), (weak, "inferred")):
+                names = [grid["python"][n] for n in range(pythons) if cells >> shift + n & 1]
+                if names:
+                    found.append({"os": system, "arch": arch, "python": names, "basis": basis})
+    return found
+
+
+def _release_lines(entry: Content, day: date) -> str:
+    lines = [entry["version"]]
+    if entry["released"]:
+        basis = f" ({entry['released_basis']})" if entry["released_basis"] else ""
+        lines.append(f"  released: {entry['released']}{basis}")
+    if entry["eol"]:
+        lines.append(f"  end of life: {entry['eol']}{_ended(entry['eol'], day)}")
+    if entry["note"]:
+        lines.append(f"  note: {entry['note']}")
+    for build in entry["builds"]:
+        state = [build["stage"]] if build["stage"] != "stable" else []
+        if build["yanked"]:
+            state.append(f"yanked: {(build['yank_reason'] or 'no reason given').rstrip('.')}")
+        more = f" ({'; '.join(state)})" if state else ""
+        where = f" from {', '.join(build['channels'])}" if build["channels"] else ""
+        lines.append(f"  build {build['version']} for {', '.join(build['devices']) or 'any device'}{where}{more}")
+        for wheel in build["wheels"]:
+            mark = " (inferred)" if wheel["basis"] == "inferred" else ""
+            lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
+    for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
+        if claims:
+            lines.append(f"  {title}:")
+        for claim in claims:
+            when = f" when {claim['when']}" if claim["when"] else ""
+            lines.append(f"    {claim['of']} {claim['kind']} {' | '.join(claim['to'])}{when} [{claim['basis']}]")
+            lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
+            lines += [f"      disputed: {d['about']}; decided: {d['decision']} ({d['reason']})" for d in claim.get("disputes", ())]
+            lines += [f"      source: {s['url'] or s['text']}" for s in claim["sources"][:2]]
+    lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
+    return "\n".join(lines) + "\n"
+
+
+def eol_text(facts: Snapshot, product: Product | None, day: date, days: int, *, as_json: bool) -> str:
+    """Return the ends of life up to `days` after `day`, latest first: what is over, and what will be."""
+    limit = day + timedelta(days=days)
+    rows = facts.rows(
+        "select r.product, r.version, r.eol, r.eol_precision, r.eol_sources from release r where r.eol is not null "
+        "order by r.eol desc, r.product, r.position"
+    )
+    found = [
+        {
+            "product": row["product"],
+            "version": row["version"],
+            "last_day": row["eol"],
+            "precision": row["eol_precision"],
+            "ended": row["eol"] < day.isoformat(),
+            "sources": [source_payload(s) for s in _pairs(row["eol_sources"])],
+        }
+        for row in rows
+        if row["eol"] <= limit.isoformat() and (product is None or row["product"] == product.id)
+    ]
+    if as_json:
+        return _json(facts, day, {"within_days": days, "ends": found})
+    lines = []
+    for title, ended in ((f"Ends within {days} days of {day}:", False), ("Past its end of life:", True)):
+        part = [entry for entry in found if entry["ended"] is ended]
+        if part:
+            lines.append(title)
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for entry in part:
+            grouped.setdefault((entry["last_day"], entry["product"]), []).append(entry["version"])
+        for (last, name), versions in grouped.items():
+            shown = ", ".join(versions) if len(versions) <= 6 else f"{', '.join(versions[:5])} and {len(versions) - 5} more"
+            lines.append(f"  {last}  {name} {shown}")
+    if not lines:
+        lines.append(f"nothing ends up to {limit} that the data know of")
+    return "\n".join(lines) + "\n"
+
+
+def parse_days(text: str) -> int:
+    """Return a span such as 90d, 12w or 1y in days; raises UsageError."""
+    match = re.fullmatch(r"(\d{1,5})([dwmy]?)", text.strip())
+    if not match:
+        raise UsageError(f"{text!r} is not a span; write it as 90d, 12w, 6m or 1y")
+    return int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
+
+
+def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
+    rows = facts.rows("select * from release where product = ? order by position", product.id)
+    elements = facts.elements(product.id)
+    if not rows:
+        rows = [{"version": e.release, "released": None, "eol": None, "name": None, "aliases": "[]"} for e in reversed(elements)]
+    found = []
+    for row in rows:
+        released = row["released"]
+        if released and released[:10] > day.isoformat():
+            continue
+        mine = [e for e in elements if e.release == row["version"]]
+        found.append(
+            {
+                "version": row["version"],
+                "name": row["name"],
+                "aliases": json.loads(row["aliases"]),
+                "released": released,
+                "eol": row["eol"],
+                "ended": bool(row["eol"] and row["eol"] < day.isoformat()),
+                "yanked": bool(mine) and all(e.yank_by is not None for e in mine),
+                "builds": [e.version for e in reversed(mine)],
+            }
+        )
+    return found
+
+
+def _release_line(release: Content) -> str:
+    parts = [release["version"]]
+    if release["name"]:
+        parts.append(f"({release['name']})")
+    parts.append(release["released"] or "")
+    builds = [build for build in release["builds"] if build != release["version"]]
+    if builds:
+        parts.append(f"builds: {', '.join(builds)}")
+    if release["aliases"]:
+        parts.append(f"also: {', '.join(release['aliases'][:8])}")
+    if release["yanked"]:
+        parts.append("yanked")
+    if release["eol"]:
+        parts.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
+    return "  ".join(part for part in parts if part)
+
+
+def _dispute(facts: Snapshot, row: Content) -> Content:
+    claims = json.loads(row["claims"])
+    return {
+        "id": row["id"],
+        "about": row["about"],
+        "positions": json.loads(row["positions"]) or [claim_payload(facts, c) for c in claims],
+        "decision": row["decision"],
+        "reason": row["reason"],
+        "decided": row["decided"],
+        "sources": [source_payload(s) for s in _pairs(row["sources"])],
+    }
+
+
+def _ended(last_day: str, day: date) -> str:
+    return " (over)" if last_day < day.isoformat() else ""
+
+
+def _count(facts: Snapshot, table: str, product: str) -> int:
+    column = "release" if table == "element" else "version"
+    query = f"select count(distinct {column if table == 'release' else 'idx'}) n from {table} where product = ?"
+    found: int = facts.rows(query, product)[0]["n"]
+    return found
+
+
+def _pairs(text: str) -> tuple[sentences.Cited, ...]:
+    return tuple((name, url) for name, url in json.loads(text))
+
+
+def _json(facts: Snapshot, day: date, content: Content) -> str:
+    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
+    return json.dumps({**head, **content}, indent=2, ensure_ascii=False) + "\n"

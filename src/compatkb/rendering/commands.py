@@ -1,0 +1,149 @@
+"""Install commands for a stack: steps for pip and uv, the check that follows, and requirement lines."""
+
+import json
+import shlex
+from typing import NamedTuple
+
+from compatkb.engine.records import Element
+from compatkb.engine.stacks import Stack
+from compatkb.snapshot.read import Snapshot
+
+
+class Step(NamedTuple):
+    """One install command: what it installs and from where."""
+
+    pins: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+class Channel(NamedTuple):
+    """An index, as a command names it."""
+
+    id: str
+    url: str | None
+    style: str
+
+
+def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
+    """Return the install commands of a stack, in order; empty where a package is on no known index."""
+    packages = [e for e in stack.packages if _is_named(facts, e)]
+    if not packages or not all(_channel(facts, e, stack) for e in packages):
+        return ()
+    groups = _groups(facts, stack, packages)
+    bounds = tuple(f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec)
+    made = []
+    for number, group in enumerate(groups):
+        pins = tuple(f"{e.distribution}=={e.version}" for e in group)
+        made.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
+    return tuple(made)
+
+
+def pip_commands(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return the pip commands, quoted for a POSIX shell."""
+    return [_line("python -m pip install", step) for step in steps_of(facts, stack)]
+
+
+def uv_commands(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return the uv commands, quoted for a POSIX shell."""
+    return [_line("uv pip install", step) for step in steps_of(facts, stack)]
+
+
+def proof_command(facts: Snapshot, stack: Stack) -> str | None:
+    """Return a command that fails unless exactly this stack is installed and imports, in the order that matters."""
+    packages = [e for e in stack.packages if _is_named(facts, e)]
+    if not packages:
+        return None
+    wanted = ", ".join(f"'{e.distribution}': '{e.version}'" for e in packages)
+    modules = [m for e in packages if (m := facts.products[e.product].import_name)]
+    imports = f"import {', '.join(modules)}; " if modules else ""
+    return (
+        f'python -c "from importlib.metadata import version; want = {{{wanted}}}; '
+        f"have = {{name: version(name) for name in want}}; assert have == want, have; {imports}print('ok')\""
+    )
+
+
+def requirements(facts: Snapshot, stack: Stack) -> str:
+    """Return the stack as a requirements file; index options stand first, as pip reads them."""
+    packages = [e for e in stack.packages if _is_named(facts, e)]
+    flags: dict[str, None] = {}
+    for step in steps_of(facts, stack):
+        flags.update(dict.fromkeys(_file_flags(step.flags)))
+    lines = list(flags)
+    lines += [f"{e.distribution}=={e.version}" for e in packages]
+    lines += [f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec]
+    return "\n".join(lines) + "\n"
+
+
+def indexes_of(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return the addresses of the indexes that the stack needs; `default` is the client's own."""
+    found: dict[str, None] = {}
+    for element in stack.packages:
+        if _is_named(facts, element) and (channel := _channel(facts, element, stack)):
+            found[channel.url or channel.id] = None
+    return list(found)
+
+
+def _is_named(facts: Snapshot, element: Element) -> bool:
+    """Commands name packages and companions; what their requirements bring along comes by itself."""
+    product = facts.products[element.product]
+    pinned = product.role == "leaf" and not element.channels
+    return product.role in ("package", "companion") and not product.automatic and not pinned and bool(element.distribution)
+
+
+def _distribution(facts: Snapshot, product: str) -> str:
+    return facts.products[product].distribution or product
+
+
+def _channel(facts: Snapshot, element: Element, stack: Stack) -> Channel | None:
+    """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
+    known = {row["id"]: row for row in facts.rows("select id, url, style, hardware from channel")}
+    fitting = [known[c] for c in element.channels if c in known]
+    hardware = set(stack.known.get("hardware", ()))
+    for row in fitting:
+        if row["hardware"] and len(hardware) == 1 and hardware & set(row["hardware"].split()):
+            return Channel(row["id"], row["url"], row["style"])
+    plain = [row for row in fitting if not row["hardware"]] or fitting
+    return Channel(plain[0]["id"], plain[0]["url"], plain[0]["style"]) if plain else None
+
+
+def _groups(facts: Snapshot, stack: Stack, packages: list[Element]) -> list[list[Element]]:
+    """Return the packages of each command: what a recipe says, else one command per index that replaces the default."""
+    order = {e.product: e for e in packages}
+    for row in facts.rows("select product, mask, steps from install order by id"):
+        element = order.get(row["product"])
+        if element and int(row["mask"], 16) >> element.idx & 1:
+            steps = [[order.pop(p) for p in step if p in order] for step in json.loads(row["steps"])]
+            if order:
+                steps[-1] += order.values()
+            return [step for step in steps if step]
+    replacing: dict[str, list[Element]] = {}
+    adding: list[Element] = []
+    for element in packages:
+        channel = _channel(facts, element, stack)
+        assert channel
+        if channel.style == "index-url":
+            replacing.setdefault(channel.id, []).append(element)
+        else:
+            adding.append(element)
+    return [*replacing.values(), *([adding] if adding else [])]
+
+
+def _flags(facts: Snapshot, group: list[Element], stack: Stack) -> tuple[str, ...]:
+    flags: dict[str, None] = {}
+    for element in group:
+        channel = _channel(facts, element, stack)
+        if channel and channel.url:
+            option = {"index-url": "--index-url", "extra-index-url": "--extra-index-url"}.get(channel.style, "--find-links")
+            flags[f"{option} {shlex.quote(channel.url)}"] = None
+    replaced = [flag for flag in flags if flag.startswith("--index-url")]
+    if replaced and len(flags) > len(replaced):  # mixed: every index must stay reachable
+        flags = {flag.replace("--index-url", "--extra-index-url"): None for flag in flags}
+    return tuple(flags)
+
+
+def _file_flags(flags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(flag.replace("--index-url", "--extra-index-url") if flag.startswith("--index-url") else flag for flag in flags)
+
+
+def _line(command: str, step: Step) -> str:
+    return " ".join([command, *(shlex.quote(pin) for pin in step.pins), *step.flags])

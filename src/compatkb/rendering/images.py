@@ -1,0 +1,43 @@
+"""Image tags that contain a stack, as far as their repository declares it."""
+
+import json
+from datetime import date
+from typing import Any
+
+from compatkb.engine.records import Element
+from compatkb.engine.stacks import Stack
+from compatkb.snapshot.read import Snapshot
+
+
+def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]:
+    """Return the tags that declare every package that the stack is about, with when they were listed."""
+    wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
+    wanted = {p: e for p, e in wanted.items() if facts.products[p].role == "package"}
+    holding: dict[int, dict[str, str]] = {}
+    for product, element in wanted.items():
+        same = sum(1 << e.idx for e in facts.elements(product) if _alike(e, element))
+        for row in facts.rows("select image, mask, basis from content where product = ?", product):
+            if int(row["mask"], 16) & same:
+                holding.setdefault(row["image"], {})[product] = row["basis"]
+    found = []
+    for number, bases in sorted(holding.items()):
+        if len(bases) < len(wanted):
+            continue
+        row = facts.rows("select repository, name, device, runs from image where id = ?", number)[0]
+        runs = [run for run in json.loads(row["runs"]) if run[0] <= as_of]
+        if row["device"] != stack.device or not runs:
+            continue
+        found.append(
+            {
+                "image": f"{row['repository']}:{row['name']}",
+                "basis": "inferred" if "inferred" in bases.values() else "stated",
+                "first_listed": date.fromordinal(runs[0][0]).isoformat(),
+                "listed": any(run[1] >= as_of for run in runs),
+            }
+        )
+    return found
+
+
+def _alike(one: Element, other: Element) -> bool:
+    """Return whether two builds are one maker's work of one release for the same devices: 2.3.0 and 2.3.0+cpu."""
+    return (one.release, one.maker, one.devices) == (other.release, other.maker, other.devices)

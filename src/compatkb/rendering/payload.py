@@ -1,0 +1,180 @@
+"""Answers as plain dictionaries: the JSON contract, whose version is SCHEMA and whose text is docs/json.md."""
+
+from datetime import date
+from typing import Any
+
+from compatkb.engine.answer import Answer, Near
+from compatkb.engine.causes import Cause
+from compatkb.engine.records import STRONG, UNKNOWN, Request
+from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.rendering import commands, sentences
+from compatkb.rendering.images import images_of
+from compatkb.snapshot.read import Snapshot
+
+SCHEMA = 1
+_LEVELS = ("supported", "inferred", "unknown")
+
+
+def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dict[str, Any]:
+    """Return what `resolve --format json` prints."""
+    request = answer.request
+    return {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": _day(request.as_of),
+        "request": request_payload(request),
+        "verdict": answer.verdict,
+        "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
+        "causes": [cause_payload(facts, cause, request) for cause in answer.causes],
+        "nearest": [near_payload(facts, near, request, why=why) for near in answer.nearest],
+    }
+
+
+def request_payload(request: Request) -> dict[str, Any]:
+    """Return the request as it was understood."""
+    return {
+        "pins": {pin.product: pin.text for pin in request.pins},
+        "products": list(request.bare),
+        "devices": list(request.devices),
+    }
+
+
+def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool = False) -> dict[str, Any]:
+    """Return one stack."""
+    proof = commands.proof_command(facts, stack)
+    content: dict[str, Any] = {
+        "verdict": stack.verdict,
+        "support": support(facts, stack),
+        "device": stack.device,
+        "route": stack.route,
+        "packages": {e.product: e.version for e in stack.packages},
+        "python": list(stack.python),
+        "os": list(stack.os),
+        "arch": list(stack.arch),
+        "hardware": list(stack.known.get("hardware", ())),
+        "driver": list(stack.known.get("gpu-driver", ())),
+        "oneapi": list(stack.known.get("oneapi", ())),
+        "glibc": list(stack.known.get("glibc", ())),
+        "bounds": dict(stack.bounds),
+        "indexes": commands.indexes_of(facts, stack),
+        "install": commands.pip_commands(facts, stack),
+        "install_uv": commands.uv_commands(facts, stack),
+        "proof": proof,
+        "images": images_of(facts, stack, request.as_of),
+        "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
+        "unsettled": unsettled(facts, stack),
+        "sources": [source_payload(s) for s in stack_sources(facts, stack)],
+    }
+    if why:
+        content["edges"] = [link_payload(facts, link, stack) for link in stack.links]
+        content["builds"] = [
+            {"product": e.product, "version": e.version, "sources": [source_payload(s) for s in sentences.element_sources(facts, e)]}
+            for e in stack.packages
+        ]
+    return content
+
+
+def support(facts: Snapshot, stack: Stack) -> str:
+    """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
+    if stack.level != STRONG:
+        return "unknown" if stack.level == UNKNOWN else "inferred"
+    for link in stack.links:
+        rows = [facts.rows("select basis from claim where id = ?", c)[0]["basis"] for c in link.claims]
+        if rows and "observed" not in rows:
+            return "stated"
+    return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
+
+
+def stack_sources(facts: Snapshot, stack: Stack) -> tuple[sentences.Cited, ...]:
+    """Return the sources that speak for a stack: its builds, then what links them."""
+    found: dict[sentences.Cited, None] = {}
+    asked = set(stack.requested)
+    for element in stack.packages:
+        if element.product in asked:
+            found.update(dict.fromkeys(sentences.element_sources(facts, element)))
+    for link in stack.links:
+        if link.one in asked or link.other in asked:
+            for claim in link.claims:
+                found.update(dict.fromkeys(sentences.claim_sources(facts, claim)))
+    return tuple(found)
+
+
+def link_payload(facts: Snapshot, link: Link, stack: Stack) -> dict[str, Any]:
+    """Return what vouches for two members of a stack."""
+    return {
+        "between": [link.one, link.other],
+        "support": _LEVELS[link.level],
+        "claims": [claim_payload(facts, claim) for claim in link.claims],
+    }
+
+
+def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
+    """Return a claim with its basis and sources."""
+    row = facts.rows("select kind, of_term, to_terms, when_, basis, reason, note from claim where id = ?", claim)[0]
+    disputes = [
+        {"about": d["about"], "decision": d["decision"], "reason": d["reason"], "decided": d["decided"]}
+        for d in facts.rows("select about, decision, reason, decided, claims from dispute")
+        if f'"{claim}"' in d["claims"]
+    ]
+    content = {
+        "id": claim,
+        "kind": row["kind"],
+        "of": row["of_term"],
+        "to": row["to_terms"].split(" | "),
+        "when": row["when_"],
+        "basis": row["basis"],
+        "sources": [source_payload(s) for s in sentences.claim_sources(facts, claim)],
+    }
+    for name in ("reason", "note"):
+        if row[name]:
+            content[name] = row[name]
+    if disputes:
+        content["disputes"] = disputes
+    return content
+
+
+def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, Any]:
+    """Return one cause."""
+    return {
+        "kind": cause.blocker[0],
+        "products": list(cause.blocker[1:]),
+        "device": cause.device,
+        "route": cause.route,
+        "certain": cause.certain,
+        "message": sentences.cause(facts, cause, request),
+        "claims": [edge.claim for edge in cause.edges],
+        "sources": [source_payload(s) for s in sentences.cause_sources(facts, cause, request)],
+    }
+
+
+def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:
+    """Return one nearest stack with the pins that it gives up."""
+    return {
+        "relaxed": list(near.relaxed),
+        "where": near.where,
+        "stack": stack_payload(facts, near.stack, request, why=why),
+    }
+
+
+def warning_payload(facts: Snapshot, warned: Warned) -> dict[str, Any]:
+    """Return one warning."""
+    return {
+        "kind": warned.kind,
+        "product": warned.product,
+        "message": sentences.warning(facts, warned),
+        "sources": [source_payload(s) for s in sentences.warning_sources(facts, warned)],
+    }
+
+
+def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return what keeps a stack from `works`, and what would settle it; empty for stacks that work."""
+    return sentences.unsettled(facts, stack)
+
+
+def source_payload(source: sentences.Cited) -> dict[str, Any]:
+    """Return a source: its text, and its address where it has one."""
+    return {"text": source[0], "url": source[1]}
+
+
+def _day(ordinal: int) -> str:
+    return date.fromordinal(ordinal).isoformat()

@@ -1,0 +1,138 @@
+"""Answers for people: plain text that needs no colour and fits a terminal."""
+
+import textwrap
+from datetime import date
+
+from compatkb.engine.answer import Answer
+from compatkb.engine.records import Request
+from compatkb.engine.stacks import Stack
+from compatkb.rendering import commands, sentences
+from compatkb.rendering.images import images_of
+from compatkb.rendering.payload import claim_payload, stack_sources, unsettled
+from compatkb.snapshot.read import Snapshot
+
+_WORDS = {
+    "works": "works",
+    "works-with-warnings": "works, with warnings",
+    "likely": "likely, but at least one step is only inferred",
+    "unknown": "unknown: the data cannot tell",
+    "does-not-work": "does not work",
+}
+_SIDES = {"below": "the nearest below", "above": "the nearest above", "best": "the best today"}
+_SHOWN = 3
+_IMAGES = 4
+_WIDTH = 100
+
+
+def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False) -> str:
+    """Return the answer; three stacks are shown in full, the rest counted, unless `everything` is wanted."""
+    request = answer.request
+    day = date.fromordinal(request.as_of)
+    lines = [
+        f"{sentences.asked(request)}: {_WORDS[answer.verdict]}",
+        f"(as of {day}, data of {facts.meta['data_date']})",
+    ]
+    shown = answer.stacks if everything else _varied(answer.stacks)
+    for number, stack in enumerate(shown, 1):
+        lines += ["", *_stack(facts, stack, request, f"{number}. ", why=why)]
+    left = len(answer.stacks) - len(shown)
+    if left:
+        lines += ["", f"{left} more for other Pythons, systems or versions; --all shows them"]
+    if answer.causes:
+        lines += ["", "Why not:"]
+        for cause in answer.causes:
+            lines += _wrapped("- ", sentences.cause(facts, cause, request))
+            for source in sentences.cause_sources(facts, cause, request)[: 8 if why else 3]:
+                lines.append(f"    source: {_source(source)}")
+    elif not answer.stacks:
+        lines += ["", "Why not:", "- what is pinned of the platform excludes itself: no such OS, Python and glibc go together"]
+    if answer.nearest:
+        lines += ["", "Nearest:"]
+        for number, near in enumerate(answer.nearest, 1):
+            given = ", ".join(near.relaxed)
+            lines += ["", f"  {_SIDES[near.where].capitalize()}, giving up the pin on {given}:"]
+            lines += _stack(facts, near.stack, request, f"{number}. ", why=why)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _varied(stacks: tuple[Stack, ...]) -> list[Stack]:
+    """Return the first stacks, and among them the first of each route."""
+    kept = list(stacks[:_SHOWN])
+    routes = {stack.route for stack in kept}
+    for stack in stacks[_SHOWN:]:
+        if stack.route not in routes:
+            routes.add(stack.route)
+            kept[-1:] = [stack] if len(kept) == _SHOWN else [kept[-1], stack]
+    return kept
+
+
+def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: bool) -> list[str]:
+    runtimes = [e for e in stack.packages if facts.products[e.product].role == "leaf" and e.product not in stack.requested]
+    main = [e for e in stack.packages if e not in runtimes]
+    names = {route.id: route.name for route in facts.routes}
+    lines = _wrapped(head, ", ".join(f"{e.product} {e.version}" for e in main))
+    pad = " " * len(head)
+    lines += _wrapped(pad, f"{_WORDS[stack.verdict]} — {names[stack.route]}, {stack.device}")
+    platform = f"Python {sentences.ranges(stack.python, facts.grid['python'])}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
+    lines += _wrapped(pad, platform)
+    for dimension, label in (("hardware", "hardware"), ("gpu-driver", "driver"), ("oneapi", "oneAPI"), ("glibc", "glibc")):
+        if values := stack.known.get(dimension):
+            lines += _wrapped(f"{pad}{label}: ", ", ".join(values))
+    if runtimes:
+        lines += _wrapped(f"{pad}brings along: ", ", ".join(f"{e.product} {e.version}" for e in runtimes))
+    for warned in stack.warnings:
+        word = "note" if warned.kind == "known-issue" else "warning"
+        lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(facts, warned))
+    for sentence in unsettled(facts, stack)[: None if why else 3]:
+        lines += _wrapped(f"{pad}open: ", sentence)
+    steps = commands.pip_commands(facts, stack)
+    lines += [f"{pad}$ {command}" for command in steps]
+    if steps and (proof := commands.proof_command(facts, stack)):
+        lines.append(f"{pad}$ {proof}")
+    if not steps:
+        lines.append(f"{pad}no install command: a package of this stack is on no index that the data know")
+    images = images_of(facts, stack, request.as_of)
+    if images:
+        listed = sorted(images, key=lambda i: (not i["listed"], i["image"]))
+        text = ", ".join(i["image"] + ("" if i["listed"] else " (no longer listed)") for i in listed[:_IMAGES])
+        more = f" and {len(images) - _IMAGES} more" if len(images) > _IMAGES else ""
+        lines += _wrapped(f"{pad}images: ", text + more)
+    if why:
+        lines += _why(facts, stack, pad)
+    else:
+        lines += [f"{pad}source: {_source(s)}" for s in stack_sources(facts, stack)[:2]]
+    return lines
+
+
+def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
+    lines = [f"{pad}why:"]
+    for element in stack.packages:
+        if element.product in stack.requested:
+            lines.append(f"{pad}  {element.product} {element.version}")
+            lines += [f"{pad}    source: {_source(s)}" for s in sentences.element_sources(facts, element)]
+    words = ("", " (inferred)", " (not known)")
+    for link in stack.links:
+        if not {link.one, link.other} & set(stack.requested):
+            continue
+        lines.append(f"{pad}  {link.one} with {link.other}{words[link.level]}")
+        for claim in link.claims:
+            said = claim_payload(facts, claim)
+            when = f" when {said['when']}" if said["when"] else ""
+            lines += _wrapped(f"{pad}    ", f"{said['of']} {said['kind']} {' | '.join(said['to'])}{when} [{said['basis']}]")
+            if "note" in said:
+                lines += _wrapped(f"{pad}    note: ", said["note"])
+            for dispute in said.get("disputes", ()):
+                lines += _wrapped(f"{pad}    disputed: ", f"{dispute['about']}; decided: {dispute['decision']} ({dispute['reason']})")
+            lines += [f"{pad}      source: {source['url'] or source['text']}" for source in said["sources"]]
+    return lines
+
+
+def _source(source: sentences.Cited) -> str:
+    return source[1] or source[0]
+
+
+def _wrapped(head: str, text: str) -> list[str]:
+    pad = " " * (len(head) - len(head.lstrip()) + (2 if head.strip() else 0))
+    return textwrap.wrap(
+        head + text, _WIDTH, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
+    ) or [head]

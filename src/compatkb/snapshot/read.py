@@ -1,0 +1,170 @@
+"""Reads a snapshot with the standard library: only the products that a question touches, each once."""
+
+import json
+import sqlite3
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from compatkb.engine.records import STRONG, WEAK, Advisory, Edge, Element, Product, Route
+from compatkb.errors import DataError
+from compatkb.snapshot.schema import FORMAT
+from compatkb.words import word_key
+
+
+class Snapshot:
+    """The facts of a compiled knowledge base; immutable, and safe to share between questions of one thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Open `path` read-only; raises DataError where it is no snapshot of our format."""
+        try:
+            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+            self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
+        except sqlite3.Error as error:
+            raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
+        if self.meta.get("format") != FORMAT:
+            raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
+        self._elements: dict[str, tuple[Element, ...]] = {}
+        self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
+        self._cells: dict[int, int] = {}
+
+    def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """Return rows as dictionaries, for what is shown rather than solved."""
+        cursor = self._db.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    @cached_property
+    def products(self) -> dict[str, Product]:
+        """All products by id, in rank order."""
+        query = (
+            "select id, name, role, rank, distribution, import_name, scheme, series, automatic, default_value, platform, "
+            "open from product order by rank, id"
+        )
+        return {
+            row[0]: Product(*row[:8], bool(row[8]), row[9], bool(row[10]), bool(row[11])) for row in self._db.execute(query)
+        }
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The ways to reach a device, preferred ones first."""
+        query = "select id, name, rank, devices, provider, with_, without from route order by rank, id"
+        return tuple(
+            Route(i, n, r, frozenset(d.split()), p, tuple(w.split()), frozenset(o.split()))
+            for i, n, r, d, p, w, o in self._db.execute(query)
+        )
+
+    @cached_property
+    def grid(self) -> dict[str, tuple[str, ...]]:
+        """The values of each platform dimension, in the order of the bits."""
+        found: dict[str, list[str]] = {"os": [], "arch": [], "python": []}
+        for dimension, value in self._db.execute("select dimension, value from grid order by dimension, idx"):
+            found[dimension].append(value)
+        return {dimension: tuple(values) for dimension, values in found.items()}
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The operating systems that are part of no other one."""
+        query = "select value from grid where dimension = 'os' and wider = '' order by idx"
+        return tuple(value for (value,) in self._db.execute(query))
+
+    @cached_property
+    def wider(self) -> dict[str, tuple[str, ...]]:
+        """For each operating system the wider ones that it is part of."""
+        query = "select value, wider from grid where dimension = 'os'"
+        return {value: tuple(wider.split()) for value, wider in self._db.execute(query)}
+
+    def product(self, name: str) -> Product | None:
+        """Return a product by id, distribution name, import name or alias."""
+        if name in self.products:
+            return self.products[name]
+        row = self._db.execute("select product from name where name = ?", (word_key(name),)).fetchone()
+        return self.products[row[0]] if row else None
+
+    def word(self, product: str, text: str, *, strict: bool = False) -> int | None:
+        """Return the elements that a version word names, None where the data do not know the word."""
+        key = word_key(text) if self.products[product].scheme == "listed" else text.lower()
+        query = "select mask from word where product = ? and word = ? and strict = ?"
+        row = self._db.execute(query, (product, key, int(strict))).fetchone()
+        return int(row[0], 16) if row else None
+
+    def words(self, product: str) -> list[str]:
+        """Return every version word of a product."""
+        query = "select distinct word from word where product = ? order by word"
+        return [word for (word,) in self._db.execute(query, (product,))]
+
+    def elements(self, product: str) -> tuple[Element, ...]:
+        """Return the elements of a product, oldest first."""
+        if product not in self._elements:
+            query = (
+                "select product, idx, version, release, stage, installable, devices, channels, only_with, distribution, "
+                "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker "
+                "from element where product = ? order by idx"
+            )
+            self._elements[product] = tuple(self._element(row) for row in self._db.execute(query, (product,)))
+        return self._elements[product]
+
+    def _element(self, row: tuple[Any, ...]) -> Element:
+        floors = tuple((_dotted(f), self.cells(a), self.cells(b)) for f, a, b in json.loads(row[18]))
+        return Element(
+            row[0], row[1], row[2], row[3], row[4], bool(row[5]), frozenset(row[6].split()), tuple(row[7].split()),
+            frozenset(row[8].split()), *row[9:16], self.cells(row[16]), self.cells(row[17]), floors, row[19], row[20],
+        )  # fmt: skip
+
+    def cells(self, number: int) -> int:
+        """Return interned platform bits."""
+        if number not in self._cells:
+            row = self._db.execute("select mask from cells where id = ?", (number,)).fetchone()
+            self._cells[number] = int(row[0], 16)
+        return self._cells[number]
+
+    def edges(self, of: str, to: str) -> tuple[Edge, ...]:
+        """Return what `of` says of `to`."""
+        return self.edges_from(of).get(to, ())
+
+    def edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
+        """Return everything that a product says, by the product that it speaks of."""
+        if of not in self._edges:
+            query = (
+                "select id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, "
+                "hardware, open, listed from edge where of_product = ? order by id"
+            )
+            found: dict[str, list[Edge]] = {}
+            for row in self._db.execute(query, (of,)):
+                level = WEAK if row[10] == "inferred" else STRONG
+                edge = Edge(
+                    row[0], row[1], row[2], row[3], int(row[4], 16), row[5], int(row[6], 16), row[7],
+                    self.cells(row[8]), self.cells(row[9]), level, frozenset(row[11].split()), int(row[12], 16),
+                    bool(row[13]), bool(row[14]),
+                )  # fmt: skip
+                found.setdefault(edge.to, []).append(edge)
+            self._edges[of] = {to: tuple(edges) for to, edges in found.items()}
+        return self._edges[of]
+
+    @cached_property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """All advisories."""
+        query = "select product, mask, kind, message, since, to_product, to_mask, devices, sources from advisory order by id"
+        return tuple(
+            Advisory(p, int(m, 16), k, t, s, to, int(tm, 16), frozenset(d.split()), _pairs(src))
+            for p, m, k, t, s, to, tm, d, src in self._db.execute(query)
+        )
+
+    @cached_property
+    def waivers(self) -> tuple[tuple[str, int, int], ...]:
+        """Product, its elements, and the edge that does not hold beside them."""
+        return tuple((p, int(m, 16), e) for p, m, e in self._db.execute("select product, mask, edge from waiver"))
+
+    @cached_property
+    def scopes(self) -> tuple[tuple[str, str, int, frozenset[str], int], ...]:
+        """The scopes in which the list of releases is whole: product, specifier, elements, devices, until."""
+        query = "select product, spec, mask, devices, until from scope order by id"
+        return tuple((p, s, int(m, 16), frozenset(d.split()), u) for p, s, m, d, u in self._db.execute(query))
+
+
+def _dotted(text: str | None) -> tuple[int, ...] | None:
+    return tuple(int(part) for part in text.split(".")) if text else None
+
+
+def _pairs(text: str) -> tuple[tuple[str, str | None], ...]:
+    return tuple((name, url) for name, url in json.loads(text))

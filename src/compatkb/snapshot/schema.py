@@ -1,0 +1,64 @@
+"""What the snapshot file looks like: its version, tables and indexes.
+
+Sets of elements and of platforms are hexadecimal text, one bit each; platform sets are interned in `cells`. Dates that
+are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are JSON or words between spaces.
+"""
+
+from typing import Any
+
+FORMAT = "1"
+"""Changes whenever a reader of an older snapshot would misread a newer one."""
+
+
+def _columns(texts: str, integers: str = "") -> dict[str, Any]:
+    return {**dict.fromkeys(texts.split(), str), **dict.fromkeys(integers.split(), int)}
+
+
+TABLES: dict[str, tuple[dict[str, Any], Any]] = {
+    "meta": (_columns("key value"), "key"),
+    "product": (
+        _columns(
+            "id name role distribution import_name scheme default_value homepage eol replaced_by note",
+            "rank series automatic platform open",
+        ),
+        "id",
+    ),
+    "name": (_columns("name product"), "name"),
+    "grid": (_columns("dimension value wider", "idx"), ("dimension", "idx")),
+    "release": (
+        _columns(
+            "product version name aliases part_of devices track released basis eol eol_precision eol_sources note sources",
+            "position",
+        ),
+        ("product", "version"),
+    ),
+    "element": (
+        _columns(
+            "product version release stage devices channels only_with maker distribution yank_reason floors wheels_note "
+            "note sources",
+            "idx installable since by yank_after yank_by eol strong weak complete",
+        ),
+        ("product", "idx"),
+    ),
+    "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
+    "edge": (
+        _columns("claim kind of_product of_mask to_product to_mask spec basis devices hardware", "id denies vouches open listed"),
+        "id",
+    ),
+    "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
+    "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
+    "dispute": (_columns("id product about claims positions decision reason decided sources"), "id"),
+    "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
+    "advisory": (_columns("product mask kind message to_product to_mask devices sources", "id since"), "id"),
+    "install": (_columns("product mask steps waives note sources", "id"), "id"),
+    "waiver": (_columns("product mask", "edge"), None),
+    "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
+    "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
+    "image": (_columns("repository name device runs note sources", "id"), "id"),
+    "content": (_columns("product mask spec basis", "image"), None),
+    "cells": (_columns("mask", "id"), "id"),
+}
+"""Columns and key of every table, in the order in which they are filled."""
+
+INDEXES = (("edge", ("of_product",)), ("element", ("product",)), ("content", ("product",)), ("citation", ("claim",)))
+"""Columns that are looked up by."""
