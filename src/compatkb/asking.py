@@ -162,10 +162,11 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, day: i
         raise UsageError(f"{product.id} has no version {version!r}{_known(facts, product, version)}") from None
     if product.role == "leaf" or product.open:
         return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version)
-    public = version.partition("+")[0]
-    released = facts.word(product.id, public) or (facts.word(product.id, _normal(product, public) or "") or 0)
-    if released and "+" in version:
-        return Pin(product.id, text, 0, strict=strict)  # the release is known: that build of it was never published
+    if "+" in version:  # the release is known: that build of it was never published
+        public = _normal(product, version.partition("+")[0]) or ""
+        released = facts.word(product.id, public) or facts.word(product.id, re.sub(r"\.?(post|dev|rc|a|b).*", "", public))
+        if released:
+            return Pin(product.id, text, 0, strict=strict, near=released)
     covered = any(
         of == product.id and until >= day and admits(scheme, spec, version) for of, spec, _, _, until in facts.scopes
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cmp_to_key
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -46,6 +47,7 @@ class Element:
     release: Release
     build: Build | None = None
     listed: IndexRelease | None = None  # what the default index says of it
+    published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
     floors: list[tuple[str | None, int, int]] = field(default_factory=list)  # (oldest glibc, seen bits, inferred bits)
 
 
@@ -105,7 +107,8 @@ class Knowledge:
             elif scheme is Scheme.LISTED:
                 hit = any(admits(scheme, spec, name) for name in (element.version, *element.release.part_of))
             else:
-                hit = admits(scheme, spec, element.release.version, element.version)
+                builds = (element.version, *(element.build.aliases if element.build else ()))
+                hit = any(admits(scheme, spec, element.release.version, build) for build in builds)
             found |= hit << number
         return found
 
@@ -182,29 +185,35 @@ def _elements(file: ProductFile, index: dict[str, IndexFile], problems: list[str
         entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
         for build in release.build:
             on_default = "default" in build.channels
-            made.append(Element(product.id, build.version, release, build, entry if on_default else None))
+            made.append(Element(product.id, build.version, release, build, entry if on_default else None, entry))
         if not release.build:
-            made.append(Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None))
+            made.append(Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry))
     if product.role is Role.LEAF:
         known = {parse(product.scheme, element.version) for element in made}
         for version, entry in listed.items():
             if version not in known:
                 release = Release(version=entry.version, sources=("index",))
-                made.append(Element(product.id, entry.version, release, None, entry))
+                made.append(Element(product.id, entry.version, release, None, entry, entry))
     return _oldest_first(product.scheme, made)
 
 
 def _oldest_first(scheme: Scheme, elements: list[Element]) -> list[Element]:
-    """Sort by release; of one release, what the file names first is preferred and so counts as newest."""
+    """Sort by release; of one release, the product's own builds count as newer than others', plain ones as newest."""
     elements = elements[::-1]
     if scheme is Scheme.LISTED:
         return elements
 
     def compare(left: Element, right: Element) -> int:
-        a, b = parse(scheme, left.release.version), parse(scheme, right.release.version)
-        return -1 if a < b else int(a > b)  # type: ignore[operator]  # one scheme, so one type
+        a, b = _age(scheme, left), _age(scheme, right)
+        return -1 if a < b else int(a > b)
 
     return sorted(elements, key=cmp_to_key(compare))
+
+
+def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
+    build = element.build
+    own, plain = build is None or build.maker is None, build is None or "default" in build.channels
+    return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
 
 
 def _add_pinned_leaves(
@@ -363,7 +372,7 @@ def _requirements(release: IndexRelease) -> Iterator[Requirement]:
 
 
 def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[Edge]:
-    """Read Requires-Dist as claims: exact pins deny and vouch, ranges only deny (PEP 440 to the letter)."""
+    """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
     names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
     for release in file.release:
@@ -373,7 +382,7 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
         for requirement in _requirements(release):
             to = names.get(str(canonicalize_name(requirement.name)))
             spec = str(requirement.specifier)
-            if to is None or to == product or not (spec or knowledge.products[to].role is Role.PACKAGE):
+            if to is None or to == product or not spec:
                 continue
             cells = knowledge.grid.marker_cells(requirement.marker)
             if not cells:
@@ -387,7 +396,7 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             yield Edge(
                 key, Kind.NEEDS, product, 1 << number, to, knowledge.matching(to, spec, strict=True), spec,
-                cells, cells if exact else 0, Basis.OBSERVED, listed=True,
+                cells, cells, Basis.OBSERVED if exact else Basis.INFERRED, listed=True,
             )  # fmt: skip
 
 
@@ -401,7 +410,7 @@ def first_day(element: Element) -> tuple[date | None, date | None]:
     moment = (element.build.released if element.build else None) or element.release.released
     if moment:
         return (moment.on or moment.after, moment.on or moment.by)
-    if element.listed:
-        day = element.listed.uploaded.date()
+    if element.published:
+        day = element.published.uploaded.date()
         return (day, day)
     return (None, None)

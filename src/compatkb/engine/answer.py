@@ -19,7 +19,7 @@ class Near(NamedTuple):
     """A stack that answers the request after some of its pins were given up."""
 
     relaxed: tuple[str, ...]
-    where: str  # below, above, or best
+    where: str  # same series, below, above, or best
     stack: Stack
 
 
@@ -41,7 +41,8 @@ def resolve(facts: Snapshot, request: Request) -> Answer:
     causes: list[Cause] = []
     if not stacks:
         for device, route in routes_of(facts, request):
-            causes += [c for c in causes_of(facts, request, device, route) if not _repeats(c, causes)]
+            known = tuple(cause.blocker for cause in causes if cause.device == device)
+            causes += [c for c in causes_of(facts, request, device, route, known) if not _repeats(c, causes)]
     settled = bool(causes) and all(cause.certain for cause in causes)
     verdict = "unknown" if stacks or not settled else "does-not-work"
     if not stacks and not causes:
@@ -104,15 +105,16 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
     found: list[Near] = []
     if len(relaxed) == 1 and not relaxed[0].extra:
         groups = _series(facts, names[0])
-        held = [n for n, mask in enumerate(groups) if mask & relaxed[0].mask]
+        held = [n for n, mask in enumerate(groups) if mask & (relaxed[0].mask or relaxed[0].near)]
         if held and facts.products[names[0]].scheme != "listed":
             below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                for where, numbers in (("below", below), ("above", above)):
-                    for number in numbers:
-                        stack = _first(facts, _with(free, names[0], groups[number]), route)
-                        if stack:
-                            found.append(Near(names, where, stack))
+                for where, numbers in (("same", held), ("below", below), ("above", above)):
+                    stacks = (_first(facts, _with(free, names[0], groups[number]), route) for number in numbers)
+                    stack = next((stack for stack in stacks if stack), None)
+                    if stack:
+                        found.append(Near(names, where, stack))
+                        if where == "same":
                             break
     for route in {route.id: route for _, route in routes_of(facts, free)}.values():
         stack = _first(facts, free, route)

@@ -21,10 +21,16 @@ class Cause(NamedTuple):
     edges: tuple[Edge, ...]  # claim: what denies
 
 
-def causes_of(facts: Snapshot, request: Request, device: str, route: Route) -> tuple[Cause, ...]:
-    """Return an irreducible set of causes for one device and route; empty where the pins leave no platform at all."""
+def causes_of(
+    facts: Snapshot, request: Request, device: str, route: Route, preferred: tuple[Blocker, ...] = ()
+) -> tuple[Cause, ...]:
+    """Return an irreducible set of causes for one device and route; empty where the pins leave no platform at all.
+
+    What was found for another route is `preferred`: one cause that explains both is better than two.
+    """
     problem = Problem(facts, request, device, route)
     blockers = _blockers(problem)
+    blockers.sort(key=lambda blocker: blocker not in preferred)
     every = frozenset(blockers)
 
     def blocked(active: Iterable[Blocker]) -> bool:
@@ -32,7 +38,9 @@ def causes_of(facts: Snapshot, request: Request, device: str, route: Route) -> t
 
     if blocked(()):
         return ()
-    return tuple(_cause(problem, blocker) for blocker in _irreducible([], False, blockers, blocked))
+    alone = next((blocker for blocker in blockers if blocked((blocker,))), None)
+    chosen = [alone] if alone else _irreducible([], False, blockers, blocked)
+    return tuple(_cause(problem, blocker) for blocker in chosen)
 
 
 def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked) -> list[Blocker]:  # type: ignore[no-untyped-def]
@@ -58,7 +66,7 @@ def _blockers(problem: Problem) -> list[Blocker]:
                 pairs.append(("claim", other, one))
             elif problem.facts.edges(one, other):
                 pairs.append(("claim", one, other))
-    offers: list[Blocker] = [("offer", product) for product in variables]
+    offers: list[Blocker] = [("offer", product) for product in problem.required if not problem.domains[product]]
     dims: list[Blocker] = [
         ("claim", product, dimension)
         for product in variables
@@ -72,7 +80,10 @@ def _blockers(problem: Problem) -> list[Blocker]:
         for to in problem.facts.edges_from(product)
         if to not in variables and problem.facts.products[to].role == "leaf"
     ]
-    return pairs + offers + dims + platforms + leaves
+    held = {pin.product for pin in problem.request.pins}
+    told = pairs + dims
+    told.sort(key=lambda blocker: -len(held & set(blocker)))  # what the user named explains best
+    return told + offers + platforms + leaves
 
 
 def _cause(problem: Problem, blocker: Blocker) -> Cause:
@@ -92,7 +103,9 @@ def _cause(problem: Problem, blocker: Blocker) -> Cause:
         roles = problem.facts.products
         if blocker[2] in problem.variables and roles[blocker[2]].role == "package":
             certain = certain and is_closed(problem, blocker[2])
-        certain = certain and all(edge.level == STRONG and not edge.open for edge in edges)
+        size = len(problem.facts.elements(product))
+        general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
+        certain = (certain or general) and all((edge.level == STRONG or edge.listed) and not edge.open for edge in edges)
     return Cause(blocker, problem.device, problem.route.id, certain, refused, elements, edges)
 
 
@@ -113,13 +126,15 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     for edge in problem.facts.edges(one, other):
         if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices):
             continue
-        if not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
+        if edge.spec == "any version" or not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
         if excluded & theirs or (pin and pin.extra and problem.inside(edge, len(problem.facts.elements(other))) == (edge.kind == "breaks")):
             found.append(edge)
     for edge in problem.facts.edges(other, one):
         if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices) or not edge.of_mask & theirs:
+            continue
+        if edge.spec == "any version":
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
         if any(excluded >> idx & 1 for idx in mine) and edge.denies & problem.cells:

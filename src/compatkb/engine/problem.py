@@ -121,7 +121,7 @@ class Problem:
         if not element.installable:
             return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
-        exempt = ("claim", self.route.provider, element.product) in self.ignored
+        exempt = element.product in self._brought
         if role not in ("leaf", "dimension") and self.device not in element.devices and not exempt:
             return "device"
         if role == "dimension" and element.devices and self.device not in element.devices:
@@ -135,6 +135,22 @@ class Problem:
         if pin and pin.strict and not pin.exact and yanked:
             return "yanked"
         return None
+
+    @cached_property
+    def _brought(self) -> frozenset[str]:
+        """Products of which none fits the device, while what the provider says of them is ignored.
+
+        A provider that served them would bring its own build of them along, as Intel's extension did.
+        """
+        found = set()
+        for blocker in self.ignored:
+            if blocker[:2] == ("claim", self.route.provider):
+                pin = self.request.pin(blocker[2])
+                elements = self.facts.elements(blocker[2])
+                chosen = [e for e in elements if pin is None or pin.mask >> e.idx & 1]
+                if not any(e.installable and self.device in e.devices for e in chosen):
+                    found.add(blocker[2])
+        return frozenset(found)
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""

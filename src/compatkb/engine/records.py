@@ -108,6 +108,7 @@ class Pin(NamedTuple):
     strict: bool = False
     exact: bool = True
     extra: str | None = None
+    near: int = 0  # where `mask` is empty: the elements that the version would stand beside
     beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
 
 

@@ -25,7 +25,7 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
         "request": request_payload(request),
         "verdict": answer.verdict,
         "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
-        "causes": [cause_payload(facts, cause, request) for cause in answer.causes],
+        "causes": [cause_payload(facts, cause, request) for cause in answer.causes] + _doubts(facts, answer),
         "nearest": [near_payload(facts, near, request, why=why) for near in answer.nearest],
     }
 
@@ -145,6 +145,19 @@ def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, 
         "claims": [edge.claim for edge in cause.edges],
         "sources": [source_payload(s) for s in sentences.cause_sources(facts, cause, request)],
     }
+
+
+def _doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
+    """Return what keeps an unknown answer from being one."""
+    if answer.verdict != "unknown" or not answer.stacks:
+        return []
+    stack = answer.stacks[0]
+    sources = [source_payload(s) for s in stack_sources(facts, stack)]
+    head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
+    return [
+        {**head, "certain": False, "message": message, "claims": [], "sources": sources}
+        for message in unsettled(facts, stack)
+    ]
 
 
 def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:

@@ -210,7 +210,10 @@ def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Reques
         about = f"{pin.product} {pin.text.removeprefix(pin.product).lstrip('= ')}" if pin else other
         free = one if pin and pin.product == other else other
         return f"no {free} release for {found.device} serves {about}: {'; '.join(parts)}"
-    return "; ".join(parts)
+    held = [pin for name in (other, one) if (pin := request.pin(name))]
+    wanted = " and ".join(pin.text if pin.text.startswith(pin.product) else f"{pin.product} {pin.text}" for pin in held)
+    verb = "is" if len(held) == 1 else "are"
+    return f"{'; '.join(parts)}; {wanted} {verb} asked for" if held else "; ".join(parts)
 
 
 def plain(term: str) -> str:
@@ -258,7 +261,7 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     found = []
     words = {WEAK: "only inferred", 2: "known to nobody"}
     for link in stack.links:
-        if link.level != STRONG and {link.one, link.other} & set(stack.requested):
+        if link.level != STRONG and {link.one, link.other} <= set(stack.requested):
             notes = [
                 row["note"]
                 for claim in link.claims
@@ -276,17 +279,22 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
         if not spoken and len(stack.requested) > 1 and product != "glibc":
             others = " and ".join(p for p in members if p != product)
             found.append(f"nothing in the data speaks of {product} beside {others}; a statement of its maker or a run would settle it")
+    platform = f"Python {ranges(stack.python, facts.grid['python'])} on {', '.join(stack.os)} {', '.join(stack.arch)}"
     for element in stack.packages:
-        if element.product in stack.requested and element.channels:
-            for row in facts.rows(
-                "select wheels_note from element where product = ? and idx = ?", element.product, element.idx
-            ):
-                if not _seen_everywhere(facts, element, stack):
-                    note = f": {row['wheels_note'].rstrip('.')}" if row["wheels_note"] else ""
-                    found.append(
-                        f"wheels of {element.product} {element.version} for these platforms were not seen{note}; "
-                        "a look at its index would settle it"
-                    )
+        if element.product in stack.requested and element.channels and not _seen_everywhere(facts, element, stack):
+            query = "select wheels_note from element where product = ? and idx = ?"
+            note = facts.rows(query, element.product, element.idx)[0]["wheels_note"]
+            known = f"; what is known: {note.rstrip('.')}" if note else ""
+            found.append(
+                f"wheels of {element.product} {element.version} for {platform} were not seen{known}; "
+                "a look at the index would settle it"
+            )
+        if element.product in stack.requested and "glibc" in stack.known and "glibc" in stack.requested:
+            if element.channels and any(floor is None for floor, _, _ in element.floors):
+                found.append(
+                    f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known['glibc'])} is not "
+                    "known: its wheels name no glibc; importing it there would settle it"
+                )
     return list(dict.fromkeys(found))
 
 

@@ -18,7 +18,7 @@ _WORDS = {
     "unknown": "unknown: the data cannot tell",
     "does-not-work": "does not work",
 }
-_SIDES = {"below": "the nearest below", "above": "the nearest above", "best": "the best today"}
+_SIDES = {"same": "of the same series", "below": "the nearest below", "above": "the nearest above", "best": "the best today"}
 _SHOWN = 3
 _IMAGES = 4
 _WIDTH = 100

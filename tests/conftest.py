@@ -1,0 +1,40 @@
+"""Shared fixtures: the compiled real data, and a runner for the command line in this process."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import locate
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Run(NamedTuple):
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def facts() -> Iterator[Snapshot]:
+    """The snapshot of the data in this checkout."""
+    yield Snapshot(locate(__import__("os").environ.get("TESTDATA", ROOT / "data")))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
+    """Return a function that runs `compatkb WORDS...` in this process."""
+    from compatkb.cli import main
+
+    def runner(*words: str) -> Run:
+        with pytest.raises(SystemExit) as ended:
+            main(list(words))
+        captured = capsys.readouterr()
+        return Run(int(ended.value.code or 0), captured.out, captured.err)
+
+    return runner

@@ -1,0 +1,74 @@
+"""The hand-checked requests of tests/cases/resolve: each answer was derived from primary facts before the program existed."""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Run
+
+from compatkb.asking import find_versions
+from compatkb.snapshot.read import Snapshot
+
+CASES = sorted((Path(__file__).parent / "cases" / "resolve").glob("*.toml"))
+Content = Mapping[str, Any]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_hand_checked_answer(path: Path, run: Callable[..., Run], facts: Snapshot) -> None:
+    """The program answers as the sources say."""
+    case = tomllib.loads(path.read_text(encoding="utf-8"))
+    done = run("resolve", *case["args"], "--as-of", str(case["as-of"]), "--format", "json", "--data", "/tmp/dc")
+    expect = case["expect"]
+    assert done.code == expect["exit"], done.err or done.out[:2000]
+    if expect["exit"] == 2:
+        assert expect.get("error", "") in done.err
+        return
+    answer = json.loads(done.out)
+    stacks = answer["stacks"]
+    wanted = expect.get("verdict")
+    if wanted:
+        assert answer["verdict"] in ([wanted] if isinstance(wanted, str) else wanted)
+    if "first" in expect:
+        assert holds(facts, stacks[0], expect["first"]), stacks[0]["packages"]
+    for packages in expect.get("contains", ()):
+        assert any(holds(facts, stack, packages) for stack in stacks), [s["packages"] for s in stacks]
+    for packages in expect.get("excludes", ()):
+        working = [s for s in stacks if s["verdict"] in ("works", "works-with-warnings")]
+        assert not any(holds(facts, stack, packages) for stack in working)
+    assert set(expect.get("python", ())) <= {python for stack in stacks for python in stack["python"]}
+    assert not set(expect.get("not-python", ())) & {python for stack in stacks for python in stack["python"]}
+    if "warnings" in expect:
+        about = expect.get("first") or expect.get("contains", [{}])[0]
+        stack = next(s for s in stacks if holds(facts, s, about))
+        assert set(expect["warnings"]) <= {warning["kind"] for warning in stack["warnings"]}
+    said = " ".join(cause["message"] + json.dumps(cause["sources"]) for cause in answer["causes"]).lower()
+    for text in expect.get("causes", ()):
+        assert text.lower() in said
+    for packages in expect.get("nearest", ()):
+        near = [n["stack"] for n in answer["nearest"]]
+        assert any(holds(facts, stack, packages) for stack in near), [(n["relaxed"], n["stack"]["packages"]) for n in answer["nearest"]]
+    for product in expect.get("relaxed", ()):
+        assert any(product in near["relaxed"] for near in answer["nearest"])
+
+
+def holds(facts: Snapshot, stack: Content, packages: Content) -> bool:
+    """Return whether a stack shows these versions, read as typed on the command line."""
+    for product, version in packages.items():
+        shown = stack["packages"].get(product)
+        if shown is None:
+            return False
+        wanted = find_versions(facts, facts.products[product], version)
+        number = next(e.idx for e in facts.elements(product) if e.version == shown)
+        if not wanted >> number & 1:
+            return False
+    return True
+
+
+def test_there_are_enough_cases() -> None:
+    """At least sixty requests are checked by hand, half of them negative."""
+    codes = [tomllib.loads(path.read_text(encoding="utf-8"))["expect"]["exit"] for path in CASES]
+    assert len(codes) >= 60
+    assert sum(code != 0 for code in codes) * 2 >= len(codes)
