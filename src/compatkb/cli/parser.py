@@ -58,7 +58,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         from compatkb.cli.commands import version_text
 
-        parser.exit(0, version_text())
+        print(version_text(), end="")
+        parser.exit(0)
 
 
 def _add(

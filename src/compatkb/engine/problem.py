@@ -101,7 +101,7 @@ class Problem:
         every = frozenset(self.request.devices)
         return Element(
             product, idx, pin.extra, pin.extra, "stable", True, every, (), frozenset(),
-            self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, (), 0, None,
+            self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, "", 0, None,
         )  # fmt: skip
 
     def _domain(self, product: str) -> int:
@@ -197,7 +197,7 @@ class Problem:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""
         pinned = tuple(int(part) for part in version.split("."))
         strong = weak = unknown = 0
-        for floor, certain, inferred in element.floors:
+        for floor, certain, inferred in self.facts.floors(element):
             if floor is None:
                 unknown |= (certain | inferred) & self.cells
             elif floor <= pinned:

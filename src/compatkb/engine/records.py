@@ -44,7 +44,7 @@ class Element(NamedTuple):
     eol: int | None
     strong: int
     weak: int
-    floors: tuple[tuple[tuple[int, ...] | None, int, int], ...]
+    floors: str  # as stored; Snapshot.floors reads it
     complete: int
     maker: str | None
 

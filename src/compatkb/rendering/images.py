@@ -10,7 +10,7 @@ from compatkb.snapshot.read import Snapshot
 
 
 def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]:
-    """Return the tags that declare every package that the stack is about, with when they were listed."""
+    """Return the tags that declare every package that the stack is about and nothing that its route leaves out."""
     wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
     wanted = {p: e for p, e in wanted.items() if facts.products[p].role == "package"}
     holding: dict[int, dict[str, str]] = {}
@@ -19,9 +19,11 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
         for row in facts.rows("select image, mask, basis from content where product = ?", product):
             if int(row["mask"], 16) & same:
                 holding.setdefault(row["image"], {})[product] = row["basis"]
+    apart = next(route.without for route in facts.routes if route.id == stack.route)
+    others = {row["image"] for product in apart for row in facts.rows("select image from content where product = ?", product)}
     found = []
     for number, bases in sorted(holding.items()):
-        if len(bases) < len(wanted):
+        if len(bases) < len(wanted) or number in others:
             continue
         row = facts.rows("select repository, name, device, runs from image where id = ?", number)[0]
         runs = [run for run in json.loads(row["runs"]) if run[0] <= as_of]

@@ -290,7 +290,7 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
                 "a look at the index would settle it"
             )
         if element.product in stack.requested and "glibc" in stack.known and "glibc" in stack.requested:
-            if element.channels and any(floor is None for floor, _, _ in element.floors):
+            if element.channels and any(floor is None for floor, _, _ in facts.floors(element)):
                 found.append(
                     f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known['glibc'])} is not "
                     "known: its wheels name no glibc; importing it there would settle it"

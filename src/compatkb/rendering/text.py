@@ -79,7 +79,9 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
         if values := stack.known.get(dimension):
             lines += _wrapped(f"{pad}{label}: ", ", ".join(values))
     if runtimes:
-        lines += _wrapped(f"{pad}brings along: ", ", ".join(f"{e.product} {e.version}" for e in runtimes))
+        few = runtimes if why or len(runtimes) <= 4 else runtimes[:3]
+        more = "" if few is runtimes else f" and {len(runtimes) - len(few)} more (--why lists them)"
+        lines += _wrapped(f"{pad}brings along: ", ", ".join(f"{e.product} {e.version}" for e in few) + more)
     for warned in stack.warnings:
         word = "note" if warned.kind == "known-issue" else "warning"
         lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(facts, warned))

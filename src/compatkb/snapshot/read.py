@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from compatkb.engine.records import STRONG, WEAK, Advisory, Edge, Element, Product, Route
@@ -15,10 +14,10 @@ from compatkb.words import word_key
 class Snapshot:
     """The facts of a compiled knowledge base; immutable, and safe to share between questions of one thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         """Open `path` read-only; raises DataError where it is no snapshot of our format."""
         try:
-            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+            self._db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro&immutable=1", uri=True)
             self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
         except sqlite3.Error as error:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
@@ -105,11 +104,14 @@ class Snapshot:
         return self._elements[product]
 
     def _element(self, row: tuple[Any, ...]) -> Element:
-        floors = tuple((_dotted(f), self.cells(a), self.cells(b)) for f, a, b in json.loads(row[18]))
         return Element(
             row[0], row[1], row[2], row[3], row[4], bool(row[5]), frozenset(row[6].split()), tuple(row[7].split()),
-            frozenset(row[8].split()), *row[9:16], self.cells(row[16]), self.cells(row[17]), floors, row[19], row[20],
+            frozenset(row[8].split()), *row[9:16], self.cells(row[16]), self.cells(row[17]), row[18], row[19], row[20],
         )  # fmt: skip
+
+    def floors(self, element: Element) -> tuple[tuple[tuple[int, ...] | None, int, int], ...]:
+        """Return the oldest glibc, the seen and the inferred platform bits of each group of an element's wheels."""
+        return tuple((_dotted(f), self.cells(a), self.cells(b)) for f, a, b in json.loads(element.floors or "[]"))
 
     def cells(self, number: int) -> int:
         """Return interned platform bits."""
@@ -160,6 +162,11 @@ class Snapshot:
         """The scopes in which the list of releases is whole: product, specifier, elements, devices, until."""
         query = "select product, spec, mask, devices, until from scope order by id"
         return tuple((p, s, int(m, 16), frozenset(d.split()), u) for p, s, m, d, u in self._db.execute(query))
+
+
+def _quoted(path: str) -> str:
+    """Return a path as the body of a file: URI; only what SQLite would misread is escaped."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _dotted(text: str | None) -> tuple[int, ...] | None:

@@ -1,152 +1,162 @@
-"""Where the snapshot is: inside the installed package, or compiled from a data directory into the user's cache."""
+"""Where the snapshot is: inside the installed package, or compiled from a data directory into the user's cache.
+
+This runs before every answer, so it reads sizes and times with `os` alone; what compiles is imported when it must.
+"""
 
 import os
 import sys
-import tempfile
 import zlib
-from pathlib import Path
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.snapshot.schema import FORMAT
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-BUILT = _PACKAGE / "_data" / "snapshot.sqlite"
-CHECKOUT = _PACKAGE.parent.parent / "data"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
+CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
+
+_COMPILER = ("knowledge", "loader", "models", "platforms", "versions", "words", "snapshot/compile", "snapshot/schema")
+"""The modules that decide what a snapshot holds: another compiler, another snapshot."""
 
 
-def locate(directory: str | os.PathLike[str] | None = None) -> Path:
+def locate(directory: str | os.PathLike[str] | None = None) -> str:
     """Return the snapshot file for a data directory, or for our own data where none is named.
 
     A data directory is compiled when its files differ from those that the cached snapshot was compiled from: sizes and
     times are compared first, contents when they differ. Raises DataError for a missing or invalid directory.
     """
-    if directory is None:
-        if (CHECKOUT / "products").is_dir():
-            return _cached(CHECKOUT)
-        if BUILT.is_file():
-            return BUILT
-        raise DataError(("this installation carries no data; give a data directory with --data DIR",))
-    return _cached(Path(directory))
+    if directory is not None:
+        return _cached(os.fspath(directory))
+    if os.path.isdir(os.path.join(CHECKOUT, "products")):
+        return _cached(CHECKOUT)
+    if os.path.isfile(BUILT):
+        return BUILT
+    raise DataError(("this installation carries no data; give a data directory with --data DIR",))
 
 
-def cache_directory() -> Path:
+def cache_directory() -> str:
     """Return the folder for compiled snapshots: $COMPATKB_CACHE, else the platform's cache folder."""
     if named := os.environ.get("COMPATKB_CACHE"):
-        return Path(named)
+        return named
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
     elif sys.platform == "darwin":
         base = os.path.expanduser("~/Library/Caches")
     else:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "compatkb"
+    return os.path.join(base, "compatkb")
 
 
-def data_files(directory: Path) -> list[Path]:
+def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [directory / "channels.toml", directory / "routes.toml"]
+    found = [os.path.join(directory, "channels.toml"), os.path.join(directory, "routes.toml")]
     for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
         try:
-            found += [Path(entry.path) for entry in os.scandir(directory / folder) if entry.name.endswith(ending)]
+            with os.scandir(os.path.join(directory, folder)) as entries:
+                found += [entry.path for entry in entries if entry.name.endswith(ending)]
         except OSError:
             continue  # an optional folder; the loader reports a missing one that is needed
     return sorted(found)
 
 
-def _cached(directory: Path) -> Path:
-    if not directory.is_dir():
+def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Compile a data directory into the new snapshot file `target`; raises DataError."""
+    path = os.path.abspath(directory)
+    _compile(path, os.fspath(target), _digest(path))
+
+
+def _cached(directory: str) -> str:
+    if not os.path.isdir(directory):
         raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
-    directory = directory.resolve()
-    key = f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}"
+    directory = os.path.realpath(directory)
     cache = cache_directory()
-    snapshot, stamp_file = cache / f"{key}.sqlite", cache / f"{key}.stamp"
+    key = os.path.join(cache, f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
+    snapshot, stamp_file = f"{key}.sqlite", f"{key}.stamp"
     stamp = _stamp(directory)
     try:
-        known, _, digest = stamp_file.read_text(encoding="utf-8").rpartition("\n")
+        with open(stamp_file, encoding="utf-8") as file:
+            known, _, digest = file.read().rpartition("\n")
     except (OSError, UnicodeDecodeError):
         known = digest = ""
-    if known == stamp and snapshot.is_file():
+    if known == stamp and os.path.isfile(snapshot):
         return snapshot
     fresh = _digest(directory)
-    if fresh == digest and known.partition("\n")[0] == stamp.partition("\n")[0] and snapshot.is_file():
-        _write(stamp_file, f"{stamp}\n{fresh}".encode())
+    if fresh == digest and known.partition("\n")[0] == directory and os.path.isfile(snapshot):
+        _write(stamp_file, f"{stamp}\n{fresh}")
         return snapshot
-    return _compiled(directory, cache, snapshot, stamp_file, f"{stamp}\n{fresh}")
+    return _compiled(directory, cache, snapshot, stamp_file, stamp, fresh)
 
 
-def _stamp(directory: Path) -> str:
-    lines = [str(directory)]
+def _stamp(directory: str) -> str:
+    lines = [directory]
     for path in [*data_files(directory), *_compiler()]:
         try:
-            state = path.stat()
+            state = os.stat(path)
         except OSError:
             continue
         lines.append(f"{path} {state.st_size} {state.st_mtime_ns}")
     return "\n".join(lines)
 
 
-def _compiler() -> list[Path]:
-    """Return the modules that decide what a snapshot holds: another compiler, another snapshot."""
-    names = ("knowledge", "loader", "models", "platforms", "versions", "words", "snapshot/compile", "snapshot/schema")
-    return [_PACKAGE / f"{name}.py" for name in names]
+def _compiler() -> list[str]:
+    return [os.path.join(_PACKAGE, f"{name}.py") for name in _COMPILER]
 
 
-def _digest(directory: Path) -> str:
+def _digest(directory: str) -> str:
     import hashlib
 
     found = hashlib.sha256()
-    for module in _compiler():
-        found.update(module.read_bytes())
-    for path in data_files(directory):
+    for path in [*_compiler(), *data_files(directory)]:
         try:
-            content = path.read_bytes()
+            with open(path, "rb") as file:
+                content = file.read()
         except OSError:
             continue
-        found.update(f"{path.relative_to(directory)}\0{len(content)}\0".encode() + content)
+        found.update(f"{os.path.relpath(path, directory)}\0{len(content)}\0".encode() + content)
     return found.hexdigest()
 
 
-def _compiled(directory: Path, cache: Path, snapshot: Path, stamp_file: Path, stamp: str) -> Path:
+def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp: str, digest: str) -> str:
+    import atexit
+    import shutil
+    import tempfile
+
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=cache, prefix="new-"))
+        os.makedirs(cache, exist_ok=True)
+        folder = tempfile.mkdtemp(dir=cache, prefix="new-")
     except OSError:
-        # a cache that cannot be written costs time, not the answer
-        folder = Path(tempfile.mkdtemp(prefix="compatkb-"))
-        return _compile(directory, folder / "snapshot.sqlite", stamp.rpartition("\n")[2])
+        # a cache that cannot be written costs time at every start, not the answer
+        folder = tempfile.mkdtemp(prefix="compatkb-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return _compile(directory, os.path.join(folder, "snapshot.sqlite"), digest)
     try:
-        made = _compile(directory, folder / "snapshot.sqlite", stamp.rpartition("\n")[2])
-        os.replace(made, snapshot)
-        _write(stamp_file, stamp.encode())
+        os.replace(_compile(directory, os.path.join(folder, "snapshot.sqlite"), digest), snapshot)
+        _write(stamp_file, f"{stamp}\n{digest}")
     except OSError as error:
         raise UnavailableError(f"{cache}: the compiled data cannot be written: {error.strerror}") from None
     finally:
-        for left in folder.glob("*"):
-            left.unlink()
-        folder.rmdir()
+        shutil.rmtree(folder, ignore_errors=True)
     return snapshot
 
 
-def compile_directory(directory: Path, target: Path) -> None:
-    """Compile a data directory into the new snapshot file `target`; raises DataError."""
-    _compile(directory, target, _digest(directory))
+def _compile(directory: str, target: str, digest: str) -> str:
+    from pathlib import Path
 
-
-def _compile(directory: Path, target: Path, digest: str) -> Path:
     from compatkb.knowledge import build_knowledge
     from compatkb.loader import load
     from compatkb.snapshot.compile import compile_snapshot
 
-    compile_snapshot(build_knowledge(load(directory)), target, digest)
+    compile_snapshot(build_knowledge(load(Path(directory))), Path(target), digest)
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
     return target
 
 
-def _write(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
+def _write(path: str, content: str) -> None:
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix="new-")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
