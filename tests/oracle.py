@@ -64,6 +64,10 @@ def has(mask: int, number: int) -> bool:
     return bool(mask >> number & 1)
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
 class Oracle:
     """A knowledge base with its claims sorted by whom they concern."""
 
@@ -156,12 +160,28 @@ class Trial:
         return level
 
     def _by_wheels(self, name: str, number: int) -> Level | None:
-        floors = self.element(name, number).floors
-        if self.heads[name].role in (Role.LEAF, Role.DIMENSION) or any(seen & self.bit for _, seen, _ in floors):
+        if self.heads[name].role in (Role.LEAF, Role.DIMENSION):
             return Level.STRONG
-        if any(inferred & self.bit for _, _, inferred in floors):
-            return Level.WEAK
-        return None if self._wheels_are_all_known(name, number) else Level.UNKNOWN
+        levels = [
+            Level.UNKNOWN if self._tells_no_glibc(floor) else Level.STRONG if seen & self.bit else Level.WEAK
+            for floor, seen, inferred in self.element(name, number).floors
+            if (seen | inferred) & self.bit and not self._is_too_new(floor)
+        ]
+        if not self._wheels_are_all_known(name, number):
+            levels.append(Level.UNKNOWN)
+        return min(levels, default=None)
+
+    def _glibc(self) -> tuple[int, ...] | None:
+        """Return the glibc that the request pins; of several the newest."""
+        pinned = self.ask.pins.get("glibc")
+        return _numbers(self.element("glibc", max(pinned)).version) if pinned else None
+
+    def _tells_no_glibc(self, floor: str | None) -> bool:
+        return floor is None and self._glibc() is not None
+
+    def _is_too_new(self, floor: str | None) -> bool:
+        pinned = self._glibc()
+        return floor is not None and pinned is not None and _numbers(floor) > pinned
 
     def _wheels_are_all_known(self, name: str, number: int) -> bool:
         """Return whether a wheel that is not listed does not exist, on the day asked about."""
@@ -240,7 +260,7 @@ class Trial:
     def judge(self, members: dict[str, int]) -> Level | None:
         """Return the level of an assignment, which is that of its weakest part; None where something denies it."""
         levels = [self.on_platform(*member) for member in members.items()]
-        vouched = {name: Level.UNKNOWN for name in members if name != self.ask.route.provider and len(members) > 1}
+        vouched = {name: Level.UNKNOWN for name in members if name not in (self.ask.route.provider, "glibc")}  # tags: glibc
         for one, other in combinations(members.items(), 2):
             bond = self.bond(one, other)
             if bond.denied:

@@ -130,7 +130,7 @@ def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:
         if device not in route.devices:
             continue
         problem = Problem(facts, request, device, route)
-        hits = [hit for hit in Search(problem).run() if hit.level < UNKNOWN]
+        hits = [hit for hit in Search(problem, best_only=True).run() if hit.level < UNKNOWN][:1]
         for hit in hits:
             for stack in stacks_of(problem, hit):
                 if best is None or stack.rank < best.rank:

@@ -8,13 +8,17 @@ blockers; that is how causes are shown to be minimal.
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.engine.records import STRONG, UNKNOWN, Advisory, Edge, Element, Request, Route
+from compatkb.engine.records import Edge, Element, Request, Route
+from compatkb.engine.view import NO_PAIR, Pair, judged, view_of
 from compatkb.snapshot.read import Snapshot
 
 Blocker = tuple[str, ...]
 JOKER = -2
 """Stands for a build that nobody published: what a stack would hold if an absence were not."""
 ABSENT = -1
+GLIBC = "glibc"
+GLIBC_FAMILY = "linux"
+"""The dimension that platform tags speak of (PEP 600), and the only family that has it."""
 
 
 class Levels(NamedTuple):
@@ -25,30 +29,18 @@ class Levels(NamedTuple):
     unknown: int
 
 
-class Pair(NamedTuple):
-    """What is known of two elements together."""
-
-    denied: int
-    strong: int
-    weak: int
-    matters: int  # bits on which the two must be vouched for
-    muddled: int  # bits on which an undecided dispute leaves them open
-
-
-_NO_PAIR = Pair(0, 0, 0, 0, 0)
-
-
 class Problem:
-    """The facts of one question, looked up once; `ignored` blockers do not count."""
+    """The facts of one question; `ignored` blockers do not count."""
 
     def __init__(
         self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
     ) -> None:
         self.facts, self.request, self.device, self.route, self.ignored = facts, request, device, route, ignored
-        self._pairs: dict[tuple[str, int, str, int], Pair] = {}
-        self._allowed: dict[tuple[str, int, str], int] = {}
+        self._pins = {pin.product: pin for pin in request.pins}
+        hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
+        self.view = view_of(facts, device, request.as_of, hardware)
         self._levels: dict[tuple[str, int], Levels] = {}
-        self.hardware = (pin.mask if (pin := request.pin("hardware")) else 0)
+        self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
 
     # -- what is fixed ------------------------------------------------------------------------------------------
 
@@ -60,14 +52,13 @@ class Problem:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The products that a stack must or may hold, in rank order."""
-        wanted = dict.fromkeys([*self.required, *self.optional])
+        wanted = {*self.required, *self.optional}
         return tuple(product for product in self.facts.products if product in wanted)
 
     @cached_property
     def required(self) -> tuple[str, ...]:
         """The products that the request or the route asks for."""
-        asked = [pin.product for pin in self.request.pins] + list(self.request.bare)
-        asked += [self.route.provider, *self.route.with_]
+        asked = [*self._pins, *self.request.bare, self.route.provider, *self.route.with_]
         return tuple(dict.fromkeys(p for p in asked if not self.facts.products[p].platform and p != "device"))
 
     @cached_property
@@ -76,10 +67,9 @@ class Problem:
         found: dict[str, None] = {}
         queue = list(self.required)
         while queue:
-            for to, edges in self.facts.edges_from(queue.pop()).items():
-                if to in self.required or to in found or self.facts.products[to].role != "package":
-                    continue
-                if any(edge.kind == "needs" and self._holds(edge) for edge in edges):
+            product = queue.pop()
+            for to in self.view.needs(product):
+                if to not in self.required and to not in found and frozenset((product, to)) not in self._silent:
                     found[to] = None
                     queue.append(to)
         return tuple(found)
@@ -96,8 +86,8 @@ class Problem:
         elements = self.facts.elements(product)
         if idx < len(elements):
             return elements[idx]
-        pin = self.request.pin(product)
-        assert pin and pin.extra
+        pin = self._pins[product]
+        assert pin.extra
         every = frozenset(self.request.devices)
         return Element(
             product, idx, pin.extra, pin.extra, "stable", True, every, (), frozenset(),
@@ -105,15 +95,23 @@ class Problem:
         )  # fmt: skip
 
     def _domain(self, product: str) -> int:
+        pin = self._pins.get(product)
+        if pin and pin.extra:
+            return pin.mask
+        mask = self.view.offers(product)
+        if product in self._brought:
+            mask = -1 & ((1 << len(self.facts.elements(product))) - 1)
+        if pin:
+            mask &= pin.mask
+        kept, left = mask, mask
         elements = self.facts.elements(product)
-        pin = self.request.pin(product)
-        mask = pin.mask if pin else (1 << len(elements)) - 1
-        kept = 0
-        while mask:
-            idx = mask.bit_length() - 1
-            mask ^= 1 << idx
-            if self.refusal(self.element(product, idx)) is None:
-                kept |= 1 << idx
+        if pin is None and not any(e.only_with for e in elements) and product not in self._brought:
+            return kept
+        while left:
+            low = left & -left
+            left ^= low
+            if self.refusal(elements[low.bit_length() - 1]) is not None:
+                kept ^= low
         return kept
 
     def refusal(self, element: Element) -> str | None:
@@ -121,16 +119,16 @@ class Problem:
         if not element.installable:
             return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
-        exempt = element.product in self._brought
-        if role not in ("leaf", "dimension") and self.device not in element.devices and not exempt:
-            return "device"
+        if role not in ("leaf", "dimension") and self.device not in element.devices:
+            if element.product not in self._brought:
+                return "device"
         if role == "dimension" and element.devices and self.device not in element.devices:
             return "device"
         if element.since is not None and element.since > self.request.as_of:
             return "not-yet"
         if not element.only_with <= set(self.required):
             return "only-with"
-        pin = self.request.pin(element.product)
+        pin = self._pins.get(element.product)
         yanked = element.yank_by is not None and element.yank_by <= self.request.as_of
         if pin and pin.strict and not pin.exact and yanked:
             return "yanked"
@@ -145,9 +143,8 @@ class Problem:
         found = set()
         for blocker in self.ignored:
             if blocker[:2] == ("claim", self.route.provider):
-                pin = self.request.pin(blocker[2])
-                elements = self.facts.elements(blocker[2])
-                chosen = [e for e in elements if pin is None or pin.mask >> e.idx & 1]
+                pin = self._pins.get(blocker[2])
+                chosen = [e for e in self.facts.elements(blocker[2]) if pin is None or pin.mask >> e.idx & 1]
                 if not any(e.installable and self.device in e.devices for e in chosen):
                     found.add(blocker[2])
         return frozenset(found)
@@ -156,42 +153,32 @@ class Problem:
         """Return the platforms of an element, by how well they are known."""
         key = (product, idx)
         if key not in self._levels:
-            self._levels[key] = self._platform(self.element(product, idx)) if idx >= 0 else Levels(self.cells, 0, 0)
+            self._levels[key] = self._platform(product, idx)
         return self._levels[key]
 
-    def _platform(self, element: Element) -> Levels:
+    def _platform(self, product: str, idx: int) -> Levels:
         cells = self.cells
-        strong, weak, unknown = element.strong & cells, element.weak & cells, 0
-        pin = self.request.pin("glibc")
-        role = self.facts.products[element.product].role
-        if pin and element.product != "glibc" and role not in ("leaf", "dimension"):
-            strong, weak, unknown = self._with_glibc(element, pin.extra or self._version(pin.product, pin.mask))
+        if idx < 0 or idx >= len(self.facts.elements(product)):
+            return Levels(cells, 0, 0)
+        element = self.facts.elements(product)[idx]
+        quiet = frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
+        ground = self.view.ground(product, idx, quiet)
+        strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
+        pin = self._pins.get(GLIBC)
+        if pin and product != GLIBC and self.facts.products[product].role not in ("leaf", "dimension"):
+            version = pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
+            strong, weak, unknown = self._with_glibc(element, version)
         weak &= ~strong
         unknown &= ~strong & ~weak
-        if ("platform", element.product) in self.ignored:
+        if ("platform", product) in self.ignored:
             strong, weak, unknown = cells, 0, 0
         elif element.complete < self.request.as_of:
             unknown |= cells & ~strong & ~weak
         if element.by is not None and element.by > self.request.as_of:  # out by then, or not: nobody knows the day
             strong, weak, unknown = 0, 0, strong | weak | unknown
-        for dimension in ("python", "os", "arch"):
-            if ("claim", element.product, dimension) in self.ignored:
-                continue
-            for edge in self.facts.edges(element.product, dimension):
-                if edge.kind == "verified" or not edge.of_mask >> element.idx & 1 or not self._holds(edge):
-                    continue
-                inside = dimension_cells(self.facts, dimension, edge.to_mask)
-                denied = edge.denies & (inside if edge.kind == "breaks" else ~inside)
-                if edge.open:
-                    unknown |= (strong | weak) & denied
-                else:
-                    unknown &= ~denied
-                strong &= ~denied
-                weak &= ~denied
-        return Levels(strong, weak, unknown)
-
-    def _version(self, product: str, mask: int) -> str:
-        return self.facts.elements(product)[mask.bit_length() - 1].version
+        unknown |= (strong | weak) & ground.open
+        known = ~ground.denied & ~ground.open
+        return Levels(strong & known, weak & known, unknown & ~ground.denied)
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""
@@ -207,13 +194,6 @@ class Problem:
 
     # -- two elements together ----------------------------------------------------------------------------------
 
-    def _holds(self, edge: Edge) -> bool:
-        if edge.devices and self.device not in edge.devices:
-            return False
-        if edge.hardware and not edge.hardware & self.hardware:
-            return False
-        return ("claim", edge.of, edge.to) not in self.ignored and ("claim", edge.to, edge.of) not in self.ignored
-
     def inside(self, edge: Edge, idx: int) -> bool:
         """Return whether an edge's target names an element, or the unlisted version that a request pins."""
         if idx < len(self.facts.elements(edge.to)):
@@ -226,106 +206,45 @@ class Problem:
 
     def pair(self, p: str, i: int, q: str, j: int) -> Pair:
         """Return what is known of two elements together."""
-        if i < 0 or j < 0:
-            return _NO_PAIR
+        if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
+            return NO_PAIR
         key = (p, i, q, j)
-        if key not in self._pairs:
-            denied = strong = weak = matters = muddled = 0
-            for edge, inside in self._speaking(p, i, q, j):
-                if edge.open:
-                    muddled |= edge.denies | edge.vouches
-                    continue
-                if edge.kind in ("needs", "constrains"):
-                    matters |= edge.denies
-                    if not inside:
-                        denied |= edge.denies
-                elif edge.kind == "breaks" and inside:
-                    denied |= edge.denies
-                if inside and edge.level == STRONG:
-                    strong |= edge.vouches
-                elif inside:
-                    weak |= edge.vouches
-            self._pairs[key] = self._pairs[q, j, p, i] = Pair(denied, strong, weak, matters, muddled)
-        return self._pairs[key]
-
-    def _speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
-        found = []
-        for of, k, to, n in ((p, i, q, j), (q, j, p, i)):
-            for edge in self.facts.edges(of, to):
-                if edge.of_mask >> k & 1 and self._holds(edge):
-                    found.append((edge, self.inside(edge, n)))
+        pairs = self.view.pairs
+        if key in pairs:
+            return pairs[key]
+        found = judged(self.speaking(p, i, q, j))
+        if i < len(self.facts.elements(p)) and j < len(self.facts.elements(q)):  # an unlisted version is this request's own
+            pairs[key] = pairs[q, j, p, i] = found
         return found
 
     def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two elements, and whether each names the other one."""
-        return self._speaking(p, i, q, j) if i >= 0 and j >= 0 else []
+        if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
+            return []
+        found = [(edge, self.inside(edge, j)) for edge in self.view.says(p, i, q)]
+        return found + [(edge, self.inside(edge, i)) for edge in self.view.says(q, j, p)]
 
     def allowed(self, p: str, i: int, q: str) -> int:
         """Return the elements of `q` that no unconditional edge with element `i` of `p` excludes."""
-        key = (p, i, q)
-        if key not in self._allowed:
-            size = len(self.facts.elements(q)) + 1
-            mask = every = (1 << size) - 1
-            if i >= 0:
-                extra = 1 << (size - 1)  # an unlisted version is judged pair by pair
-                for edge in self.facts.edges(p, q):
-                    if edge.of_mask >> i & 1 and self._final(edge):
-                        mask &= (every & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | extra
-                for edge in self.facts.edges(q, p):
-                    if self._final(edge) and self.inside(edge, i) == (edge.kind == "breaks"):
-                        mask &= ~edge.of_mask
-            self._allowed[key] = mask
-        return self._allowed[key]
+        size = len(self.facts.elements(q)) + 1
+        every = (1 << size) - 1
+        if i < 0 or i >= len(self.facts.elements(p)) or frozenset((p, q)) in self._silent:
+            return every
+        key = (p, i, q, self.cells)
+        if key not in self.view.allowed:
+            mask = every
+            extra = 1 << (size - 1)  # an unlisted version is judged pair by pair
+            for edge in self.view.says(p, i, q):
+                if self._final(edge):
+                    mask &= (every & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | extra
+            for edge in self.facts.edges(q, p):
+                if bool(edge.to_mask >> i & 1) == (edge.kind == "breaks") and self._final(edge) and self.view.holds(edge):
+                    mask &= ~edge.of_mask
+            self.view.allowed[key] = mask
+        return self.view.allowed[key]
 
     def _final(self, edge: Edge) -> bool:
-        return edge.kind != "verified" and not edge.open and not self.cells & ~edge.denies and self._holds(edge)
-
-    # -- warnings -----------------------------------------------------------------------------------------------
-
-    def warnings(self, product: str, idx: int) -> int:
-        """Return how many warnings an element carries by itself."""
-        if idx < 0:
-            return 0
-        element, as_of = self.element(product, idx), self.request.as_of
-        if self.facts.products[product].role in ("leaf", "dimension"):
-            return 0
-        count = int(element.yank_by is not None and (element.yank_after or 0) <= as_of)
-        count += int(element.eol is not None and element.eol < as_of)
-        count += int(element.stage in ("preview", "prototype"))
-        return count + len(self.advisories(product, idx))
-
-    def advisories(self, product: str, idx: int) -> list[Advisory]:
-        """Return the advisories on an element alone."""
-        return [
-            advisory
-            for advisory in self.facts.advisories
-            if advisory.product == product
-            and advisory.mask >> idx & 1
-            and advisory.since <= self.request.as_of
-            and not advisory.to
-            and advisory.kind != "known-issue"
-            and (not advisory.devices or self.device in advisory.devices)
-        ]
-
-
-def dimension_cells(facts: Snapshot, dimension: str, mask: int) -> int:
-    """Return the platform bits whose value of `dimension` is in `mask`."""
-    grid = facts.grid
-    pythons, archs, systems = len(grid["python"]), len(grid["arch"]), len(grid["os"])
-    every_row, every_block = (1 << pythons) - 1, (1 << pythons * archs) - 1
-    numbers = [n for n in range(len(grid[dimension])) if mask >> n & 1]
-    cells = 0
-    if dimension == "os":
-        for n in numbers:
-            cells |= every_block << n * pythons * archs
-        return cells
-    block = 0
-    for n in numbers if dimension == "arch" else range(archs):
-        row = every_row if dimension == "arch" else mask & every_row
-        block |= row << n * pythons
-    for n in range(systems):
-        cells |= block << n * pythons * archs
-    return cells
+        return edge.kind != "verified" and not edge.open and not self.cells & ~edge.denies
 
 
 def platform_cells(facts: Snapshot, request: Request) -> int:
@@ -342,14 +261,9 @@ def platform_cells(facts: Snapshot, request: Request) -> int:
             mask = 1 << values.index(default)
         else:
             mask = (1 << len(values)) - 1
-        cells &= dimension_cells(facts, dimension, mask)
-    glibc = request.pin("glibc")
-    if glibc:  # only one family has it
+        cells &= facts.dimension_cells(dimension, mask)
+    if request.pin(GLIBC):
         for n, name in enumerate(facts.grid["os"]):
             if GLIBC_FAMILY not in (name, *facts.wider.get(name, ())):
-                cells &= ~dimension_cells(facts, "os", 1 << n)
+                cells &= ~facts.dimension_cells("os", 1 << n)
     return cells
-
-
-GLIBC_FAMILY = "linux"
-__all__ = ["ABSENT", "JOKER", "UNKNOWN", "Blocker", "Levels", "Pair", "Problem", "dimension_cells", "platform_cells"]

@@ -17,10 +17,13 @@ _MOST_WARNINGS = 63
 class Search:
     """One run over one problem."""
 
-    def __init__(self, problem: Problem, *, first_only: bool = False, budget: int = BUDGET) -> None:
-        """`first_only` stops at the first stack, whatever it is: enough to know that there is one."""
+    def __init__(
+        self, problem: Problem, *, first_only: bool = False, best_only: bool = False, budget: int = BUDGET
+    ) -> None:
+        """`first_only` stops at the first stack, whatever it is; `best_only` seeks one best stack, not one a platform."""
         self.problem = problem
         self.first_only = first_only
+        self.best_only = best_only
         self.budget = budget
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
         self._covered: dict[int, int] = {}
@@ -67,7 +70,7 @@ class Search:
                 u = (u | ((s | w) & vague)) & live
                 w = (w | (s & faint)) & live & ~vague
                 s = s & live & ~faint & ~vague
-            count = min(warned + self.problem.warnings(product, idx), _MOST_WARNINGS)
+            count = min(warned + self.problem.view.warnings(product, idx), _MOST_WARNINGS)
             s, w, u = (self._open(cells, kind, count) for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)))
             if s | w | u:
                 self._extend(depth + 1, [*chosen, (product, idx)], s, w, u, count)
@@ -93,6 +96,8 @@ class Search:
         level = kind * (_MOST_WARNINGS + 1) + count
         for known, covered in self._covered.items():
             if known <= level:
+                if self.best_only:
+                    return 0
                 cells &= ~covered
         return cells
 
@@ -116,9 +121,8 @@ class Search:
         needed: set[str] = set()
         for product, idx in present:
             if idx >= 0:
-                for to, edges in self.problem.facts.edges_from(product).items():
-                    if to in self._variables and any(e.kind == "needs" and e.of_mask >> idx & 1 for e in edges):
-                        needed.add(to)
+                needs = self.problem.view.needs(product)
+                needed |= {to for to, mask in needs.items() if to in self._variables and mask >> idx & 1}
         return needed <= names and names <= needed | set(self.problem.required)
 
     def _attached(self, present: list[tuple[str, int]], strong: int, weak: int, unknown: int) -> tuple[int, int, int]:
@@ -190,14 +194,12 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
     for product, idx in present:
         if idx < 0:
             continue
-        for to, edges in problem.facts.edges_from(product).items():
+        for to in problem.facts.edges_from(product):
             if to in names or problem.facts.products[to].role != "leaf" or ("claim", product, to) in problem.ignored:
                 continue
             size = (1 << len(problem.facts.elements(to))) - 1
-            for edge in edges:
-                if not edge.of_mask >> idx & 1 or edge.id in waived or edge.kind == "verified" or edge.open:
-                    continue
-                if edge.devices and problem.device not in edge.devices:
+            for edge in problem.view.says(product, idx, to):
+                if edge.id in waived or edge.kind == "verified" or edge.open:
                     continue
                 cells = edge.denies & problem.cells
                 if cells:

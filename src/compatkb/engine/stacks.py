@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.engine.problem import Problem, dimension_cells
+from compatkb.engine.problem import Problem
 from compatkb.engine.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
 from compatkb.engine.search import LeafRow, leaf_rows
 
@@ -110,7 +110,7 @@ def _companion_cells(
         idx = domain.bit_length() - 1
         domain ^= 1 << idx
         element = elements[idx]
-        if problem.refusal(element) is not None or problem.warnings(product, idx) > found.warnings:
+        if problem.refusal(element) is not None or problem.view.warnings(product, idx) > found.warnings:
             continue
         levels = problem.levels(product, idx)
         fit = levels.strong if found.level == STRONG else levels.strong | levels.weak
@@ -162,8 +162,8 @@ def _known_cells(
     for product, idx in chosen:
         if idx < 0 or problem.facts.products[product].role in ("dimension", "leaf"):
             continue
-        for edge in problem.facts.edges(product, dimension):
-            if edge.of_mask >> idx & 1 and problem._holds(edge) and edge.kind != "breaks" and not edge.open:
+        for edge in problem.view.says(product, idx, dimension):
+            if edge.kind != "breaks" and not edge.open:
                 mask, where = edge.to_mask, edge.vouches & cells
                 while mask and where:
                     n = mask.bit_length() - 1
@@ -247,7 +247,7 @@ def _stack(
     grid = problem.facts.grid
     cells = -1
     for dimension, values in (("python", pythons), ("os", systems), ("arch", archs)):
-        cells &= dimension_cells(problem.facts, dimension, sum(1 << grid[dimension].index(v) for v in values))
+        cells &= problem.facts.dimension_cells(dimension, sum(1 << grid[dimension].index(v) for v in values))
     asked = tuple(p for p, _ in chosen)
     numbers = [(e.product, e.idx) for e in packages]
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen))
@@ -278,11 +278,7 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
         found.append(Warned("eol", product, element.version, element.eol, None, "", sources))
     if element.stage in ("preview", "prototype"):
         found.append(Warned("preview", product, element.version, None, None, element.stage, sources))
-    for advisory in problem.facts.advisories:
-        if advisory.product != product or not advisory.mask >> idx & 1 or advisory.since > as_of:
-            continue
-        if advisory.devices and problem.device not in advisory.devices:
-            continue
+    for advisory in problem.view.advisories(product, idx):
         if advisory.to and not any(p == advisory.to and i >= 0 and advisory.to_mask >> i & 1 for p, i in chosen):
             continue
         found.append(

@@ -299,10 +299,8 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
 
 
 def _seen_everywhere(facts: Snapshot, element: Element, stack: Stack) -> bool:
-    from compatkb.engine.problem import dimension_cells
-
     cells = -1
     for dimension, values in (("python", stack.python), ("os", stack.os), ("arch", stack.arch)):
         mask = sum(1 << facts.grid[dimension].index(v) for v in values)
-        cells &= dimension_cells(facts, dimension, mask)
+        cells &= facts.dimension_cells(dimension, mask)
     return not cells & ~element.strong

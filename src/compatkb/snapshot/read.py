@@ -26,6 +26,8 @@ class Snapshot:
         self._elements: dict[str, tuple[Element, ...]] = {}
         self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
         self._cells: dict[int, int] = {}
+        self._values: dict[tuple[str, int], int] = {}
+        self.views: dict[object, object] = {}  # what the engine keeps between questions
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """Return rows as dictionaries, for what is shown rather than solved."""
@@ -72,6 +74,24 @@ class Snapshot:
         """For each operating system the wider ones that it is part of."""
         query = "select value, wider from grid where dimension = 'os'"
         return {value: tuple(wider.split()) for value, wider in self._db.execute(query)}
+
+    def dimension_cells(self, dimension: str, mask: int) -> int:
+        """Return the platform bits whose value of `dimension` is among the elements in `mask`."""
+        key = (dimension, mask)
+        if key not in self._values:
+            self._values[key] = self._dimension_cells(dimension, mask)
+        return self._values[key]
+
+    def _dimension_cells(self, dimension: str, mask: int) -> int:
+        pythons, archs, systems = (len(self.grid[name]) for name in ("python", "arch", "os"))
+        row, block = (1 << pythons) - 1, (1 << pythons * archs) - 1
+        if dimension == "python":
+            block = sum((mask & row) << a * pythons for a in range(archs))
+        elif dimension == "arch":
+            block = sum(row << a * pythons for a in range(archs) if mask >> a & 1)
+        else:
+            return sum(block << s * pythons * archs for s in range(systems) if mask >> s & 1)
+        return sum(block << s * pythons * archs for s in range(systems))
 
     def product(self, name: str) -> Product | None:
         """Return a product by id, distribution name, import name or alias."""
