@@ -98,21 +98,18 @@ class Problem:
         pin = self._pins.get(product)
         if pin and pin.extra:
             return pin.mask
-        mask = self.view.offers(product)
         if product in self._brought:
-            mask = -1 & ((1 << len(self.facts.elements(product))) - 1)
+            elements = self.facts.elements(product)
+            return sum(1 << e.idx for e in elements if (not pin or pin.mask >> e.idx & 1) and not self.refusal(e))
+        mask = self.view.offers(product)
+        for others, bound in self.view.bound(product).items():
+            if not others <= set(self.required):
+                mask &= ~bound
         if pin:
             mask &= pin.mask
-        kept, left = mask, mask
-        elements = self.facts.elements(product)
-        if pin is None and not any(e.only_with for e in elements) and product not in self._brought:
-            return kept
-        while left:
-            low = left & -left
-            left ^= low
-            if self.refusal(elements[low.bit_length() - 1]) is not None:
-                kept ^= low
-        return kept
+            if pin.strict and not pin.exact:
+                mask &= ~self.view.yanked(product)
+        return mask
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
@@ -153,8 +150,23 @@ class Problem:
         """Return the platforms of an element, by how well they are known."""
         key = (product, idx)
         if key not in self._levels:
-            self._levels[key] = self._platform(product, idx)
+            self._levels[key] = self._shared(product, idx) if self._plain else self._platform(product, idx)
         return self._levels[key]
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether nothing but the platform pins decides about platforms."""
+        return not self.ignored and GLIBC not in self._pins
+
+    def _shared(self, product: str, idx: int) -> Levels:
+        key = (product, idx, self.cells)
+        found = self.view.levels.get(key)
+        if found is None:
+            levels = self._platform(product, idx)
+            if idx < len(self.facts.elements(product)):
+                self.view.levels[key] = levels
+            return levels
+        return Levels(*found)
 
     def _platform(self, product: str, idx: int) -> Levels:
         cells = self.cells

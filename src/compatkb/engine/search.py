@@ -55,6 +55,9 @@ class Search:
             if idx == ABSENT:
                 self._extend(depth + 1, [*chosen, (product, idx)], strong, weak, unknown, warned)
                 continue
+            count = min(warned + self.problem.view.warnings(product, idx), _MOST_WARNINGS)
+            if not (self._open(strong, STRONG, count) or self._open(weak, WEAK, count) or self._open(unknown, UNKNOWN, count)):
+                continue
             levels = self.problem.levels(product, idx)
             usable = strong | weak
             s = strong & levels.strong
@@ -70,7 +73,8 @@ class Search:
                 u = (u | ((s | w) & vague)) & live
                 w = (w | (s & faint)) & live & ~vague
                 s = s & live & ~faint & ~vague
-            count = min(warned + self.problem.view.warnings(product, idx), _MOST_WARNINGS)
+                if not s | w | u:
+                    break
             s, w, u = (self._open(cells, kind, count) for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)))
             if s | w | u:
                 self._extend(depth + 1, [*chosen, (product, idx)], s, w, u, count)

@@ -40,6 +40,9 @@ class View:
         self._says: dict[tuple[str, str], list[list[Edge]]] = {}
         self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
         self._offers: dict[str, int] = {}
+        self._bound: dict[str, dict[frozenset[str], int]] = {}
+        self._yanked: dict[str, int] = {}
+        self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._needs: dict[str, dict[str, int]] = {}
 
@@ -88,6 +91,23 @@ class View:
                     kept |= 1 << element.idx
             self._offers[product] = kept
         return self._offers[product]
+
+    def bound(self, product: str) -> dict[frozenset[str], int]:
+        """Return the elements that are of use only beside other products, by those products."""
+        if product not in self._bound:
+            found: dict[frozenset[str], int] = {}
+            for element in self.facts.elements(product):
+                if element.only_with:
+                    found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
+            self._bound[product] = found
+        return self._bound[product]
+
+    def yanked(self, product: str) -> int:
+        """Return the elements that were yanked by this day."""
+        if product not in self._yanked:
+            gone = (e for e in self.facts.elements(product) if e.yank_by is not None and e.yank_by <= self.as_of)
+            self._yanked[product] = sum(1 << e.idx for e in gone)
+        return self._yanked[product]
 
     def ground(self, product: str, idx: int, ignored: frozenset[str]) -> Ground:
         """Return an element's platforms with what it says of Python, OS and architecture; `ignored` ones left out."""
