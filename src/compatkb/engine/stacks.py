@@ -1,5 +1,7 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from compatkb.engine.problem import Problem
@@ -45,8 +47,13 @@ class Stack(NamedTuple):
     known: dict[str, tuple[str, ...]]  # dimension: values that are vouched for, or the bound that is needed
     bounds: tuple[tuple[str, str], ...]  # product outside the stack, specifier
     warnings: tuple[Warned, ...]
-    links: tuple[Link, ...]
+    trace: Callable[[], tuple[Link, ...]]
     rank: tuple[object, ...]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """What vouches for each pair of members; worked out when somebody asks."""
+        return self.trace()
 
     @property
     def verdict(self) -> str:
@@ -253,7 +260,7 @@ def _stack(
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen))
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
-        warnings, _links(problem, chosen, numbers, cells), _rank(problem, found, chosen, cells),
+        warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells),
     )  # fmt: skip
 
 
