@@ -1,6 +1,6 @@
 """Shared fixtures: the compiled real data, and a runner for the command line in this process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +21,9 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def facts() -> Iterator[Snapshot]:
+def facts() -> Snapshot:
     """The snapshot of the data in this checkout."""
-    yield Snapshot(locate(__import__("os").environ.get("TESTDATA", ROOT / "data")))
+    return Snapshot(locate(ROOT / "data"))
 
 
 @pytest.fixture

@@ -49,7 +49,9 @@ def test_hand_checked_answer(path: Path, run: Callable[..., Run], facts: Snapsho
         assert text.lower() in said
     for packages in expect.get("nearest", ()):
         near = [n["stack"] for n in answer["nearest"]]
-        assert any(holds(facts, stack, packages) for stack in near), [(n["relaxed"], n["stack"]["packages"]) for n in answer["nearest"]]
+        assert any(holds(facts, stack, packages) for stack in near), [
+            (n["relaxed"], n["stack"]["packages"]) for n in answer["nearest"]
+        ]
     for product in expect.get("relaxed", ()):
         assert any(product in near["relaxed"] for near in answer["nearest"])
 

@@ -40,7 +40,7 @@ def make_request(
         else:
             bare.append(product.id)
     for pin in found:
-        pins[pin.product] = _both(facts, pins[pin.product], pin) if pin.product in pins else pin
+        pins[pin.product] = _both(pins[pin.product], pin) if pin.product in pins else pin
     order = list(facts.products)
     return Request(
         tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product))),
@@ -201,7 +201,7 @@ def _closest(text: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _both(facts: Snapshot, one: Pin, other: Pin) -> Pin:
+def _both(one: Pin, other: Pin) -> Pin:
     mask = one.mask & other.mask
     if not mask:
         raise UsageError(f"{one.product} is pinned twice, and nothing fits both {one.text!r} and {other.text!r}")

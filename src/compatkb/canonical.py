@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from functools import cmp_to_key
 
-from compatkb.models import ImageFile, ProductFile, Record
+from compatkb.models import ImageFile, ProductFile, Record, Release
 from compatkb.versions import Scheme, parse
 
 _WIDTH = 118
@@ -15,11 +15,11 @@ def product_text(file: ProductFile) -> str:
     releases = file.release
     if scheme is not Scheme.LISTED:
 
-        def compare(left: str, right: str) -> int:
-            a, b = parse(scheme, left), parse(scheme, right)
+        def compare(left: Release, right: Release) -> int:
+            a, b = parse(scheme, left.version), parse(scheme, right.version)
             return -1 if a > b else int(a < b)  # type: ignore[operator]  # one scheme, so one type
 
-        releases = tuple(sorted(releases, key=cmp_to_key(lambda a, b: compare(a.version, b.version))))
+        releases = tuple(sorted(releases, key=cmp_to_key(compare)))
     return _document(file.model_copy(update={"release": releases}))
 
 

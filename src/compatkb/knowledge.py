@@ -1,8 +1,8 @@
 """The knowledge base as curators wrote it, with every reference resolved: elements, edges, platforms.
 
 An *element* is one thing that a stack may hold of a product: a build of a package, a release of anything else. The
-elements of a product are numbered from the oldest, and sets of them are integers with one bit each. An *edge* is a claim
-between two sets of elements, with the platforms on which it denies and vouches.
+elements of a product are numbered from the oldest, and sets of them are integers with one bit each. An *edge* is a
+claim between two sets of elements, with the platforms on which it denies and vouches.
 """
 
 import re
@@ -109,7 +109,7 @@ class Knowledge:
             else:
                 builds = (element.version, *(element.build.aliases if element.build else ()))
                 hit = any(admits(scheme, spec, element.release.version, build) for build in builds)
-            found |= hit << number
+            found |= int(hit) << number
         return found
 
 
@@ -138,10 +138,8 @@ def build_knowledge(files: Files) -> Knowledge:
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
             knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
     _imply(knowledge, problems)
-    _place(knowledge, index)
-    lost = {
-        claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision
-    }
+    _place(knowledge)
+    lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
     for cited_claim in tuple(knowledge.claims.values()):
         if cited_claim.claim.id not in lost:
             knowledge.edges += _edges(knowledge, cited_claim, problems)
@@ -163,7 +161,7 @@ def _grid(by_id: dict[str, ProductFile]) -> Grid:
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
     pythons = [release.version for release in values["python"].release]
-    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))  # type: ignore[arg-type, return-value]  # one scheme
+    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))
     return Grid(systems, archs, tuple(pythons))
 
 
@@ -187,7 +185,9 @@ def _elements(file: ProductFile, index: dict[str, IndexFile], problems: list[str
             on_default = "default" in build.channels
             made.append(Element(product.id, build.version, release, build, entry if on_default else None, entry))
         if not release.build:
-            made.append(Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry))
+            made.append(
+                Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry)
+            )
     if product.role is Role.LEAF:
         known = {parse(product.scheme, element.version) for element in made}
         for version, entry in listed.items():
@@ -216,18 +216,15 @@ def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
     return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
 
 
-def _add_pinned_leaves(
-    by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]
-) -> None:
+def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]) -> None:
     """Leaf products have the versions that claims pin exactly, beside those that they list."""
     named: dict[str, set[str]] = {}
     terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
     names = {str(canonicalize_name(f.product.distribution)): f.product.id for f in by_id.values() if f.product.distribution}
     for file in index.values():
-        for release in file.release:
-            for requirement in _requirements(release):
-                if product := names.get(str(canonicalize_name(requirement.name))):
-                    terms.append(f"{product}{requirement.specifier}")
+        required = [requirement for release in file.release for requirement in _requirements(release)]
+        products = [(names.get(str(canonicalize_name(requirement.name))), requirement) for requirement in required]
+        terms += [f"{product}{requirement.specifier}" for product, requirement in products if product]
     for term in terms:
         product, spec = split_term(term)
         if product in by_id and by_id[product].product.role is Role.LEAF:
@@ -262,7 +259,7 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
                     values[element.version] = values.get(element.version, mask) & mask
 
 
-def _place(knowledge: Knowledge, index: dict[str, IndexFile]) -> None:
+def _place(knowledge: Knowledge) -> None:
     """Give every build the platforms of its wheels."""
     grid = knowledge.grid
     too_old: dict[str, int] = {}
@@ -272,11 +269,7 @@ def _place(knowledge: Knowledge, index: dict[str, IndexFile]) -> None:
         if floor is None or floor == NEUTRAL:
             return 0
         if floor not in too_old:
-            newer = sum(
-                1 << n
-                for n, e in enumerate(knowledge.elements.get(GLIBC, []))
-                if parse(Scheme.DOTTED, e.version) >= parse(Scheme.DOTTED, floor)  # type: ignore[operator]  # tuples
-            )
+            newer = sum(1 << n for n, e in enumerate(knowledge.elements.get(GLIBC, [])) if _at_least(e.version, floor))
             systems = [name for name, mask in knowledge.implied.get(GLIBC, {}).items() if not mask & newer]
             exact = 0
             for name in systems:  # an OS member only, never a whole family
@@ -298,6 +291,13 @@ def _place(knowledge: Knowledge, index: dict[str, IndexFile]) -> None:
                     neutral = platforms == ("any",)
                     for floor, cells in found.items():
                         element.floors.append((NEUTRAL if neutral else floor, cells & ~below(floor), 0))
+
+
+def _at_least(version: str, floor: str) -> bool:
+    known, wanted = parse(Scheme.DOTTED, version), parse(Scheme.DOTTED, floor)
+    assert isinstance(known, tuple)
+    assert isinstance(wanted, tuple)
+    return known >= wanted
 
 
 def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
@@ -341,9 +341,7 @@ def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[
         vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
         denies = 0 if claim.kind is Kind.VERIFIED else holds
         spec = " or ".join(s or "any version" for s in specs)
-        edge = Edge(
-            claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware
-        )
+        edge = Edge(claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware)
         yield edge
         if denies and of != "os" and to in knowledge.implied:
             yield from _through_os(knowledge, edge)
@@ -390,7 +388,12 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
             key = f"{product}-{release.version}-requires-{to}"
             while key in knowledge.claims:
                 key += "-too"
-            source = Source(channel="default", file=release.file or f"{file.distribution} {release.version}", at="Requires-Dist", seen=file.seen)
+            source = Source(
+                channel="default",
+                file=release.file or f"{file.distribution} {release.version}",
+                at="Requires-Dist",
+                seen=file.seen,
+            )
             claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
             knowledge.claims[key] = Cited(claim, product, (source,))
             exact = any(clause.operator == "==" for clause in requirement.specifier)

@@ -44,9 +44,7 @@ def load(directory: Path) -> Files:
     index = read_all("index", IndexFile)
     channels = _read(directory / "channels.toml", ChannelFile, problems)
     routes = _read(directory / "routes.toml", RouteFile, problems)
-    evidence = tuple(
-        line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems)
-    )
+    evidence = tuple(line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems))
     if problems or channels is None or routes is None:
         raise DataError(tuple(problems))
     return Files(products, images, index, channels, routes, evidence)

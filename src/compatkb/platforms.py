@@ -62,7 +62,10 @@ class Grid:
         self.all = (1 << (len(self.systems) * len(archs) * len(pythons))) - 1
 
     def cells(
-        self, systems: Iterable[str] | None = None, archs: Iterable[str] | None = None, pythons: Iterable[str] | None = None
+        self,
+        systems: Iterable[str] | None = None,
+        archs: Iterable[str] | None = None,
+        pythons: Iterable[str] | None = None,
     ) -> int:
         """Return the bits of a rectangle; None means every value, a family means all of its members."""
         row = 0

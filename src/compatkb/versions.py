@@ -1,7 +1,7 @@
 """Versions of every scheme, parsed once and ordered; specifiers over them.
 
 Four schemes exist. `pep440` follows PEP 440. `dotted` is numbers between dots (drivers: 803.29). `minor` is a Python
-minor with an optional `t` for the free-threaded build (3.13t). `listed` has no inner order: the data file's order counts.
+minor with an optional `t` for the free-threaded build (3.13t). `listed` has no inner order: the file's order counts.
 """
 
 import re
@@ -93,7 +93,8 @@ def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> b
         if text.endswith(".*"):
             prefix = parse(scheme, text[:-2])
             known = parse(scheme, release)
-            assert isinstance(prefix, tuple) and isinstance(known, tuple)
+            assert isinstance(prefix, tuple)
+            assert isinstance(known, tuple)
             equal = known[: len(prefix)] == prefix
         else:
             equal = parse(scheme, text) == parse(scheme, release)
@@ -101,7 +102,8 @@ def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> b
     if scheme is Scheme.LISTED:
         raise ValueError(f"{operator} needs an order, and a listed product has none")
     left, right = parse(scheme, release), parse(scheme, text)
-    assert isinstance(left, tuple) and isinstance(right, tuple)
+    assert isinstance(left, tuple)
+    assert isinstance(right, tuple)
     if scheme is Scheme.MINOR:  # a bound on the language counts for the free-threaded build too
         left, right = left[:2], right[:2]
     return {">=": left >= right, "<=": left <= right, "<": left < right, ">": left > right}[operator]

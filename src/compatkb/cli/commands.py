@@ -25,9 +25,7 @@ def version_text() -> str:
 def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     facts, day = _open(arguments)
-    options = [
-        (product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()
-    ]
+    options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
     answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
     return _print(facts, answer, arguments)
 
@@ -90,7 +88,10 @@ def _today() -> date:
 def _remark_age(facts: Snapshot, today: date) -> None:
     age = (today - date.fromisoformat(facts.meta["data_date"])).days
     if age > STALE_DAYS:
-        print(f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb may know more", file=sys.stderr)
+        print(
+            f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb may know more",
+            file=sys.stderr,
+        )
 
 
 def _print(facts: Snapshot, answer: Answer, arguments: argparse.Namespace) -> int:

@@ -87,7 +87,9 @@ def _resolve(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
         return resolve(arguments)
 
-    command = _add(commands, "resolve", "find the best stacks for what is fixed; or say why there is none and what is near", run)
+    command = _add(
+        commands, "resolve", "find the best stacks for what is fixed; or say why there is none and what is near", run
+    )
     command.add_argument("words", nargs="*", metavar="PRODUCT[==V]", help="any product, in any version or pinned as pip does")
     _pins(command)
     command.add_argument("--device", action="append", metavar="xpu|cpu", help="device to run on; every one unless given")

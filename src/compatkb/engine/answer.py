@@ -78,7 +78,7 @@ def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
 
 def nearest(facts: Snapshot, request: Request) -> Iterator[Near]:
     """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best."""
-    pins = [pin for pin in request.pins]
+    pins = list(request.pins)
     for count in range(1, len(pins) + 1):
         found: list[Near] = []
         for relaxed in combinations(pins, count):
@@ -92,7 +92,12 @@ def _distinct(found: list[Near]) -> list[Near]:
     seen = set()
     kept = []
     for near in found:
-        key = (near.stack.device, near.stack.route, tuple((e.product, e.idx) for e in near.stack.packages), near.stack.python)
+        key = (
+            near.stack.device,
+            near.stack.route,
+            tuple((e.product, e.idx) for e in near.stack.packages),
+            near.stack.python,
+        )
         if key not in seen:
             seen.add(key)
             kept.append(near)

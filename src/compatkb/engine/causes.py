@@ -129,7 +129,9 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
         if edge.spec == "any version" or not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
-        if excluded & theirs or (pin and pin.extra and problem.inside(edge, len(problem.facts.elements(other))) == (edge.kind == "breaks")):
+        if excluded & theirs or (
+            pin and pin.extra and problem.inside(edge, len(problem.facts.elements(other))) == (edge.kind == "breaks")
+        ):
             found.append(edge)
     for edge in problem.facts.edges(other, one):
         if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices) or not edge.of_mask & theirs:

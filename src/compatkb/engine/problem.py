@@ -1,8 +1,8 @@
 """One question to the search: a device reached over one route, with everything that the request fixed.
 
-A *blocker* is a group of facts that can exclude stacks: ("offer", P) that P offers no fitting build, ("platform", P) that
-its builds lack wheels for a platform, ("claim", P, Q) what the two say of each other. A search may be told to ignore
-blockers; that is how causes are shown to be minimal.
+A *blocker* is a group of facts that can exclude stacks: ("offer", P) that P offers no fitting build, ("platform", P)
+that its builds lack wheels for a platform, ("claim", P, Q) what the two say of each other. A search may be told to
+ignore blockers; that is how causes are shown to be minimal.
 """
 
 from functools import cached_property
@@ -116,9 +116,9 @@ class Problem:
         if not element.installable:
             return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
-        if role not in ("leaf", "dimension") and self.device not in element.devices:
-            if element.product not in self._brought:
-                return "device"
+        foreign = self.device not in element.devices and element.product not in self._brought
+        if role not in ("leaf", "dimension") and foreign:
+            return "device"
         if role == "dimension" and element.devices and self.device not in element.devices:
             return "device"
         if element.since is not None and element.since > self.request.as_of:

@@ -17,10 +17,8 @@ _MOST_WARNINGS = 63
 class Search:
     """One run over one problem."""
 
-    def __init__(
-        self, problem: Problem, *, first_only: bool = False, best_only: bool = False, budget: int = BUDGET
-    ) -> None:
-        """`first_only` stops at the first stack, whatever it is; `best_only` seeks one best stack, not one a platform."""
+    def __init__(self, problem: Problem, *, first_only: bool = False, best_only: bool = False, budget: int = BUDGET) -> None:
+        """`first_only` stops at the first stack of any kind; `best_only` seeks one best stack, not one a platform."""
         self.problem = problem
         self.first_only = first_only
         self.best_only = best_only
@@ -127,7 +125,7 @@ class Search:
             if idx >= 0:
                 needs = self.problem.view.needs(product)
                 needed |= {to for to, mask in needs.items() if to in self._variables and mask >> idx & 1}
-        return needed <= names and names <= needed | set(self.problem.required)
+        return needed <= names <= needed | set(self.problem.required)
 
     def _attached(self, present: list[tuple[str, int]], strong: int, weak: int, unknown: int) -> tuple[int, int, int]:
         """Lower the level where something in the stack is vouched for by nothing else in it."""
@@ -183,7 +181,6 @@ class LeafRow(NamedTuple):
     exact: bool  # it pins a version, so the product is in the stack
     listed: bool  # installers read it themselves
     bound: str  # what a command must say, since no metadata do; empty where they do
-
 
 
 def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, list[LeafRow]]:

@@ -1,6 +1,6 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Stack(NamedTuple):
     python: tuple[str, ...]
     os: tuple[str, ...]
     arch: tuple[str, ...]
-    known: dict[str, tuple[str, ...]]  # dimension: values that are vouched for, or the bound that is needed
+    known: Mapping[str, tuple[str, ...]]  # dimension: values that are vouched for, or the bound that is needed
     bounds: tuple[tuple[str, str], ...]  # product outside the stack, specifier
     warnings: tuple[Warned, ...]
     trace: Callable[[], tuple[Link, ...]]
@@ -103,9 +103,7 @@ def _companions(problem: Problem, chosen: list[tuple[str, int]]) -> list[str]:
     return [p.id for p in problem.facts.products.values() if p.role == "companion" and p.id not in names]
 
 
-def _companion_cells(
-    problem: Problem, chosen: list[tuple[str, int]], product: str, found: Found
-) -> list[tuple[int, object]]:
+def _companion_cells(problem: Problem, chosen: list[tuple[str, int]], product: str, found: Found) -> list[tuple[int, object]]:
     """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
     left = found.cells
     values: list[tuple[int, object]] = []
@@ -159,9 +157,7 @@ def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow], cells: int) ->
     return values
 
 
-def _known_cells(
-    problem: Problem, chosen: list[tuple[str, int]], dimension: str, cells: int
-) -> list[tuple[int, object]]:
+def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str, cells: int) -> list[tuple[int, object]]:
     """Return which values of a dimension the stack's builds vouch for, by platform."""
     if dimension not in problem.facts.products or problem.request.pin(dimension):
         return []
@@ -200,9 +196,7 @@ def _known_cells(
     return values
 
 
-def _rectangles(
-    problem: Problem, cells: int
-) -> list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+def _rectangles(problem: Problem, cells: int) -> list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
     """Return rectangles (Pythons, systems, architectures) that cover the platform bits exactly, largest first."""
     grid = problem.facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
@@ -216,11 +210,11 @@ def _rectangles(
     for (row, a), systems in rows.items():
         merged.setdefault((row, tuple(systems)), []).append(a)
     found = []
-    for (row, systems), numbers in merged.items():
+    for (row, places), numbers in merged.items():
         found.append(
             (
                 tuple(grid["python"][n] for n in range(pythons) if row >> n & 1),
-                tuple(grid["os"][n] for n in reversed(systems)),
+                tuple(grid["os"][n] for n in reversed(places)),
                 tuple(grid["arch"][n] for n in sorted(numbers, reverse=True)),
             )
         )
@@ -288,15 +282,11 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
     for advisory in problem.view.advisories(product, idx):
         if advisory.to and not any(p == advisory.to and i >= 0 and advisory.to_mask >> i & 1 for p, i in chosen):
             continue
-        found.append(
-            Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)
-        )
+        found.append(Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources))
     return found
 
 
-def _links(
-    problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int
-) -> tuple[Link, ...]:
+def _links(problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> tuple[Link, ...]:
     """Return for each pair of members what vouches for it on these platforms."""
     dimensions = [(p, i) for p, i in chosen if (p, i) not in numbers]
     members = [*numbers, *dimensions]

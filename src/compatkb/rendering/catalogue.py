@@ -31,7 +31,7 @@ def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: b
         ]
         if as_json:
             return _json(facts, day, {"products": rows})
-        width = max(len(row["id"]) for row in rows)
+        width = max(len(product_id) for product_id in facts.products)
         return "".join(f"{row['id']:<{width}}  {row['releases']:>4} releases  {row['name']} ({row['role']})\n" for row in rows)
     releases = _releases(facts, product, day)
     if as_json:
@@ -64,7 +64,9 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
         lines.append(f"end of life: {row['eol']}{_ended(row['eol'], day)}")
     if content["replaced_by"]:
         other = content["replaced_by"]
-        lines.append(f"replaced by: {other['product']} {other['version']}" + (f" on {other['device']}" if other.get("device") else ""))
+        lines.append(
+            f"replaced by: {other['product']} {other['version']}" + (f" on {other['device']}" if other.get("device") else "")
+        )
     if row["note"]:
         lines.append(f"note: {row['note']}")
     lines += ["", f"{len(releases)} releases, newest first:"]
@@ -72,7 +74,10 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
     if disputes:
         lines += ["", "Disputes:"]
         for dispute in content["disputes"]:
-            lines += [f"- {dispute['about']}; decided {dispute['decided']}: {dispute['decision']}", f"    {dispute['reason']}"]
+            lines += [
+                f"- {dispute['about']}; decided {dispute['decided']}: {dispute['decision']}",
+                f"    {dispute['reason']}",
+            ]
             lines += [f"    source: {s['url'] or s['text']}" for s in dispute["sources"]]
     return "\n".join(lines) + "\n"
 
@@ -102,7 +107,9 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
         says += [edge.claim for edge in edges if edge.of_mask & bits]
     for other in facts.products:
         if other != product.id:
-            said += [edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"]
+            said += [
+                edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"
+            ]
     return {
         "version": name,
         "released": row["released"] if row else None,
@@ -171,7 +178,9 @@ def _release_lines(entry: Content, day: date) -> str:
             when = f" when {claim['when']}" if claim["when"] else ""
             lines.append(f"    {claim['of']} {claim['kind']} {' | '.join(claim['to'])}{when} [{claim['basis']}]")
             lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
-            lines += [f"      disputed: {d['about']}; decided: {d['decision']} ({d['reason']})" for d in claim.get("disputes", ())]
+            lines += [
+                f"      disputed: {d['about']}; decided: {d['decision']} ({d['reason']})" for d in claim.get("disputes", ())
+            ]
             lines += [f"      source: {s['url'] or s['text']}" for s in claim["sources"][:2]]
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
@@ -226,7 +235,9 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
     rows = facts.rows("select * from release where product = ? order by position", product.id)
     elements = facts.elements(product.id)
     if not rows:
-        rows = [{"version": e.release, "released": None, "eol": None, "name": None, "aliases": "[]"} for e in reversed(elements)]
+        rows = [
+            {"version": e.release, "released": None, "eol": None, "name": None, "aliases": "[]"} for e in reversed(elements)
+        ]
     found = []
     for row in rows:
         released = row["released"]

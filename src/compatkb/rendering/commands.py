@@ -142,7 +142,9 @@ def _flags(facts: Snapshot, group: list[Element], stack: Stack) -> tuple[str, ..
 
 
 def _file_flags(flags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(flag.replace("--index-url", "--extra-index-url") if flag.startswith("--index-url") else flag for flag in flags)
+    return tuple(
+        flag.replace("--index-url", "--extra-index-url") if flag.startswith("--index-url") else flag for flag in flags
+    )
 
 
 def _line(command: str, step: Step) -> str:

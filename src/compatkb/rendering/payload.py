@@ -66,9 +66,13 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "sources": [source_payload(s) for s in stack_sources(facts, stack)],
     }
     if why:
-        content["edges"] = [link_payload(facts, link, stack) for link in stack.links]
+        content["edges"] = [link_payload(facts, link) for link in stack.links]
         content["builds"] = [
-            {"product": e.product, "version": e.version, "sources": [source_payload(s) for s in sentences.element_sources(facts, e)]}
+            {
+                "product": e.product,
+                "version": e.version,
+                "sources": [source_payload(s) for s in sentences.element_sources(facts, e)],
+            }
             for e in stack.packages
         ]
     return content
@@ -99,7 +103,7 @@ def stack_sources(facts: Snapshot, stack: Stack) -> tuple[sentences.Cited, ...]:
     return tuple(found)
 
 
-def link_payload(facts: Snapshot, link: Link, stack: Stack) -> dict[str, Any]:
+def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
     """Return what vouches for two members of a stack."""
     return {
         "between": [link.one, link.other],
@@ -155,8 +159,7 @@ def _doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     sources = [source_payload(s) for s in stack_sources(facts, stack)]
     head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
     return [
-        {**head, "certain": False, "message": message, "claims": [], "sources": sources}
-        for message in unsettled(facts, stack)
+        {**head, "certain": False, "message": message, "claims": [], "sources": sources} for message in unsettled(facts, stack)
     ]
 
 
@@ -174,7 +177,7 @@ def warning_payload(facts: Snapshot, warned: Warned) -> dict[str, Any]:
     return {
         "kind": warned.kind,
         "product": warned.product,
-        "message": sentences.warning(facts, warned),
+        "message": sentences.warning(warned),
         "sources": [source_payload(s) for s in sentences.warning_sources(facts, warned)],
     }
 

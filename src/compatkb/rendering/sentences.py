@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from compatkb.engine.causes import Cause
+from compatkb.engine.problem import GLIBC
 from compatkb.engine.records import Edge, Element, Request
 from compatkb.engine.stacks import Stack, Warned
 from compatkb.snapshot.read import Snapshot
@@ -38,7 +39,7 @@ def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
     return ", ".join([*parts, *rest])
 
 
-def warning(facts: Snapshot, warned: Warned) -> str:
+def warning(warned: Warned) -> str:
     """Return a warning as one sentence."""
     name = f"{warned.product} {warned.version}"
     if warned.kind == "yanked":
@@ -70,10 +71,10 @@ def cause(facts: Snapshot, found: Cause, request: Request) -> str:
 def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cited, ...]:
     """Return the sources of a cause, without repetition."""
     cited: dict[Cited, None] = {}
-    elements = [e for _, e in _unlike(found, facts)] if found.blocker[0] == "offer" else list(found.elements)
+    elements = [e for _, e in _unlike(found)] if found.blocker[0] == "offer" else list(found.elements)
     for element in elements[:6]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
-    for edge in _nearest_edges(facts, found, request):
+    for edge in _nearest_edges(found, request):
         cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
     if found.certain and not found.edges:
         for row in facts.rows("select sources from scope where product = ?", found.blocker[1]):
@@ -98,7 +99,7 @@ def _pairs(text: str) -> tuple[Cited, ...]:
     return tuple((name, url) for name, url in json.loads(text))
 
 
-def _unlike(found: Cause, facts: Snapshot) -> list[tuple[str, Element]]:
+def _unlike(found: Cause) -> list[tuple[str, Element]]:
     """Return the refused builds that say most: those made for the device, or all where there are none."""
     telling = [(code, e) for code, e in found.refused if code != "device"]
     return telling or list(found.refused)
@@ -170,7 +171,7 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
     return f"{product} {versions} {proof} for {', '.join(wanted) or 'this platform'}{have}"
 
 
-def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
+def _nearest_edges(found: Cause, request: Request) -> list[Edge]:
     """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
     edges = list(found.edges)
     if found.blocker[0] != "claim" or len(edges) <= 3:
@@ -195,7 +196,7 @@ def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge
 
 
 def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
-    shown = _nearest_edges(facts, found, request)
+    shown = _nearest_edges(found, request)
     parts = []
     for edge in shown:
         row = facts.rows("select reason, of_term, to_terms, when_ from claim where id = ?", edge.claim)[0]
@@ -278,7 +279,9 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
         spoken = any(product in pair for pair in linked)
         if not spoken and len(stack.requested) > 1 and product != "glibc":
             others = " and ".join(p for p in members if p != product)
-            found.append(f"nothing in the data speaks of {product} beside {others}; a statement of its maker or a run would settle it")
+            found.append(
+                f"nothing in the data speaks of {product} beside {others}; a statement of its maker or a run would settle it"
+            )
     platform = f"Python {ranges(stack.python, facts.grid['python'])} on {', '.join(stack.os)} {', '.join(stack.arch)}"
     for element in stack.packages:
         if element.product in stack.requested and element.channels and not _seen_everywhere(facts, element, stack):
@@ -289,12 +292,12 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
                 f"wheels of {element.product} {element.version} for {platform} were not seen{known}; "
                 "a look at the index would settle it"
             )
-        if element.product in stack.requested and "glibc" in stack.known and "glibc" in stack.requested:
-            if element.channels and any(floor is None for floor, _, _ in facts.floors(element)):
-                found.append(
-                    f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known['glibc'])} is not "
-                    "known: its wheels name no glibc; importing it there would settle it"
-                )
+        about_glibc = element.product in stack.requested and GLIBC in stack.known and GLIBC in stack.requested
+        if about_glibc and element.channels and any(floor is None for floor, _, _ in facts.floors(element)):
+            found.append(
+                f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known[GLIBC])} is not known: "
+                "its wheels name no glibc; importing it there would settle it"
+            )
     return list(dict.fromkeys(found))
 
 

@@ -18,7 +18,12 @@ _WORDS = {
     "unknown": "unknown: the data cannot tell",
     "does-not-work": "does not work",
 }
-_SIDES = {"same": "of the same series", "below": "the nearest below", "above": "the nearest above", "best": "the best today"}
+_SIDES = {
+    "same": "of the same series",
+    "below": "the nearest below",
+    "above": "the nearest above",
+    "best": "the best today",
+}
 _SHOWN = 3
 _IMAGES = 4
 _WIDTH = 100
@@ -45,7 +50,11 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
             for source in sentences.cause_sources(facts, cause, request)[: 8 if why else 3]:
                 lines.append(f"    source: {_source(source)}")
     elif not answer.stacks:
-        lines += ["", "Why not:", "- what is pinned of the platform excludes itself: no such OS, Python and glibc go together"]
+        lines += [
+            "",
+            "Why not:",
+            "- what is pinned of the platform excludes itself: no such OS, Python and glibc go together",
+        ]
     if answer.nearest:
         lines += ["", "Nearest:"]
         for number, near in enumerate(answer.nearest, 1):
@@ -75,7 +84,12 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     lines += _wrapped(pad, f"{_WORDS[stack.verdict]} — {names[stack.route]}, {stack.device}")
     platform = f"Python {sentences.ranges(stack.python, facts.grid['python'])}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
     lines += _wrapped(pad, platform)
-    for dimension, label in (("hardware", "hardware"), ("gpu-driver", "driver"), ("oneapi", "oneAPI"), ("glibc", "glibc")):
+    for dimension, label in (
+        ("hardware", "hardware"),
+        ("gpu-driver", "driver"),
+        ("oneapi", "oneAPI"),
+        ("glibc", "glibc"),
+    ):
         if values := stack.known.get(dimension):
             lines += _wrapped(f"{pad}{label}: ", ", ".join(values))
     if runtimes:
@@ -84,7 +98,7 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
         lines += _wrapped(f"{pad}brings along: ", ", ".join(f"{e.product} {e.version}" for e in few) + more)
     for warned in stack.warnings:
         word = "note" if warned.kind == "known-issue" else "warning"
-        lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(facts, warned))
+        lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(warned))
     for sentence in unsettled(facts, stack)[: None if why else 3]:
         lines += _wrapped(f"{pad}open: ", sentence)
     steps = commands.pip_commands(facts, stack)
@@ -124,7 +138,9 @@ def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
             if "note" in said:
                 lines += _wrapped(f"{pad}    note: ", said["note"])
             for dispute in said.get("disputes", ()):
-                lines += _wrapped(f"{pad}    disputed: ", f"{dispute['about']}; decided: {dispute['decision']} ({dispute['reason']})")
+                lines += _wrapped(
+                    f"{pad}    disputed: ", f"{dispute['about']}; decided: {dispute['decision']} ({dispute['reason']})"
+                )
             lines += [f"{pad}      source: {source['url'] or source['text']}" for source in said["sources"]]
     return lines
 
@@ -135,6 +151,4 @@ def _source(source: sentences.Cited) -> str:
 
 def _wrapped(head: str, text: str) -> list[str]:
     pad = " " * (len(head) - len(head.lstrip()) + (2 if head.strip() else 0))
-    return textwrap.wrap(
-        head + text, _WIDTH, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
-    ) or [head]
+    return textwrap.wrap(head + text, _WIDTH, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False) or [head]

@@ -49,11 +49,11 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():
-                db[name].create(columns, pk=key)
+                db.table(name).create(columns, pk=key)
                 if name in rows:
-                    db[name].insert_all(rows[name])
+                    db.table(name).insert_all(rows[name])
             for name, column in INDEXES:
-                db[name].create_index(list(column))
+                db.table(name).create_index(list(column))
     finally:
         db.close()
 
@@ -261,7 +261,12 @@ def _words(knowledge: Knowledge) -> Iterator[Row]:
         for number, element in enumerate(elements):
             bit = 1 << number
             release = element.release
-            names = {release.version, element.version, *release.aliases, *(element.build.aliases if element.build else ())}
+            names = {
+                release.version,
+                element.version,
+                *release.aliases,
+                *(element.build.aliases if element.build else ()),
+            }
             if head.scheme is Scheme.LISTED:
                 names |= set() if head.platform else set(release.part_of)
                 names |= {release.name} if release.name else set()
@@ -292,9 +297,7 @@ def _series(release: str) -> list[str]:
 
 
 def _edges(knowledge: Knowledge, cells: _Interned) -> Iterator[Row]:
-    undecided = {
-        claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims
-    }
+    undecided = {claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims}
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
@@ -494,7 +497,13 @@ def _contents(knowledge: Knowledge) -> Iterator[Row]:
         for contained in base.contains:
             product, spec = split_term(contained.is_)
             mask = knowledge.matching(product, spec) if product in knowledge.products else 0
-            yield {"image": number, "product": product, "mask": f"{mask:x}", "spec": spec, "basis": str(contained.basis)}
+            yield {
+                "image": number,
+                "product": product,
+                "mask": f"{mask:x}",
+                "spec": spec,
+                "basis": str(contained.basis),
+            }
 
 
 def _cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:

@@ -43,7 +43,8 @@ class Snapshot:
             "open from product order by rank, id"
         )
         return {
-            row[0]: Product(*row[:8], bool(row[8]), row[9], bool(row[10]), bool(row[11])) for row in self._db.execute(query)
+            row[0]: Product(*row[:8], bool(row[8]), row[9], bool(row[10]), bool(row[11]))  # type: ignore[call-arg]  # SQL
+            for row in self._db.execute(query)
         }
 
     @cached_property
@@ -125,8 +126,8 @@ class Snapshot:
 
     def _element(self, row: tuple[Any, ...]) -> Element:
         return Element(
-            row[0], row[1], row[2], row[3], row[4], bool(row[5]), frozenset(row[6].split()), tuple(row[7].split()),
-            frozenset(row[8].split()), *row[9:16], self.cells(row[16]), self.cells(row[17]), row[18], row[19], row[20],
+            *row[:5], bool(row[5]), frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()),
+            *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:21],
         )  # fmt: skip
 
     def floors(self, element: Element) -> tuple[tuple[tuple[int, ...] | None, int, int], ...]:

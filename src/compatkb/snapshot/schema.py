@@ -42,7 +42,10 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     ),
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
     "edge": (
-        _columns("claim kind of_product of_mask to_product to_mask spec basis devices hardware", "id denies vouches open listed"),
+        _columns(
+            "claim kind of_product of_mask to_product to_mask spec basis devices hardware",
+            "id denies vouches open listed",
+        ),
         "id",
     ),
     "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
