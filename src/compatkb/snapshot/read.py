@@ -125,10 +125,10 @@ class Snapshot:
         return self._elements[product]
 
     def _element(self, row: tuple[Any, ...]) -> Element:
-        return Element(
-            *row[:5], bool(row[5]), frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()),
-            *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:21],
-        )  # fmt: skip
+        words = (frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()))
+        return Element._make(
+            (*row[:5], bool(row[5]), *words, *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:21])
+        )
 
     def floors(self, element: Element) -> tuple[tuple[tuple[int, ...] | None, int, int], ...]:
         """Return the oldest glibc, the seen and the inferred platform bits of each group of an element's wheels."""

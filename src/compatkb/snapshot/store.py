@@ -14,8 +14,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
-_COMPILER = ("knowledge", "loader", "models", "platforms", "versions", "words", "snapshot/compile", "snapshot/schema")
-"""The modules that decide what a snapshot holds: another compiler, another snapshot."""
+_COMPILER = ("knowledge.py", "loader.py", "platforms.py", "versions.py", "words.py", "models", "snapshot")
+"""The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
 
 def locate(directory: str | os.PathLike[str] | None = None) -> str:
@@ -98,7 +98,15 @@ def _stamp(directory: str) -> str:
 
 
 def _compiler() -> list[str]:
-    return [os.path.join(_PACKAGE, f"{name}.py") for name in _COMPILER]
+    found = []
+    for name in _COMPILER:
+        path = os.path.join(_PACKAGE, name)
+        if name.endswith(".py"):
+            found.append(path)
+        else:
+            with os.scandir(path) as entries:
+                found += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+    return found
 
 
 def _digest(directory: str) -> str:

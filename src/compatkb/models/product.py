@@ -1,42 +1,13 @@
-"""The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
+"""Records of data/products/: a product, its releases and builds, and what it says of others."""
 
-import re
-from datetime import date, datetime
+from datetime import date
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
 from compatkb.versions import Scheme
-
-
-def _kebab(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
-
-
-def _quoted(value: object) -> object:
-    """Refuse a bare 3.10, which TOML reads as the float 3.1."""
-    if isinstance(value, (int, float)):
-        raise ValueError("write it in quotes: TOML reads a bare 3.10 as 3.1")
-    return value
-
-
-def _term(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
-        raise ValueError(f"{text!r} is not a product id with an optional specifier, such as torch==2.8.0")
-    return text
-
-
-Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
-Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
-Term = Annotated[str, AfterValidator(_term)]
-Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
-
-
-class Record(BaseModel):
-    """Base of every record: frozen, nothing extra, kebab-case keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=_kebab, populate_by_name=True)
 
 
 class Role(StrEnum):
@@ -46,14 +17,6 @@ class Role(StrEnum):
     COMPANION = "companion"  # shown where a matching build exists; never vetoes
     LEAF = "leaf"  # known only through the pins and bounds of others
     DIMENSION = "dimension"  # a property of the machine: python, os, arch, device, hardware, driver, glibc
-
-
-class Basis(StrEnum):
-    """How a claim is known."""
-
-    STATED = "stated"
-    OBSERVED = "observed"
-    INFERRED = "inferred"
 
 
 class Stage(StrEnum):
@@ -73,29 +36,6 @@ class Kind(StrEnum):
     CONSTRAINS = "constrains"  # if present, one of these
     VERIFIED = "verified"  # these work; others stay open
     BREAKS = "breaks"  # these do not
-
-
-class Source(Record):
-    """A document that can be looked up again: a file in a repository, a thread, a page, or a file on an index."""
-
-    repo: Text | None = None  # owner/name
-    ref: Text | None = None  # commit, tag, or branch with its commit
-    path: Text | None = None
-    thread: Text | None = None  # issues/794 or pull/4212
-    url: Text | None = None
-    channel: Id | None = None  # an index of channels.toml
-    file: Text | None = None  # the file on that index
-    sha256: Text | None = None
-    at: int | Text | None = None  # line or heading
-    seen: date
-
-    @model_validator(mode="after")
-    def _specific(self) -> Self:
-        is_file = self.repo and self.ref and self.path
-        is_thread = self.repo and self.thread
-        if not (is_file or is_thread or self.url or (self.channel and self.file)):
-            raise ValueError("a source names repo+ref+path, repo+thread, url, or channel+file")
-        return self
 
 
 class Moment(Record):
@@ -309,161 +249,3 @@ class ProductFile(Record):
     dispute: tuple[Dispute, ...] = ()
     install: tuple[Install, ...] = ()
     advisory: tuple[Advisory, ...] = ()
-
-
-class IndexYank(Record):
-    """A withdrawal as the index shows it; `seen` is the first day on which it was seen."""
-
-    files: Literal["all", "some"]
-    reason: str = ""
-    seen: date
-
-
-class IndexRelease(Record):
-    """What the index says of one version; wheels map a Python tag to platform tags."""
-
-    version: Text
-    uploaded: datetime
-    yanked: IndexYank | None = None
-    requires_python: str = ""
-    requires: tuple[Text, ...] = ()
-    wheels: dict[str, tuple[Text, ...]] = {}
-    file: Text | None = None  # the wheel whose metadata was read
-
-
-class IndexFile(Record):
-    """A file of data/index/: what the default index says of one distribution."""
-
-    distribution: Text
-    seen: date
-    release: tuple[IndexRelease, ...] = ()
-
-
-class Channel(Record):
-    """A package index."""
-
-    id: Id
-    name: Text
-    url: Text | None = None  # none for the client's own default
-    style: Literal["default", "index-url", "extra-index-url", "find-links"]
-    mirrors: dict[str, Text] = {}
-    hardware: tuple[Id, ...] = ()
-    note: Text | None = None
-    sources: tuple[Id, ...] = ()
-
-
-class ChannelFile(Record):
-    """data/channels.toml."""
-
-    channel: tuple[Channel, ...]
-    source: dict[Id, Source] = {}
-
-
-class Route(Record):
-    """A way to reach a device: which product brings it, and which are left out."""
-
-    id: Id
-    name: Text
-    rank: int  # today's preference: small first
-    device: tuple[Id, ...] = Field(min_length=1)
-    provider: Id
-    with_: tuple[Id, ...] = ()
-    without: tuple[Id, ...] = ()
-    note: Text | None = None
-
-
-class RouteFile(Record):
-    """data/routes.toml."""
-
-    route: tuple[Route, ...]
-
-
-class Contained(Record):
-    """One thing that an image holds."""
-
-    is_: Term
-    basis: Basis = Basis.STATED
-    note: Text | None = None
-    sources: Sources
-
-
-class Tag(Record):
-    """A container image tag."""
-
-    name: Text
-    device: Id
-    flavour: Id | None = None
-    option: Text | None = None  # the package manager inside: pip or idp
-    contains: tuple[Contained, ...] = ()
-    same_as: Text | None = None
-    note: Text | None = None
-    sources: Sources
-
-
-class Revision(Record):
-    """One revision of the document that lists tags; several may share a day, so `n` orders them."""
-
-    n: int
-    commit: Text
-    at: datetime
-
-
-class Listing(Record):
-    """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
-
-    tags: tuple[Text, ...] = Field(min_length=1)
-    table: Id
-    order: int
-    runs: tuple[tuple[int, int], ...] = Field(min_length=1)
-    cells: dict[str, str] = {}
-    links: dict[str, str] = {}
-
-
-class Repository(Record):
-    """The head of an image file."""
-
-    id: Id
-    name: Text  # as `docker pull` takes it
-    names: tuple[Text, ...] = ()  # other repositories that carry the same tags
-    document: Text  # path of the document that lists the tags
-    repo: Text  # repository of that document
-    run: tuple[Text, ...] = ()  # extra arguments of `docker run`
-    note: Text | None = None
-
-
-class ImageFile(Record):
-    """A file of data/images/."""
-
-    repository: Repository
-    source: dict[Id, Source]
-    revision: tuple[Revision, ...] = ()
-    tag: tuple[Tag, ...] = ()
-    listing: tuple[Listing, ...] = ()
-
-
-class Level(StrEnum):
-    """What an observation did; each says more than the one before."""
-
-    PUBLISHED = "published"
-    RESOLVE = "resolve"
-    GATE = "gate"
-    IMPORT = "import"
-    RUN = "run"
-
-
-class Observation(Record):
-    """A line of data/evidence/*.jsonl: what a command saw, dated."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-
-    level: Level
-    outcome: Text
-    packages: dict[str, str]
-    python: Text
-    os: Id
-    arch: Id
-    device: Id
-    index: Text
-    checked: date
-    detail: str = ""
-    culprit: str | None = None

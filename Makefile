@@ -1,0 +1,41 @@
+# `make` alone lists what there is to do. Two commands set everything up: `make run` and `make test`.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/made: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: $(PYTHON) is older than Python 3.11; name another one: make PYTHON=python3.12"; exit 2; }
+	@echo "making $(VENV) and installing compatkb into it"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/made-dev: $(VENV)/made
+	@echo "installing what the tests need into $(VENV)"
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
+	@echo "compatkb resolve --torch 2.4 --device xpu"
+	@$(BIN)/compatkb resolve --torch 2.4 --device xpu || test $$? -eq 1
+	@echo "ask more with $(BIN)/compatkb --help"
+
+test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI runs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --quiet -n 2 -m "not online"
+
+bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
+	$(BIN)/python bench/bench.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+
+.PHONY: help run test bench clean

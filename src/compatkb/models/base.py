@@ -1,0 +1,68 @@
+"""What all records share: strictness, kebab-case keys, quoted versions, sources, bases."""
+
+import re
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+
+def _kebab(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _quoted(value: object) -> object:
+    """Refuse a bare 3.10, which TOML reads as the float 3.1."""
+    if isinstance(value, (int, float)):
+        raise ValueError("write it in quotes: TOML reads a bare 3.10 as 3.1")
+    return value
+
+
+def _term(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
+        raise ValueError(f"{text!r} is not a product id with an optional specifier, such as torch==2.8.0")
+    return text
+
+
+Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
+Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
+Term = Annotated[str, AfterValidator(_term)]
+Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, nothing extra, kebab-case keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=_kebab, populate_by_name=True)
+
+
+class Basis(StrEnum):
+    """How a claim is known."""
+
+    STATED = "stated"
+    OBSERVED = "observed"
+    INFERRED = "inferred"
+
+
+class Source(Record):
+    """A document that can be looked up again: a file in a repository, a thread, a page, or a file on an index."""
+
+    repo: Text | None = None  # owner/name
+    ref: Text | None = None  # commit, tag, or branch with its commit
+    path: Text | None = None
+    thread: Text | None = None  # issues/794 or pull/4212
+    url: Text | None = None
+    channel: Id | None = None  # an index of channels.toml
+    file: Text | None = None  # the file on that index
+    sha256: Text | None = None
+    at: int | Text | None = None  # line or heading
+    seen: date
+
+    @model_validator(mode="after")
+    def _specific(self) -> Self:
+        is_file = self.repo and self.ref and self.path
+        is_thread = self.repo and self.thread
+        if not (is_file or is_thread or self.url or (self.channel and self.file)):
+            raise ValueError("a source names repo+ref+path, repo+thread, url, or channel+file")
+        return self

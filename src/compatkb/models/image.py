@@ -1,0 +1,70 @@
+"""Records of data/images/: tags, what they hold, and when which document listed them."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+
+
+class Contained(Record):
+    """One thing that an image holds."""
+
+    is_: Term
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+
+class Tag(Record):
+    """A container image tag."""
+
+    name: Text
+    device: Id
+    flavour: Id | None = None
+    option: Text | None = None  # the package manager inside: pip or idp
+    contains: tuple[Contained, ...] = ()
+    same_as: Text | None = None
+    note: Text | None = None
+    sources: Sources
+
+
+class Revision(Record):
+    """One revision of the document that lists tags; several may share a day, so `n` orders them."""
+
+    n: int
+    commit: Text
+    at: datetime
+
+
+class Listing(Record):
+    """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
+
+    tags: tuple[Text, ...] = Field(min_length=1)
+    table: Id
+    order: int
+    runs: tuple[tuple[int, int], ...] = Field(min_length=1)
+    cells: dict[str, str] = {}
+    links: dict[str, str] = {}
+
+
+class Repository(Record):
+    """The head of an image file."""
+
+    id: Id
+    name: Text  # as `docker pull` takes it
+    names: tuple[Text, ...] = ()  # other repositories that carry the same tags
+    document: Text  # path of the document that lists the tags
+    repo: Text  # repository of that document
+    run: tuple[Text, ...] = ()  # extra arguments of `docker run`
+    note: Text | None = None
+
+
+class ImageFile(Record):
+    """A file of data/images/."""
+
+    repository: Repository
+    source: dict[Id, Source]
+    revision: tuple[Revision, ...] = ()
+    tag: tuple[Tag, ...] = ()
+    listing: tuple[Listing, ...] = ()

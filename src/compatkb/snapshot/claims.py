@@ -1,0 +1,158 @@
+"""Rows of the snapshot about claims: edges, citations, disputes, scopes, advisories and install recipes."""
+
+from collections.abc import Iterator
+
+from compatkb.knowledge import Knowledge, split_term
+from compatkb.models import Claim, Kind
+from compatkb.snapshot.cells import FOREVER, Interned, Row
+from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
+
+
+def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
+    """Yield what the engine reads: one row an edge."""
+    undecided = {claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims}
+    for number, edge in enumerate(knowledge.edges):
+        yield {
+            "id": number,
+            "claim": edge.claim,
+            "kind": str(edge.kind),
+            "of_product": edge.of,
+            "of_mask": f"{edge.of_mask:x}",
+            "to_product": edge.to,
+            "to_mask": f"{edge.to_mask:x}",
+            "spec": edge.spec,
+            "denies": cells.id(edge.denies),
+            "vouches": cells.id(edge.vouches),
+            "basis": str(edge.basis),
+            "devices": " ".join(sorted(edge.devices)),
+            "hardware": f"{edge.hardware:x}",
+            "open": int(edge.claim in undecided),
+            "listed": int(edge.listed),
+        }
+
+
+def claims(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield what people read: one row a claim."""
+    for cited in knowledge.claims.values():
+        claim = cited.claim
+        yield {
+            "id": claim.id,
+            "product": cited.product,
+            "kind": str(claim.kind),
+            "of_term": claim.of,
+            "to_terms": " | ".join(claim.to),
+            "when_": _when(claim),
+            "basis": "observed" if claim.sources == ("index",) else str(claim.basis),
+            "reason": claim.reason,
+            "note": claim.note,
+        }
+
+
+def _when(claim: Claim) -> str:
+    if claim.when is None:
+        return ""
+    parts = claim.when.model_dump(exclude_defaults=True)
+    return ", ".join(f"{name} {' or '.join(values)}" for name, values in parts.items())
+
+
+def citations(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the sources of claims."""
+    for cited in knowledge.claims.values():
+        for number, source in enumerate(cited.sources):
+            yield {
+                "claim": cited.claim.id,
+                "n": number,
+                "text": cite_text(source),
+                "url": cite_url(source),
+                "seen": source.seen.isoformat(),
+            }
+
+
+def disputes(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield disagreements and their decisions."""
+    for file in knowledge.files.products:
+        for dispute in file.dispute:
+            yield {
+                "id": dispute.id,
+                "product": file.product.id,
+                "about": dispute.about,
+                "claims": dumps(dispute.claims),
+                "positions": dumps(dispute.positions),
+                "decision": dispute.decision,
+                "reason": dispute.reason,
+                "decided": dispute.decided.isoformat(),
+                "sources": cite(knowledge, file.product.id, dispute.sources),
+            }
+
+
+def scopes(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the scopes in which the list of releases is whole."""
+    number = 0
+    for product in knowledge.products.values():
+        for scope in product.complete:
+            if scope.what != "release":
+                continue
+            of, spec = split_term(scope.of)
+            yield {
+                "id": number,
+                "product": of,
+                "what": scope.what,
+                "spec": spec,
+                "mask": f"{knowledge.matching(of, spec):x}",
+                "channel": scope.channel,
+                "devices": " ".join(scope.device),
+                "until": FOREVER if scope.ended else scope.until.toordinal(),
+                "sources": cite(knowledge, product.id, scope.sources),
+            }
+            number += 1
+
+
+def advisories(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield advisories, one row for each product that they need beside them."""
+    number = 0
+    for file in knowledge.files.products:
+        for advisory in file.advisory:
+            product, mask = knowledge.mask(advisory.of)
+            for term in advisory.to or ("",):
+                to, to_mask = knowledge.mask(term) if term else ("", 0)
+                yield {
+                    "id": number,
+                    "product": product,
+                    "mask": f"{mask:x}",
+                    "kind": advisory.kind,
+                    "message": advisory.message,
+                    "since": advisory.since.toordinal(),
+                    "to_product": to,
+                    "to_mask": f"{to_mask:x}",
+                    "devices": " ".join(advisory.when.device) if advisory.when else "",
+                    "sources": cite(knowledge, file.product.id, advisory.sources),
+                }
+                number += 1
+
+
+def installs(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield install recipes."""
+    for number, (file, install) in enumerate((f, i) for f in knowledge.files.products for i in f.install):
+        product, mask = knowledge.mask(install.of)
+        yield {
+            "id": number,
+            "product": product,
+            "mask": f"{mask:x}",
+            "steps": dumps(install.steps),
+            "waives": dumps(install.waives),
+            "note": install.note,
+            "sources": cite(knowledge, file.product.id, install.sources),
+        }
+
+
+def waivers(knowledge: Knowledge) -> Iterator[Row]:
+    """An install recipe may waive pins: each waived pin is an edge that does not hold beside the recipe's product."""
+    for install in (i for f in knowledge.files.products for i in f.install):
+        product, mask = knowledge.mask(install.of)
+        for text in install.waives:
+            of_term, _, to_term = (part.strip() for part in text.partition(":"))
+            of, of_mask = knowledge.mask(of_term)
+            to, _ = split_term(to_term)
+            for number, edge in enumerate(knowledge.edges):
+                if edge.of == of and edge.to == to and edge.of_mask & of_mask and edge.kind is Kind.NEEDS:
+                    yield {"product": product, "mask": f"{mask:x}", "edge": number}

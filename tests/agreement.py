@@ -1,0 +1,164 @@
+"""Engine and oracle side by side: one question to both, and what an answer promises, checked by the oracle.
+
+The functions that check return sentences about what is wrong; an empty list means that all is well.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import combinations
+
+from compatkb.engine import causes
+from compatkb.engine.answer import best_stacks, routes_of
+from compatkb.engine.problem import Blocker, Problem
+from compatkb.engine.records import Pin, Request
+from compatkb.engine.search import Search
+from compatkb.engine.stacks import Stack
+from compatkb.models import Role
+from compatkb.snapshot.read import Snapshot
+from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question on several platforms; no Pythons and no systems mean all Pythons and all families of systems."""
+
+    device: str
+    as_of: date
+    pins: dict[str, frozenset[int]] = field(default_factory=dict)
+    bare: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    arch: str = "x86_64"
+
+
+def request_of(facts: Snapshot, case: Case) -> Request:
+    """Return the case as the engine takes it."""
+    pins = [Pin(name, "", sum(1 << n for n in numbers)) for name, numbers in case.pins.items()]
+    for dimension, values in (("python", case.pythons), ("os", case.systems), ("arch", (case.arch,))):
+        if values:
+            pins.append(Pin(dimension, "", sum(1 << facts.grid[dimension].index(value) for value in values)))
+    return Request(tuple(pins), case.bare, (case.device,), case.as_of.toordinal())
+
+
+def asks_of(oracle: Oracle, case: Case) -> Iterator[Ask]:
+    """Yield the case as the oracle takes it: by route and platform; a glibc leaves the systems that have one."""
+    grid = oracle.knowledge.grid
+    wider = {element.version: element.release.part_of for element in oracle.knowledge.elements["os"]}
+    systems = case.systems or tuple(name for name in grid.systems if not wider[name])
+    if "glibc" in case.pins:
+        systems = tuple(name for name in systems if "linux" in (name, *wider[name]))
+    asked = {*case.pins, *case.bare}
+    for route in oracle.knowledge.files.routes.route:
+        if case.device in route.device and not asked & set(route.without):
+            for system in systems:
+                for python in case.pythons or grid.pythons:
+                    yield Ask(route, case.device, python, system, case.arch, case.as_of, case.pins, case.bare)
+
+
+def differences(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
+    """Return where the engine's best assignment, its level or its warnings are not the oracle's."""
+    request = request_of(facts, case)
+    found = {route.id: Search(Problem(facts, request, device, route)).run() for device, route in routes_of(facts, request)}
+    wrong = []
+    for ask in asks_of(oracle, case):
+        trial = Trial(oracle, ask)
+        best = trial.best()
+        hits = [hit for hit in found[ask.route.id] if hit.cells & trial.bit]
+        answers = [Judged(hit.chosen, Level(hit.level), hit.warnings) for hit in hits]
+        if answers != ([best] if best else []):
+            wrong.append(f"{_where(ask)}: engine {_told(oracle, answers)}, oracle {_told(oracle, [best] if best else [])}")
+    return wrong
+
+
+def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
+    """Return which stacks of an answer are not what the oracle finds on each of their platforms, or are missing."""
+    stacks = best_stacks(facts, request_of(facts, case))
+    asks = list(asks_of(oracle, case))
+    best = [(ask, trial, trial.best()) for ask in asks for trial in (Trial(oracle, ask),)]
+    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, _, judged in best) else Level.UNKNOWN
+    wrong = []
+    for ask, trial, judged in best:
+        here = [s for s in stacks if s.route == ask.route.id and ask.python in s.python and ask.os in s.os and ask.arch in s.arch]
+        shown = judged is not None and judged.level <= worst
+        if len(here) != shown:
+            wrong.append(f"{_where(ask)}: {len(here)} stacks where there should be {int(shown)}")
+        for stack in here if judged else ():
+            wrong += [f"{_where(ask)}: {flaw}" for flaw in _flaws(trial, stack, judged)]
+    if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for *_, j in best if j and j.level <= worst):
+        wrong.append("a stack lists platforms that nobody asked about")
+    return wrong
+
+
+def _flaws(trial: Trial, stack: Stack, best: Judged) -> Iterator[str]:
+    numbers = {element.product: element.idx for element in stack.packages}
+    for name in stack.requested:
+        if name not in numbers:  # a dimension
+            versions = [element.version for element in trial.oracle.knowledge.elements[name]]
+            numbers[name] = versions.index(stack.known[name][0])
+    core = {name: numbers[name] for name in stack.requested}
+    if tuple(core.items()) != best.members:
+        yield f"the stack holds {core}, the best is {dict(best.members)}"
+    for one, other in combinations(core.items(), 2):
+        if trial.bond(one, other).denied:
+            yield f"{one} and {other} do not go together"
+    if trial.judge(core) != stack.level:
+        yield f"the stack is of level {stack.level}, the oracle says {trial.judge(core)}"
+    for member in numbers.items() - core.items():
+        if trial.heads[member[0]].role is Role.LEAF:
+            yield from _leaf_flaws(trial, core, member)
+        else:
+            yield from _companion_flaws(trial, core, member, stack)
+
+
+def _leaf_flaws(trial: Trial, core: dict[str, int], member: Member) -> Iterator[str]:
+    for edge in trial.demands_on_leaves(core):
+        if edge.to == member[0] and edge.to_mask and has(edge.to_mask, member[1]) is (edge.kind == "breaks"):
+            yield f"{member} is not what {edge.claim} admits"
+
+
+def _companion_flaws(trial: Trial, core: dict[str, int], member: Member, stack: Stack) -> Iterator[str]:
+    bonds = [trial.bond(member, other) for other in core.items()]
+    level = trial.on_platform(*member)
+    if not trial.offered(*member) or level is None or level > stack.level:
+        yield f"companion {member} cannot be had here, or is known less well than the stack"
+    if any(bond.denied or bond.level > stack.level for bond in bonds) or min(b.vouched for b in bonds) > stack.level:
+        yield f"companion {member} is denied or not vouched for"
+
+
+def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
+    """Return which causes of a negative answer explain nothing, or could be left out."""
+    request = request_of(facts, case)
+    wrong = []
+    known: tuple[Blocker, ...] = ()
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        if Search(problem).run() or not problem.cells:
+            continue
+        every = frozenset(causes._blockers(problem))
+        active = tuple(cause.blocker for cause in causes.causes_of(facts, request, device, route, known))
+        known += active
+
+        def admits(kept: tuple[Blocker, ...], device=device, route=route, every=every) -> bool:  # type: ignore[no-untyped-def]
+            return bool(Search(Problem(facts, request, device, route, every - set(kept)), first_only=True).run())
+
+        if not active:
+            wrong.append(f"{route.id}: no causes")
+        elif admits(active):
+            wrong.append(f"{route.id}: {active} admit a stack")
+        for left_out in active:
+            if not admits(tuple(blocker for blocker in active if blocker != left_out)):
+                wrong.append(f"{route.id}: {active} exclude everything without {left_out}")
+    return wrong
+
+
+def _where(ask: Ask) -> str:
+    return f"{ask.route.id}, {ask.device}, {ask.python}, {ask.os}, {ask.arch}, {ask.as_of}, pins {ask.pins}, bare {ask.bare}"
+
+
+def _told(oracle: Oracle, judged: list[Judged]) -> str:
+    def words(one: Judged) -> str:
+        members = ", ".join(f"{name} {oracle.element(name, n).version if n >= 0 else n}" for name, n in one.members)
+        return f"[{members}] {one.level.name.lower()}, {one.warnings} warnings"
+
+    return " and ".join(map(words, judged)) or "nothing"

@@ -1,0 +1,61 @@
+"""The package as people install it: a wheel that carries its data, and a start that imports nothing heavy."""
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+HEAVY = ("pydantic", "networkx", "sqlite_utils", "requests", "rich", "numpy", "pandas", "typer", "packaging")
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel, install it in a fresh environment, and return that environment's folder of commands."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, cwd=folder)
+    (wheel,) = folder.glob("compatkb-*.whl")
+    venv.create(folder / "env", with_pip=True)
+    commands = folder / "env" / "bin"
+    subprocess.run([commands / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=folder)
+    return commands
+
+
+def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -> None:
+    """An installed compatkb carries its data and needs neither the checkout nor a cache."""
+    words = ["resolve", "--torch", "2.4", "--device", "xpu", "--format", "json"]
+    environment = {"COMPATKB_CACHE": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}
+    command = [installed / "compatkb", *words]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["verdict"] == "does-not-work"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_wheel_carries_types_and_licence(installed: Path) -> None:
+    """The wheel has the marker of typed packages and the licence."""
+    code = (
+        "import importlib.metadata as m, compatkb, pathlib;"
+        "print((pathlib.Path(compatkb.__file__).parent / 'py.typed').exists(),"
+        " any('LICENSE' in str(f) for f in m.files('compatkb')))"
+    )
+    done = subprocess.run([installed / "python", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
+def test_resolve_imports_nothing_heavy() -> None:
+    """After `resolve` none of the packages that build and export is loaded: start-up is what users feel."""
+    code = (
+        "import sys\n"
+        "from compatkb.cli import main\n"
+        "try: main(['resolve', '--torch', '2.4', '--device', 'xpu', '--format', sys.argv[1]])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.argv[2:] if name in sys.modules], file=sys.stderr)"
+    )
+    for form in ("text", "json"):
+        done = subprocess.run([sys.executable, "-c", code, form, *HEAVY], capture_output=True, text=True, check=True)
+        assert done.stderr.strip() == "[]"
