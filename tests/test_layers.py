@@ -19,6 +19,7 @@ LAYERS = (
     ("models",),
     ("loader", "canonical", "platforms"),
     ("knowledge",),
+    ("observations",),
     ("engine.records",),
     ("snapshot.cells", "snapshot.citation"),
     ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags"),

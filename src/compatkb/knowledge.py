@@ -271,10 +271,7 @@ def _place(knowledge: Knowledge) -> None:
         if floor not in too_old:
             newer = sum(1 << n for n, e in enumerate(knowledge.elements.get(GLIBC, [])) if _at_least(e.version, floor))
             systems = [name for name, mask in knowledge.implied.get(GLIBC, {}).items() if not mask & newer]
-            exact = 0
-            for name in systems:  # an OS member only, never a whole family
-                exact |= grid.cells((name,))
-            too_old[floor] = exact
+            too_old[floor] = grid.cells(systems, members=False)
         return too_old[floor]
 
     for elements in knowledge.elements.values():

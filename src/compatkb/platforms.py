@@ -66,8 +66,10 @@ class Grid:
         systems: Iterable[str] | None = None,
         archs: Iterable[str] | None = None,
         pythons: Iterable[str] | None = None,
+        *,
+        members: bool = True,
     ) -> int:
-        """Return the bits of a rectangle; None means every value, a family means all of its members."""
+        """Return the bits of a rectangle; None means every value, a family all of its `members` unless told otherwise."""
         row = 0
         for python in self.pythons if pythons is None else pythons:
             if python in self.pythons:
@@ -76,7 +78,10 @@ class Grid:
         for arch in self.archs if archs is None else archs:
             if arch in self.archs:
                 block |= row << (self.archs.index(arch) * len(self.pythons))
-        names = self.systems if systems is None else {m for s in systems for m in self._members.get(s, ())}
+        if systems is None:
+            names: Iterable[str] = self.systems
+        else:
+            names = {m for s in systems for m in (self._members.get(s, ()) if members else (s,)) if m in self._wider}
         mask = 0
         for name in names:
             mask |= block << (self.systems.index(name) * len(self.archs) * len(self.pythons))

@@ -14,7 +14,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
-_COMPILER = ("knowledge.py", "loader.py", "platforms.py", "versions.py", "words.py", "models", "snapshot")
+_COMPILER = ("knowledge.py", "loader.py", "observations.py", "platforms.py", "versions.py", "words.py", "models", "snapshot")
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
 
@@ -151,9 +151,12 @@ def _compile(directory: str, target: str, digest: str) -> str:
 
     from compatkb.knowledge import build_knowledge
     from compatkb.loader import load
+    from compatkb.observations import add_observations
     from compatkb.snapshot.compile import compile_snapshot
 
-    compile_snapshot(build_knowledge(load(Path(directory))), Path(target), digest)
+    knowledge = build_knowledge(load(Path(directory)))
+    add_observations(knowledge)
+    compile_snapshot(knowledge, Path(target), digest)
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
     return target

@@ -1,0 +1,83 @@
+"""What an observation speaks for: only edges because of which it could have failed, on the platform where it was made.
+
+A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
+A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
+together, on that Python, system, architecture and device; a failed one denies nothing until its culprit is a claim.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from compatkb.knowledge import Cited, Edge, Element, Knowledge
+from compatkb.models import Basis, Claim, Kind, Level, Observation, Source
+
+GOOD = "ok"
+
+
+def add_observations(knowledge: Knowledge) -> None:
+    """Add to the knowledge base what its evidence vouches for."""
+    for number, observation in enumerate(knowledge.files.evidence):
+        if observation.outcome == GOOD:
+            seen = list(_elements(knowledge, observation))
+            cells = _cells(knowledge, observation)
+            if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
+                for element, _ in seen:
+                    element.floors.append((None, cells, 0))
+            if observation.level in (Level.IMPORT, Level.RUN):
+                knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
+
+
+def _vouches(
+    knowledge: Knowledge, observation: Observation, number: int, seen: list[tuple[Element, int]], cells: int
+) -> Iterator[Edge]:
+    for (one, i), (other, j) in combinations(seen, 2):
+        key = f"observed-{number}-{one.product}-{other.product}"
+        to = f"{other.product}=={other.version}"
+        claim = Claim(id=key, kind=Kind.VERIFIED, of=f"{one.product}=={one.version}", to=(to,), sources=("index",))
+        source = Source(
+            channel=observation.index,
+            file=f"{observation.level} of {one.product} {one.version} with {other.product} {other.version}",
+            at=f"Python {observation.python}, {observation.os}, {observation.device}",
+            seen=observation.checked,
+        )
+        knowledge.claims[key] = Cited(claim, one.product, (source,))
+        yield Edge(
+            claim=key,
+            kind=Kind.VERIFIED,
+            of=one.product,
+            of_mask=1 << i,
+            to=other.product,
+            to_mask=1 << j,
+            spec=f"=={other.version}",
+            denies=0,
+            vouches=cells,
+            basis=Basis.OBSERVED,
+            devices=frozenset((observation.device,)),
+        )
+
+
+def _cells(knowledge: Knowledge, observation: Observation) -> int:
+    """Return the platform of an observation: its system and the families around it, but no sibling."""
+    systems = knowledge.grid.widened((observation.os,))
+    return knowledge.grid.cells(systems, (observation.arch,), (observation.python,), members=False)
+
+
+def _elements(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
+    """Yield the builds that an observation names; what the data do not know is left out."""
+    names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
+    for name, text in sorted(observation.packages.items()):
+        product = name if name in knowledge.products else names.get(str(canonicalize_name(name)))
+        if product is None:
+            continue
+        try:
+            version = Version(text)
+        except InvalidVersion:
+            continue
+        for number, element in enumerate(knowledge.elements[product]):
+            plain = element.listed is not None and observation.index == "default"
+            if Version(element.version) == version or (plain and element.version == version.public):
+                yield element, number
+                break
