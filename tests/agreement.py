@@ -79,7 +79,9 @@ def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, _, judged in best) else Level.UNKNOWN
     wrong = []
     for ask, trial, judged in best:
-        here = [s for s in stacks if s.route == ask.route.id and ask.python in s.python and ask.os in s.os and ask.arch in s.arch]
+        here = [
+            s for s in stacks if s.route == ask.route.id and ask.python in s.python and ask.os in s.os and ask.arch in s.arch
+        ]
         shown = judged is not None and judged.level <= worst
         if len(here) != shown:
             wrong.append(f"{_where(ask)}: {len(here)} stacks where there should be {int(shown)}")

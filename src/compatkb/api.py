@@ -1,0 +1,56 @@
+"""The Python interface: the engine of the command line, with types."""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+
+from compatkb.asking import find_product, make_request
+from compatkb.engine.answer import Answer
+from compatkb.engine.answer import resolve as answer_of
+from compatkb.engine.records import Request
+from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import locate
+
+
+class KnowledgeBase:
+    """A compiled knowledge base to ask; questions of one thread share what they look up.
+
+    >>> KnowledgeBase().resolve({"torch": "2.4"}, device="xpu").verdict
+    'does-not-work'
+    """
+
+    def __init__(self, data: str | os.PathLike[str] | None = None) -> None:
+        """Open a data directory, or our own data; raises DataError where it is missing or invalid."""
+        self.facts = Snapshot(locate(data))
+
+    @property
+    def data_date(self) -> date:
+        """The newest day on which something in the data was seen."""
+        return date.fromisoformat(self.facts.meta["data_date"])
+
+    def request(
+        self,
+        versions: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
+        *,
+        device: str | None = None,
+        as_of: date | None = None,
+    ) -> Request:
+        """Return a request: version words by product, and words such as `numpy==2.0` or `oneccl-bind-pt`.
+
+        Raises UsageError for what the data do not know; `as_of` is today (UTC) unless given.
+        """
+        options = [(find_product(self.facts, name).id, text) for name, text in (versions or {}).items()]
+        day = as_of or datetime.now(UTC).date()
+        return make_request(self.facts, options, words, (device,) if device else (), day)
+
+    def resolve(
+        self,
+        versions: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
+        *,
+        device: str | None = None,
+        as_of: date | None = None,
+    ) -> Answer:
+        """Return the answer to a request; raises UsageError, or GaveUpError when the search exceeds its budget."""
+        return answer_of(self.facts, self.request(versions, words, device=device, as_of=as_of))

@@ -1,0 +1,104 @@
+"""Wrong input gets one clear line, the right exit code and a suggestion; never a traceback."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Run
+
+Runner = Callable[..., Run]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(["resolve", "tourch==2.4.0"], "did you mean torch", id="unknown-product"),
+        pytest.param(["resolve", "--device", "gpux"], "known: ", id="unknown-device"),
+        pytest.param(["resolve", "--torch", "2.4.7"], "2.4.1", id="version-nobody-has"),
+        pytest.param(["resolve", "--torch", "banana"], "has no version 'banana'", id="no-version-at-all"),
+        pytest.param(["resolve", "--os", "ubunto22.04"], "ubuntu22.04", id="misspelt-os"),
+        pytest.param(["resolve", "--hardware", "arc a7700"], "did you mean", id="misspelt-hardware"),
+        pytest.param(["resolve", "--python", "3.4"], "3.6", id="python-too-old-for-the-data"),
+        pytest.param(["resolve", "torch==2.4.0", "torch==2.5.0"], "pinned twice", id="contradictory-pins"),
+        pytest.param(["resolve", "--torch", "2.4", "torch==2.5.0"], "pinned twice", id="option-against-pin"),
+        pytest.param(["resolve", "torch=>2.4"], "not", id="bad-operator"),
+        pytest.param(["resolve", "torch==not.a.version"], "PEP 440", id="not-pep440"),
+        pytest.param(["resolve", "torch>=2.4,<<3"], "specifier", id="bad-specifier"),
+        pytest.param(["resolve", "--torch", "2.4", "--as-of", "2026-13-01"], "YYYY-MM-DD", id="bad-date"),
+        pytest.param(["resolve", "--torch", "2.4", "--as-of", "yesterday"], "YYYY-MM-DD", id="no-date"),
+        pytest.param(["resolve", "--format", "yaml"], "invalid choice", id="unknown-format"),
+        pytest.param(["resolve", "--touch", "2.4"], "unrecognized arguments", id="unknown-option"),
+        pytest.param(["resolv"], "invalid choice", id="unknown-command"),
+        pytest.param([], "COMMAND", id="no-command"),
+        pytest.param(["show", "torch", "9.9"], "has no version '9.9'", id="show-unknown-version"),
+        pytest.param(["eol", "--within", "soon"], "90d", id="bad-span"),
+        pytest.param(["explain", "=="], "not PRODUCT", id="no-product"),
+        pytest.param(["resolve", "torch==2.4.0; rm -rf /"], "", id="shell-text"),
+        pytest.param(["resolve", "\x00torch"], "", id="nul"),
+    ],
+)
+def test_wrong_words_are_one_line_and_exit_2(words: list[str], expected: str, run: Runner) -> None:
+    """Wrong usage exits 2 and says in one line what is wrong and what would be right."""
+    done = run(*words)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert len(done.err.strip().splitlines()) == 1
+    assert expected in done.err
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A copy of the data that a test may break."""
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        pytest.param("products/torch.toml", 'version = "2.15.0"', "version = 2.15", "write it in quotes", id="unquoted"),
+        pytest.param("products/torch.toml", 'role = "package"', 'role = "pakage"', "product.role", id="bad-value"),
+        pytest.param("products/torch.toml", 'version = "2.15.0"', 'versoin = "2.15.0"', "versoin", id="misspelt-key"),
+        pytest.param("products/torch.toml", "[product]", "[product", "torch.toml", id="broken-toml"),
+        pytest.param("products/torch.toml", 'version = "2.15.0"', 'version = "2.15.x"', "not a PEP 440", id="bad-version"),
+        pytest.param("products/ipex.toml", 'to = ["torch"]', 'to = ["tourch"]', "tourch is no product", id="no-such-product"),
+        pytest.param("routes.toml", 'id = "native"', "id = 5", "routes.toml:2", id="line-is-named"),
+    ],
+)
+def test_broken_data_name_file_and_field(
+    file: str, old: str, new: str, expected: str, data: Path, run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken data file exits 3 and names file, line and field."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(data.parent / "cache"))
+    path = data / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    done = run("resolve", "--torch", "2.4", "--device", "xpu", "--data", str(data))
+    assert done.code == 3
+    assert done.out == ""
+    assert all(line.startswith("error: ") for line in done.err.strip().splitlines())
+    assert expected in done.err
+    assert Path(file).name in done.err
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_missing_data_exit_3(name: str, tmp_path: Path, run: Runner) -> None:
+    """A directory that is missing, or is no data directory, is said to be so."""
+    (tmp_path / "empty").mkdir()
+    done = run("resolve", "--torch", "2.4", "--data", str(tmp_path / name))
+    assert done.code == 3
+    assert str(tmp_path / name) in done.err
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"a = " + b"[" * 5000, b"\x00"], ids=["no-utf8", "deep", "nul"])
+def test_hostile_files_are_refused(content: bytes, data: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no TOML at all yields an error that names it, and nothing is cached."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(data.parent / "cache"))
+    (data / "products" / "zzz.toml").write_bytes(content)
+    done = run("resolve", "--torch", "2.4", "--data", str(data))
+    assert done.code == 3
+    assert "zzz.toml" in done.err
+    assert not list((data.parent / "cache").glob("*.sqlite"))
