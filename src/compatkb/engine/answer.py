@@ -1,6 +1,5 @@
 """Answers: the best stacks for a request; or why there is none, and what is nearest."""
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
@@ -109,13 +108,15 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
     free = _without(facts, request, names)
     found: list[Near] = []
     if len(relaxed) == 1 and not relaxed[0].extra:
-        groups = _series(facts, names[0])
+        groups = facts.series(names[0])
         held = [n for n, mask in enumerate(groups) if mask & (relaxed[0].mask or relaxed[0].near)]
         if held and facts.products[names[0]].scheme != "listed":
             below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
+                viable = _viable(facts, free, route, names[0])
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
-                    stacks = (_first(facts, _with(free, names[0], groups[number]), route) for number in numbers)
+                    tried = (number for number in numbers if groups[number] & viable)
+                    stacks = (_first(facts, _with(free, names[0], groups[number]), route) for number in tried)
                     stack = next((stack for stack in stacks if stack), None)
                     if stack:
                         found.append(Near(names, where, stack))
@@ -129,13 +130,37 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
     return found
 
 
+def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> int:
+    """Return the elements of a product that no unconditional edge with what is pinned excludes: the rest need no search."""
+    viable = 0
+    for device in request.devices:
+        if device in route.devices:
+            problem = Problem(facts, request, device, route)
+            mask = problem.domains[product] if product in problem.domains else -1
+            for pin in request.pins:
+                if pin.product in problem.domains and pin.product != product and mask > 0:
+                    mask &= _admitted(problem, pin.product, product)
+            viable |= mask
+    return viable
+
+
+def _admitted(problem: Problem, held: str, product: str) -> int:
+    """Return the elements of `product` that some element of `held` admits."""
+    mask, left = 0, problem.domains[held]
+    while left:
+        low = left & -left
+        left ^= low
+        mask |= problem.allowed(held, low.bit_length() - 1, product)
+    return mask
+
+
 def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:
     best: Stack | None = None
     for device in request.devices:
         if device not in route.devices:
             continue
         problem = Problem(facts, request, device, route)
-        hits = [hit for hit in Search(problem, best_only=True).run() if hit.level < UNKNOWN][:1]
+        hits = Search(problem, best_only=True, known_only=True).run()[:1]
         for hit in hits:
             for stack in stacks_of(problem, hit):
                 if best is None or stack.rank < best.rank:
@@ -152,18 +177,3 @@ def _without(facts: Snapshot, request: Request, names: tuple[str, ...]) -> Reque
 
 def _with(request: Request, product: str, mask: int) -> Request:
     return request._replace(pins=(*request.pins, Pin(product, "", mask)))
-
-
-def _series(facts: Snapshot, product: str) -> list[int]:
-    """Return the elements of each series, oldest series first."""
-    groups: dict[str, int] = {}
-    for element in facts.elements(product):
-        name = series_of(element, facts.products[product].series)
-        groups[name] = groups.get(name, 0) | 1 << element.idx
-    return list(groups.values())
-
-
-def series_of(element: Element, numbers: int) -> str:
-    """Return the series that an element belongs to: the first numbers of its release."""
-    parts = re.match(r"\d+(\.\d+)*", element.release)
-    return ".".join(parts[0].split(".")[:numbers]) if parts else element.release

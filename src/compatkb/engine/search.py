@@ -17,11 +17,24 @@ _MOST_WARNINGS = 63
 class Search:
     """One run over one problem."""
 
-    def __init__(self, problem: Problem, *, first_only: bool = False, best_only: bool = False, budget: int = BUDGET) -> None:
-        """`first_only` stops at the first stack of any kind; `best_only` seeks one best stack, not one a platform."""
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        first_only: bool = False,
+        best_only: bool = False,
+        known_only: bool = False,
+        budget: int = BUDGET,
+    ) -> None:
+        """Prepare a search; the flags narrow what is sought.
+
+        `first_only` stops at the first stack of any kind, `best_only` seeks one best stack and not one a platform,
+        `known_only` leaves out stacks that nothing speaks for.
+        """
         self.problem = problem
         self.first_only = first_only
         self.best_only = best_only
+        self.known_only = known_only
         self.budget = budget
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
         self._covered: dict[int, int] = {}
@@ -54,7 +67,7 @@ class Search:
                 self._extend(depth + 1, [*chosen, (product, idx)], strong, weak, unknown, warned)
                 continue
             count = min(warned + self.problem.view.warnings(product, idx), _MOST_WARNINGS)
-            if not (self._open(strong, STRONG, count) or self._open(weak, WEAK, count) or self._open(unknown, UNKNOWN, count)):
+            if self._covered and not self._could_improve(strong, weak, unknown, count):
                 continue
             levels = self.problem.levels(product, idx)
             usable = strong | weak
@@ -73,7 +86,10 @@ class Search:
                 s = s & live & ~faint & ~vague
                 if not s | w | u:
                     break
-            s, w, u = (self._open(cells, kind, count) for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)))
+            if self.known_only:
+                u = 0
+            if self._covered:
+                s, w, u = self._open(s, STRONG, count), self._open(w, WEAK, count), self._open(u, UNKNOWN, count)
             if s | w | u:
                 self._extend(depth + 1, [*chosen, (product, idx)], s, w, u, count)
 
@@ -93,6 +109,13 @@ class Search:
             found.append(ABSENT)
         return found
 
+    def _could_improve(self, strong: int, weak: int, unknown: int, count: int) -> bool:
+        return bool(
+            self._open(strong, STRONG, count)
+            or (weak and self._open(weak, WEAK, count))
+            or (unknown and self._open(unknown, UNKNOWN, count))
+        )
+
     def _open(self, cells: int, kind: int, count: int) -> int:
         """Return the platforms that have no answer yet as good as this one could become."""
         level = kind * (_MOST_WARNINGS + 1) + count
@@ -109,7 +132,7 @@ class Search:
             return
         s, w, u = self._attached(present, strong, weak, unknown)
         bad, faint = self._leaf_conflicts(present)
-        s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, u & ~bad
+        s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, 0 if self.known_only else u & ~bad
         for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
             cells = self._open(cells, kind, warned)
             if cells:

@@ -1,6 +1,7 @@
 """Reads a snapshot with the standard library: only the products that a question touches, each once."""
 
 import json
+import re
 import sqlite3
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ class Snapshot:
         self._elements: dict[str, tuple[Element, ...]] = {}
         self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
         self._cells: dict[int, int] = {}
+        self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
         self.views: dict[object, object] = {}  # what the engine keeps between questions
 
@@ -123,6 +125,18 @@ class Snapshot:
             )
             self._elements[product] = tuple(self._element(row) for row in self._db.execute(query, (product,)))
         return self._elements[product]
+
+    def series(self, product: str) -> tuple[int, ...]:
+        """Return the elements of each series of a product, oldest series first."""
+        if product not in self._series:
+            groups: dict[str, int] = {}
+            for element in self.elements(product):
+                parts = re.match(r"\d+(\.\d+)*", element.release)
+                numbers = parts[0].split(".")[: self.products[product].series] if parts else [element.release]
+                name = ".".join(numbers)
+                groups[name] = groups.get(name, 0) | 1 << element.idx
+            self._series[product] = tuple(groups.values())
+        return self._series[product]
 
     def _element(self, row: tuple[Any, ...]) -> Element:
         words = (frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()))

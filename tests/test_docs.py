@@ -1,0 +1,177 @@
+"""The documents: every command and option is named, every command line is right, and what is shown is what is printed."""
+
+import argparse
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Run
+
+from compatkb.cli.parser import build_parser
+
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
+REFERENCE = "\n".join(
+    path.read_text(encoding="utf-8") for path in PAGES if path.name not in ("CONTRIBUTING.md", "CHANGELOG.md")
+)
+MODULES = sorted(path for path in (ROOT / "src" / "compatkb").rglob("*.py") if not path.stem.startswith("__"))
+CUT = "[...]"
+SHELL = {"|", ">", ">>", "&&", "||", ";"}
+ELSEWHERE = re.compile(r"(?<![\w.~])/(?:work|tmp|root|home|mnt|Users)\b")
+
+
+def blocks(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the language and the lines of each fenced block."""
+    text = path.read_text(encoding="utf-8")
+    for language, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield language, body.splitlines()
+
+
+def words(line: str) -> list[str] | None:
+    """Return the words after `compatkb` in a command line, None for lines of other programs."""
+    command = re.fullmatch(r"(?:\$ )?compatkb((?: .*)?)", line)
+    if not command:
+        return None
+    found = shlex.split(command[1], comments=True)
+    ends = [number for number, word in enumerate(found) if word in SHELL]
+    return found[: ends[0]] if ends else found
+
+
+def lines() -> Iterator[tuple[str, list[str]]]:
+    """Yield the page and the words of every command line in a fenced block."""
+    for path in PAGES:
+        for language, body in blocks(path):
+            if language in ("sh", "console"):
+                yield from ((path.name, found) for line in body if (found := words(line)) is not None)
+
+
+def sessions() -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the words of each `$ compatkb` line of the README, with the output shown below it."""
+    for _, body in blocks(ROOT / "README.md"):
+        starts = [number for number, line in enumerate(body) if line.startswith("$ compatkb ")]
+        for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
+            yield words(body[start]) or [], body[start + 1 : end]
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command, and the main one under an empty name."""
+    main = build_parser()
+    commands = next(action for action in main._actions if isinstance(action, argparse._SubParsersAction))
+    return {"": main, **commands.choices}
+
+
+@pytest.mark.parametrize("command", [name for name in parsers() if name])
+def test_command_is_documented(command: str) -> None:
+    """Every command is in the README or in docs/."""
+    assert f"`compatkb {command}`" in REFERENCE
+
+
+@pytest.mark.parametrize(
+    "option", sorted({o for parser in parsers().values() for action in parser._actions for o in action.option_strings})
+)
+def test_option_is_documented(option: str) -> None:
+    """Every spelling of every option is in the README or in docs/."""
+    assert f"`{option}`" in REFERENCE
+
+
+def test_documented_options_exist() -> None:
+    """The README's table of options names no option that is gone."""
+    table = re.findall(r"^\| (`-.*?) \|", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    known = {o for parser in parsers().values() for action in parser._actions for o in action.option_strings}
+    assert {name for row in table for name in re.findall(r"`(--?[\w-]+)", row)} <= known
+    assert table
+
+
+@pytest.mark.parametrize(("page", "command"), lines(), ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_command_line_is_right(page: str, command: list[str]) -> None:
+    """Every `compatkb ...` line in a fenced block parses."""
+    build_parser().parse_args(command)
+
+
+@pytest.mark.parametrize(("command", "shown"), sessions(), ids=lambda value: " ".join(value) if value else "nothing shown")
+def test_session_is_what_is_printed(command: list[str], shown: list[str], run: Callable[..., Run]) -> None:
+    """The README's sessions run, and print the lines that it shows, in that order; only marked lines are left out."""
+    dated = [] if "--as-of" in command else ["--as-of", "2026-11-21"]
+    done = run(*command, *dated)
+    assert done.code in (0, 1), done.err
+    printed = done.out.splitlines()
+    place = 0
+    cut = False
+    for line in shown:
+        if line == CUT:
+            cut = True
+        elif line.startswith("(as of "):  # moves with every change of the data
+            place += 1
+        else:
+            assert line in printed[place:], f"not printed, or not there: {line}"
+            found = printed.index(line, place)
+            assert cut or found == place, f"lines are missing above: {line}"
+            place, cut = found + 1, False
+
+
+def test_sessions_are_found() -> None:
+    """The README shows an answer, and more commands."""
+    found = list(sessions())
+    assert len(found) >= 6
+    assert any(shown for _, shown in found)
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "data" / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    """Links inside the project lead to files that exist, and to headings that they have."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        name, _, heading = target.partition("#")
+        page = (path.parent / name) if name else path
+        assert page.exists(), target
+        assert page.resolve().is_relative_to(ROOT), target
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, target
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "data" / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_page_names_no_path_of_a_machine(path: Path) -> None:
+    """A page reads the same everywhere: it names no folder of the machine that it was written on."""
+    text = path.read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if ELSEWHERE.search(line)] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_module_is_in_the_architecture(path: Path) -> None:
+    """docs/architecture.md says what each module is for."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    folder = "" if path.parent.name == "compatkb" else f"{path.parent.name}."
+    names = {f"`{folder}{path.stem}`"}
+    if folder in ("models.", "rendering.", "cli."):  # one row for the folder
+        names.add(f"`{path.stem}`")
+    assert any(name in page for name in names)
+
+
+def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
+    """Following CONTRIBUTING.md to the letter adds a product, a device and a route, and the commands there answer."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Add a product\n")[2]
+    data = tmp_path / "data"
+    shutil.copytree(ROOT / "data", data)
+    product, build, source, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (data / "products" / "gaudi-software.toml").write_text(product, encoding="utf-8")
+    torch = data / "products" / "torch.toml"
+    before, release, after = torch.read_text(encoding="utf-8").partition('[[release]]\nversion = "2.12.0"\n')
+    head, tail = after.split("\n[[release]]\n", 1)
+    before = before.replace("[source]\n", f"[source]\n{source}", 1)
+    torch.write_text(f"{before}{release}{head}\n{build}\n[[release]]\n{tail}", encoding="utf-8")
+    places = re.findall(r"at the end of `data/([\w/.]+)`", text)
+    for place, block in zip(places, ends, strict=True):
+        with (data / place).open("a", encoding="utf-8") as file:
+            file.write(f"\n{block}")
+    commands = [words(line) for line in text.splitlines() if line.startswith("compatkb ")]
+    for command in commands:
+        assert command
+        done = run(*(str(data) if word == "data" else word for word in command))
+        assert done.code == 0, done.err or done.out
+    done = run("resolve", "--device", "hpu", "--data", str(data))
+    assert "torch 2.12.0+gaudi, gaudi-software 1.30.0\n   works — Gaudi software, hpu" in done.out
+    assert "pip install torch==2.12.0+gaudi gaudi-torch==1.30.0" in done.out
