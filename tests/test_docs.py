@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def sessions() -> Iterator[tuple[list[str], list[str]]]:
     """Yield the words of each `$ compatkb` line of the README, with the output shown below it."""
     for _, body in blocks(ROOT / "README.md"):
         starts = [number for number, line in enumerate(body) if line.startswith("$ compatkb ")]
-        for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
+        for start, end in pairwise([*starts, len(body)]):
             yield words(body[start]) or [], body[start + 1 : end]
 
 
@@ -84,13 +85,17 @@ def test_documented_options_exist() -> None:
     assert table
 
 
-@pytest.mark.parametrize(("page", "command"), lines(), ids=lambda value: value if isinstance(value, str) else " ".join(value))
+@pytest.mark.parametrize(
+    ("page", "command"), list(lines()), ids=lambda value: value if isinstance(value, str) else " ".join(value)
+)
 def test_command_line_is_right(page: str, command: list[str]) -> None:
     """Every `compatkb ...` line in a fenced block parses."""
     build_parser().parse_args(command)
 
 
-@pytest.mark.parametrize(("command", "shown"), sessions(), ids=lambda value: " ".join(value) if value else "nothing shown")
+@pytest.mark.parametrize(
+    ("command", "shown"), list(sessions()), ids=lambda value: " ".join(value) if value else "nothing shown"
+)
 def test_session_is_what_is_printed(command: list[str], shown: list[str], run: Callable[..., Run]) -> None:
     """The README's sessions run, and print the lines that it shows, in that order; only marked lines are left out."""
     dated = [] if "--as-of" in command else ["--as-of", "2026-11-21"]
@@ -109,6 +114,14 @@ def test_session_is_what_is_printed(command: list[str], shown: list[str], run: C
             found = printed.index(line, place)
             assert cut or found == place, f"lines are missing above: {line}"
             place, cut = found + 1, False
+
+
+def test_python_examples_hold() -> None:
+    """The Python in the README runs, and its assertions hold."""
+    examples = ["\n".join(body) for language, body in blocks(ROOT / "README.md") if language == "python"]
+    assert examples
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), {})
 
 
 def test_sessions_are_found() -> None:

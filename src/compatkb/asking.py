@@ -45,7 +45,7 @@ def make_request(
     return Request(
         tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product))),
         tuple(sorted((set(bare) - set(pins)), key=order.index)),
-        _devices(facts, asked, pins.get("hardware")),
+        _devices(facts, asked, pins),
         day,
     )
 
@@ -208,12 +208,11 @@ def _both(one: Pin, other: Pin) -> Pin:
     return Pin(one.product, f"{one.text} {other.text}", mask, one.strict or other.strict, one.exact or other.exact)
 
 
-def _devices(facts: Snapshot, asked: Sequence[str], hardware: Pin | None) -> tuple[str, ...]:
+def _devices(facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin]) -> tuple[str, ...]:
     every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
     if not asked:
-        elements = facts.elements("hardware") if hardware else ()
-        offered = {d for e in elements if hardware and hardware.mask >> e.idx & 1 for d in e.devices}
-        return tuple(d for d in every if d in offered) or every
+        left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
+        return tuple(left) or every
     found: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:
@@ -223,3 +222,9 @@ def _devices(facts: Snapshot, asked: Sequence[str], hardware: Pin | None) -> tup
             raise UsageError(f"unknown device {text!r}{_closest(text, names) or f'; known: {known}'}")
         found += [name for n, name in enumerate(names) if mask >> n & 1]
     return tuple(dict.fromkeys(found))
+
+
+def _serves(facts: Snapshot, pin: Pin, device: str) -> bool:
+    """Return whether something that a pin admits is for a device, or for no device in particular."""
+    chosen = [e for e in facts.elements(pin.product) if pin.mask >> e.idx & 1]
+    return not chosen or any(not e.devices or device in e.devices for e in chosen)

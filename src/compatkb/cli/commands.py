@@ -34,7 +34,7 @@ def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
     facts, day = _open(arguments)
     answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
-    arguments.why, arguments.all = True, False
+    arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
 
 

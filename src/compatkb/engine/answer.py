@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.engine.causes import Cause, causes_of
 from compatkb.engine.problem import Problem
-from compatkb.engine.records import UNKNOWN, Element, Pin, Request, Route
+from compatkb.engine.records import UNKNOWN, Pin, Request, Route
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.snapshot.read import Snapshot
@@ -136,7 +136,7 @@ def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> in
     for device in request.devices:
         if device in route.devices:
             problem = Problem(facts, request, device, route)
-            mask = problem.domains[product] if product in problem.domains else -1
+            mask = problem.domains.get(product, -1)
             for pin in request.pins:
                 if pin.product in problem.domains and pin.product != product and mask > 0:
                     mask &= _admitted(problem, pin.product, product)

@@ -80,6 +80,7 @@ class Advisory(NamedTuple):
     to: str
     to_mask: int
     devices: frozenset[str]
+    cells: int  # platforms of which it speaks
     sources: tuple[tuple[str, str | None], ...]
 
 

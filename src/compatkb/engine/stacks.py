@@ -251,7 +251,7 @@ def _stack(
         cells &= problem.facts.dimension_cells(dimension, sum(1 << grid[dimension].index(v) for v in values))
     asked = tuple(p for p, _ in chosen)
     numbers = [(e.product, e.idx) for e in packages]
-    warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen))
+    warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
         warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells),
@@ -265,7 +265,7 @@ def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: 
     return (found.level, found.warnings, found.route.rank, newest, -cells.bit_count(), -cells)
 
 
-def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]]) -> list[Warned]:
+def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]], cells: int) -> list[Warned]:
     """Return the warnings that an element carries in this stack."""
     element, as_of = problem.element(product, idx), problem.request.as_of
     if problem.facts.products[product].role in ("leaf", "dimension"):
@@ -280,6 +280,8 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
     if element.stage in ("preview", "prototype"):
         found.append(Warned("preview", product, element.version, None, None, element.stage, sources))
     for advisory in problem.view.advisories(product, idx):
+        if not advisory.cells & cells:
+            continue
         if advisory.to and not any(p == advisory.to and i >= 0 and advisory.to_mask >> i & 1 for p, i in chosen):
             continue
         found.append(Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources))

@@ -24,7 +24,7 @@ def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: b
                 "name": p.name,
                 "role": p.role,
                 "releases": _count(facts, "release", p.id),
-                "builds": _count(facts, "element", p.id),
+                "builds": _count(facts, "idx", p.id),
                 "distribution": p.distribution,
             }
             for p in facts.products.values()
@@ -293,10 +293,8 @@ def _ended(last_day: str, day: date) -> str:
     return " (over)" if last_day < day.isoformat() else ""
 
 
-def _count(facts: Snapshot, table: str, product: str) -> int:
-    column = "release" if table == "element" else "version"
-    query = f"select count(distinct {column if table == 'release' else 'idx'}) n from {table} where product = ?"
-    found: int = facts.rows(query, product)[0]["n"]
+def _count(facts: Snapshot, column: str, product: str) -> int:
+    found: int = facts.rows(f"select count(distinct {column}) n from element where product = ?", product)[0]["n"]
     return found
 
 

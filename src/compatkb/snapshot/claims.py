@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compatkb.knowledge import Knowledge, split_term
-from compatkb.models import Claim, Kind
+from compatkb.models import Claim, Kind, When
 from compatkb.snapshot.cells import FOREVER, Interned, Row
 from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
 
@@ -107,7 +107,7 @@ def scopes(knowledge: Knowledge) -> Iterator[Row]:
             number += 1
 
 
-def advisories(knowledge: Knowledge) -> Iterator[Row]:
+def advisories(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     """Yield advisories, one row for each product that they need beside them."""
     number = 0
     for file in knowledge.files.products:
@@ -125,9 +125,17 @@ def advisories(knowledge: Knowledge) -> Iterator[Row]:
                     "to_product": to,
                     "to_mask": f"{to_mask:x}",
                     "devices": " ".join(advisory.when.device) if advisory.when else "",
+                    "cells": cells.id(_where(knowledge, advisory.when)),
                     "sources": cite(knowledge, file.product.id, advisory.sources),
                 }
                 number += 1
+
+
+def _where(knowledge: Knowledge, when: When | None) -> int:
+    """Return the platforms of which an advisory speaks."""
+    if when is None:
+        return knowledge.grid.all
+    return knowledge.grid.cells(when.os or None, when.arch or None, when.python or None)
 
 
 def installs(knowledge: Knowledge) -> Iterator[Row]:

@@ -35,7 +35,7 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "citation": claims.citations(knowledge),
                 "dispute": claims.disputes(knowledge),
                 "scope": claims.scopes(knowledge),
-                "advisory": claims.advisories(knowledge),
+                "advisory": claims.advisories(knowledge, cells),
                 "install": claims.installs(knowledge),
                 "waiver": claims.waivers(knowledge),
                 "channel": _channels(knowledge),

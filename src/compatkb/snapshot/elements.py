@@ -67,7 +67,7 @@ def _element_sources(knowledge: Knowledge, product: str, element: Element) -> st
         files = [f for f in knowledge.files.index if any(r is element.listed for r in f.release)]
         name = element.listed.file or f"{files[0].distribution} {element.listed.version}"
         cited.insert(0, Source(channel="default", file=name, seen=files[0].seen))
-    return dumps([[cite_text(s), cite_url(s)] for s in cited])
+    return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
 
 
 def _installable(role: Role, element: Element) -> bool:

@@ -181,10 +181,11 @@ class Snapshot:
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
-        query = "select product, mask, kind, message, since, to_product, to_mask, devices, sources from advisory order by id"
+        query = "select product, mask, kind, message, since, to_product, to_mask, devices, cells, sources "
+            "from advisory order by id"
         return tuple(
-            Advisory(p, int(m, 16), k, t, s, to, int(tm, 16), frozenset(d.split()), _pairs(src))
-            for p, m, k, t, s, to, tm, d, src in self._db.execute(query)
+            Advisory(p, int(m, 16), k, t, s, to, int(tm, 16), frozenset(d.split()), self.cells(c), _pairs(src))
+            for p, m, k, t, s, to, tm, d, c, src in self._db.execute(query)
         )
 
     @cached_property
