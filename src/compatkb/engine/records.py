@@ -81,6 +81,7 @@ class Advisory(NamedTuple):
     to_mask: int
     devices: frozenset[str]
     cells: int  # platforms of which it speaks
+    hardware: int  # hardware elements of which it speaks; 0: any
     sources: tuple[tuple[str, str | None], ...]
 
 

@@ -280,7 +280,8 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
     if element.stage in ("preview", "prototype"):
         found.append(Warned("preview", product, element.version, None, None, element.stage, sources))
     for advisory in problem.view.advisories(product, idx):
-        if not advisory.cells & cells:
+        hardware = problem.view.hardware
+        if not advisory.cells & cells or (hardware and advisory.hardware and not advisory.hardware & hardware):
             continue
         if advisory.to and not any(p == advisory.to and i >= 0 and advisory.to_mask >> i & 1 for p, i in chosen):
             continue

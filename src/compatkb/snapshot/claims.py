@@ -126,6 +126,7 @@ def advisories(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                     "to_mask": f"{to_mask:x}",
                     "devices": " ".join(advisory.when.device) if advisory.when else "",
                     "cells": cells.id(_where(knowledge, advisory.when)),
+                    "hardware": f"{_hardware(knowledge, advisory.when):x}",
                     "sources": cite(knowledge, file.product.id, advisory.sources),
                 }
                 number += 1
@@ -136,6 +137,13 @@ def _where(knowledge: Knowledge, when: When | None) -> int:
     if when is None:
         return knowledge.grid.all
     return knowledge.grid.cells(when.os or None, when.arch or None, when.python or None)
+
+
+def _hardware(knowledge: Knowledge, when: When | None) -> int:
+    mask = 0
+    for name in when.hardware if when else ():
+        mask |= knowledge.matching("hardware", f"=={name}")
+    return mask
 
 
 def installs(knowledge: Knowledge) -> Iterator[Row]:

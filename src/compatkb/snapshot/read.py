@@ -181,12 +181,17 @@ class Snapshot:
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
-        query = "select product, mask, kind, message, since, to_product, to_mask, devices, cells, sources "
+        query = (
+            "select product, mask, kind, message, since, to_product, to_mask, devices, cells, hardware, sources "
             "from advisory order by id"
-        return tuple(
-            Advisory(p, int(m, 16), k, t, s, to, int(tm, 16), frozenset(d.split()), self.cells(c), _pairs(src))
-            for p, m, k, t, s, to, tm, d, c, src in self._db.execute(query)
         )
+        return tuple(
+            Advisory(*row[:1], int(row[1], 16), *row[2:6], int(row[6], 16), frozenset(row[7].split()), *self._where(row))
+            for row in self._db.execute(query)
+        )
+
+    def _where(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (self.cells(row[8]), int(row[9], 16), _pairs(row[10]))
 
     @cached_property
     def waivers(self) -> tuple[tuple[str, int, int], ...]:

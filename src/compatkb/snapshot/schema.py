@@ -52,7 +52,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
     "dispute": (_columns("id product about claims positions decision reason decided sources"), "id"),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
-    "advisory": (_columns("product mask kind message to_product to_mask devices sources", "id since cells"), "id"),
+    "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
     "waiver": (_columns("product mask", "edge"), None),
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
