@@ -330,7 +330,8 @@ def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[
                 python_mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
             pythons = [e.version for n, e in enumerate(knowledge.elements["python"]) if python_mask >> n & 1]
         holds = grid.cells(when.os or None, when.arch or None, pythons)
-        widened = holds | grid.cells(grid.widened(when.os), when.arch or None, pythons) if when.os else holds
+        some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
+        widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds
         devices = frozenset(when.device)
         for name in when.hardware:
             hardware |= knowledge.matching("hardware", f"=={name}")

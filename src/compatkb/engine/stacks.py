@@ -254,15 +254,15 @@ def _stack(
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
-        warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells),
+        warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells, len(packages)),
     )  # fmt: skip
 
 
-def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: int) -> tuple[object, ...]:
+def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: int, members: int) -> tuple[object, ...]:
     """Sort key of the preference: verdict, warnings, route, newest product by product, then the wider stack."""
     named = dict(chosen)
     newest = tuple(-named.get(p, -1) for p in problem.facts.products if p in problem.variables)
-    return (found.level, found.warnings, found.route.rank, newest, -cells.bit_count(), -cells)
+    return (found.level, found.warnings, found.route.rank, newest, -cells.bit_count(), -members, -cells)
 
 
 def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]], cells: int) -> list[Warned]:

@@ -186,7 +186,7 @@ class Snapshot:
             "from advisory order by id"
         )
         return tuple(
-            Advisory(*row[:1], int(row[1], 16), *row[2:6], int(row[6], 16), frozenset(row[7].split()), *self._where(row))
+            Advisory._make((row[0], int(row[1], 16), *row[2:6], int(row[6], 16), frozenset(row[7].split()), *self._where(row)))
             for row in self._db.execute(query)
         )
 
