@@ -4,6 +4,7 @@ Slow and obvious on purpose. It answers one narrow question (one device over one
 architecture) from `Knowledge` alone, and shares no line with the snapshot and the engine, whose answers it checks.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -19,6 +20,9 @@ from compatkb.models import Basis, Kind, Role, Route, Stage
 
 Member = tuple[str, int]
 """A product and the number of one of its elements."""
+
+UNLISTED = -1
+"""Stands for the versions of a leaf that the knowledge base does not list: a range may admit one of them."""
 
 
 class Level(IntEnum):
@@ -66,6 +70,11 @@ def has(mask: int, number: int) -> bool:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
+
+
+def _is_exact(spec: str) -> bool:
+    """Return whether a specifier names single versions, all of which the knowledge base then lists."""
+    return all(any(re.fullmatch(r"\s*==[^*]+", clause) for clause in one.split(",")) for one in spec.split(" or "))
 
 
 class Oracle:
@@ -277,10 +286,12 @@ class Trial:
         level = Level.STRONG
         suits: dict[str, set[int]] = {}
         for edge in self.demands_on_leaves(members):
-            every = set(range(len(self.oracle.knowledge.elements[edge.to])))
-            named = {n for n in every if has(edge.to_mask, n)}
-            admitted = every - named if edge.kind is Kind.BREAKS else named
-            suits[edge.to] = suits.get(edge.to, every) & (admitted or every)  # a range beyond what we know says nothing
+            listed = set(range(len(self.oracle.knowledge.elements[edge.to])))
+            named = {n for n in listed if has(edge.to_mask, n)}
+            admitted = listed - named if edge.kind is Kind.BREAKS else named
+            if edge.kind is Kind.BREAKS or not _is_exact(edge.spec):
+                admitted.add(UNLISTED)
+            suits[edge.to] = suits.get(edge.to, listed | {UNLISTED}) & admitted
             if not suits[edge.to]:
                 return None
             if edge.kind is Kind.NEEDS and edge.vouches and "==" in edge.spec and edge.basis is Basis.INFERRED:
