@@ -1,12 +1,13 @@
 """What users type, parsed once into a request: version words, pins, products, devices, dates."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from compatkb.engine.records import Pin, Product, Request
 from compatkb.errors import UsageError
 from compatkb.snapshot.read import Snapshot
+from compatkb.words import word_key
 
 _PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*((?:===|==|!=|>=|<=|~=|<|>).*)?")
 _OPERATOR = re.compile(r"[<>=!~]")
@@ -89,6 +90,8 @@ def _option(facts: Snapshot, name: str, text: str, day: int) -> Pin:
     product = facts.products.get(name)
     if product is None:
         raise UsageError(f"the data know no product {name!r}")
+    if not text.strip():
+        raise UsageError(f"{product.id} needs a version, such as {facts.elements(product.id)[-1].release}")
     mask = find_versions(facts, product, text)
     if mask:
         return Pin(product.id, text, mask, exact=not _OPERATOR.search(text))
@@ -102,7 +105,7 @@ def _strict(facts: Snapshot, product: Product, spec: str, day: int) -> Pin:
         normal = _normal(product, exact[1])
         if normal is None:
             raise UsageError(f"{exact[1]!r} is not a version as PEP 440 has them; see `compatkb show {product.id}`")
-        mask = facts.word(product.id, normal, strict=True)
+        mask = facts.word(product.id, normal, strict=True) or _matching(facts, product, f"=={exact[1]}", strict=True)
         if mask:
             return Pin(product.id, text, mask, strict=True)
         return _unlisted(facts, product, exact[1], text, day, strict=True)
@@ -181,23 +184,27 @@ def _known(facts: Snapshot, product: Product, text: str) -> str:
     if not versions:
         return ""
     if product.scheme == "listed":
-        return _closest(text, [*versions, *facts.words(product.id)]) or f"; known: {', '.join(versions[-8:])}"
-    wanted = [int(n) for n in re.findall(r"\d+", text)][:4]
-
-    def distance(version: str) -> tuple[int, ...]:
-        have = [int(n) for n in re.findall(r"\d+", version)][:4]
-        pad = max(len(have), len(wanted))
-        pairs = zip(have + [0] * (pad - len(have)), wanted + [0] * (pad - len(wanted)), strict=True)
-        return tuple(abs(a - b) for a, b in pairs)
-
-    near = sorted(versions, key=distance)[:3]
-    return f"; the nearest that exist: {', '.join(near)}"
+        names = facts.names(product.id)
+        near = _closest(word_key(text), names, names)
+        return near or f"; known: {', '.join(reversed(versions[-8:]))}"
+    wanted = _numbers(text)
+    below = [v for v in versions if _numbers(v) <= wanted]
+    above = [v for v in versions if _numbers(v) > wanted]
+    near_by = [*below[:-3:-1], *above[:1]] if below else above[:3]
+    return f"; the nearest that exist: {', '.join(near_by)}"
 
 
-def _closest(text: str, known: Iterable[str]) -> str:
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version, for neighbours in a message only."""
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:4])
+
+
+def _closest(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
+    """Return the close words as the end of a sentence; `shown` tells how they are written for people."""
     from difflib import get_close_matches
 
-    near = list(dict.fromkeys(get_close_matches(text, sorted(set(known)), n=3, cutoff=0.6)))
+    close = get_close_matches(text, sorted(set(known)), n=3, cutoff=0.6)
+    near = list(dict.fromkeys(shown[word] if shown else word for word in close))
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -279,7 +279,9 @@ def _place(knowledge: Knowledge) -> None:
             if element.build is None:
                 continue
             for row in element.build.wheels:
-                cells = grid.cells(row.os, row.arch, row.python) & ~below(row.glibc)
+                cells = grid.cells(row.os, row.arch, row.python)
+                cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
+                cells &= ~below(row.glibc)
                 inferred = row.basis is Basis.INFERRED
                 element.floors.append((row.glibc, 0 if inferred else cells, cells if inferred else 0))
             if element.listed:

@@ -102,17 +102,26 @@ def _print(facts: Snapshot, answer: Answer, arguments: argparse.Namespace) -> in
 
         print(json.dumps(answer_payload(facts, answer, why=arguments.why), indent=2, ensure_ascii=False))
     elif arguments.format == "requirements":
-        from compatkb.rendering.commands import requirements
-        from compatkb.rendering.sentences import asked, cause
-
-        if answer.stacks:
-            print(requirements(facts, answer.stacks[0]), end="")
-        else:
-            print(f"error: {asked(answer.request)}: no stack", file=sys.stderr)
-            for found in answer.causes:
-                print(f"- {cause(facts, found, answer.request)}", file=sys.stderr)
+        return _requirements(facts, answer)
     else:
         from compatkb.rendering.text import answer_text
 
         print(answer_text(facts, answer, why=arguments.why, everything=arguments.all), end="")
     return 1 if answer.verdict in ("does-not-work", "unknown") else 0
+
+
+def _requirements(facts: Snapshot, answer: Answer) -> int:
+    from compatkb.rendering.commands import requirements, waived
+    from compatkb.rendering.sentences import asked, cause
+
+    if not answer.stacks:
+        print(f"error: {asked(answer.request)}: no stack", file=sys.stderr)
+        for found in answer.causes:
+            print(f"- {cause(facts, found, answer.request)}", file=sys.stderr)
+        return 1
+    if pins := waived(facts, answer.stacks[0]):
+        reason = f"its maker installs it in steps and against {', '.join(pins)}"
+        print(f"error: one requirements file cannot install this stack: {reason}; see `compatkb resolve`", file=sys.stderr)
+        return 1
+    print(requirements(facts, answer.stacks[0]), end="")
+    return 1 if answer.verdict == "unknown" else 0

@@ -26,7 +26,17 @@ class _Parser(argparse.ArgumentParser):
     """Wrong usage is one line, with the closest right word where there is one."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message}; see `{self.prog} --help`\n")
+        self.exit(2, f"error: {message}{self._closest(message)}; see `{self.prog} --help`\n")
+
+    def _closest(self, message: str) -> str:
+        """Return the right word that is closest to the wrong one, as the end of a sentence."""
+        import re
+        from difflib import get_close_matches
+
+        typed = re.search(r"invalid choice: '([^']*)'", message) or re.search(r"unrecognized arguments: (-\S+)", message)
+        known = [word for action in self._actions for word in (*action.option_strings, *(action.choices or ()))]
+        near = get_close_matches(typed[1].partition("=")[0], known, n=1) if typed else []
+        return f"; did you mean {near[0]}?" if near else ""
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -105,7 +115,7 @@ def _explain(commands: "argparse._SubParsersAction[_Parser]") -> None:
         return explain(arguments)
 
     command = _add(commands, "explain", "say whether these versions work together, why or why not, with sources", run)
-    command.add_argument("words", nargs="+", metavar="PRODUCT==V", help="what stands together, pinned as pip does")
+    command.add_argument("words", nargs="+", metavar="PRODUCT[==V]", help="what stands together, pinned as pip does")
     command.add_argument("--device", action="append", metavar="xpu|cpu", help="device to run on; every one unless given")
     _common(command)
 

@@ -37,11 +37,7 @@ def resolve(facts: Snapshot, request: Request) -> Answer:
     stacks = best_stacks(facts, request)
     if stacks and stacks[0].level < UNKNOWN:
         return Answer(request, stacks[0].verdict, stacks, (), ())
-    causes: list[Cause] = []
-    if not stacks:
-        for device, route in routes_of(facts, request):
-            known = tuple(cause.blocker for cause in causes if cause.device == device)
-            causes += [c for c in causes_of(facts, request, device, route, known) if not _repeats(c, causes)]
+    causes = _causes(facts, request) if not stacks else []
     settled = bool(causes) and all(cause.certain for cause in causes)
     verdict = "unknown" if stacks or not settled else "does-not-work"
     if not stacks and not causes:
@@ -49,8 +45,26 @@ def resolve(facts: Snapshot, request: Request) -> Answer:
     return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request)))
 
 
-def _repeats(cause: Cause, known: list[Cause]) -> bool:
-    return any(cause.blocker == other.blocker and cause.device == other.device for other in known)
+def _causes(facts: Snapshot, request: Request) -> list[Cause]:
+    """Return the causes of every device and route; what blocks several is said once, and is as certain as all of them."""
+    causes: list[Cause] = []
+    for device, route in routes_of(facts, request):
+        known = tuple(cause.blocker for cause in causes if cause.device == device)
+        for cause in causes_of(facts, request, device, route, known):
+            same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
+            if same is None:
+                causes.append(cause)
+            else:
+                other = causes[same]
+                edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
+                causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
+    return causes
+
+
+def _repeats(cause: Cause, other: Cause) -> bool:
+    if cause.blocker != other.blocker:
+        return False
+    return cause.device == other.device or (cause.edges, cause.refused) == (other.edges, other.refused)
 
 
 def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:

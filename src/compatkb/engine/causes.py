@@ -66,7 +66,7 @@ def _blockers(problem: Problem) -> list[Blocker]:
                 pairs.append(("claim", other, one))
             elif problem.facts.edges(one, other):
                 pairs.append(("claim", one, other))
-    offers: list[Blocker] = [("offer", product) for product in problem.required if not problem.domains[product]]
+    offers: list[Blocker] = [("offer", product) for product in variables if not problem.domains[product]]
     dims: list[Blocker] = [
         ("claim", product, dimension)
         for product in variables

@@ -69,7 +69,7 @@ class Problem:
         while queue:
             product = queue.pop()
             for to in self.view.needs(product):
-                if to not in self.required and to not in found and frozenset((product, to)) not in self._silent:
+                if to not in self.required and to not in found:
                     found[to] = None
                     queue.append(to)
         return tuple(found)

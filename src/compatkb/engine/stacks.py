@@ -75,7 +75,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     for leaf in rows:
         parts = _cut(parts, _leaf_cells(problem, leaf, rows[leaf], found.cells))
     for dimension in SHOWN:
-        parts = _cut(parts, _known_cells(problem, chosen, dimension, found.cells))
+        parts = _cut(parts, _known_cells(problem, chosen, dimension, found))
     made = []
     for cells, facts in parts:
         for pythons, systems, archs in _rectangles(problem, cells):
@@ -157,16 +157,17 @@ def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow], cells: int) ->
     return values
 
 
-def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str, cells: int) -> list[tuple[int, object]]:
-    """Return which values of a dimension the stack's builds vouch for, by platform."""
+def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str, found: Found) -> list[tuple[int, object]]:
+    """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
     if dimension not in problem.facts.products or problem.request.pin(dimension):
         return []
+    cells = found.cells
     named: dict[int, int] = {}  # element: platforms
     for product, idx in chosen:
         if idx < 0 or problem.facts.products[product].role in ("dimension", "leaf"):
             continue
         for edge in problem.view.says(product, idx, dimension):
-            if edge.kind != "breaks" and not edge.open:
+            if edge.kind != "breaks" and not edge.open and edge.level <= found.level:
                 mask, where = edge.to_mask, edge.vouches & cells
                 while mask and where:
                     n = mask.bit_length() - 1

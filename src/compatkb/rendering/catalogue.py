@@ -32,11 +32,13 @@ def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: b
         if as_json:
             return _json(facts, day, {"products": rows})
         width = max(len(product_id) for product_id in facts.products)
-        return "".join(f"{row['id']:<{width}}  {row['releases']:>4} releases  {row['name']} ({row['role']})\n" for row in rows)
+        counts = {row["id"]: f"{row['releases']:>4} release{'' if row['releases'] == 1 else 's'}" for row in rows}
+        lines = [f"{row['id']:<{width}}  {counts[row['id']]:<13} {row['name']} ({row['role']})\n" for row in rows]
+        return "".join(lines) + _foot(facts, day)
     releases = _releases(facts, product, day)
     if as_json:
         return _json(facts, day, {"product": product.id, "releases": releases})
-    return "".join(f"{_release_line(release)}\n" for release in releases)
+    return "".join(f"{_release_line(release)}\n" for release in releases) + _foot(facts, day)
 
 
 def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool) -> str:
@@ -79,7 +81,7 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
                 f"    {dispute['reason']}",
             ]
             lines += [f"    source: {s['url'] or s['text']}" for s in dispute["sources"]]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _foot(facts, day)
 
 
 def release_text(facts: Snapshot, product: Product, version: str, day: date, *, as_json: bool) -> str:
@@ -97,7 +99,7 @@ def release_text(facts: Snapshot, product: Product, version: str, day: date, *, 
         content.append(_release(facts, product, name, row[0] if row else None, builds))
     if as_json:
         return _json(facts, day, {"product": product.id, "releases": content})
-    return "\n".join(_release_lines(entry, day) for entry in content)
+    return "\n".join(_release_lines(entry, day) for entry in content) + _foot(facts, day)
 
 
 def _release(facts: Snapshot, product: Product, name: str, row: Content | None, builds: list[Any]) -> Content:
@@ -129,6 +131,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
                 "sources": [source_payload(s) for s in sentences.element_sources(facts, e)],
             }
             for e in reversed(builds)
+            if product.role in ("package", "companion")
         ],
         "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
         "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(said)],
@@ -176,7 +179,7 @@ def _release_lines(entry: Content, day: date) -> str:
             lines.append(f"  {title}:")
         for claim in claims:
             when = f" when {claim['when']}" if claim["when"] else ""
-            lines.append(f"    {claim['of']} {claim['kind']} {' | '.join(claim['to'])}{when} [{claim['basis']}]")
+            lines.append(f"    {claim['of']} {claim['kind']} {sentences.terms(claim['to'])}{when} [{claim['basis']}]")
             lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
             lines += [
                 f"      disputed: {d['about']}; decided: {d['decision']} ({d['reason']})" for d in claim.get("disputes", ())
@@ -220,7 +223,7 @@ def eol_text(facts: Snapshot, product: Product | None, day: date, days: int, *, 
             lines.append(f"  {last}  {name} {shown}")
     if not lines:
         lines.append(f"nothing ends up to {limit} that the data know of")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _foot(facts, day)
 
 
 def parse_days(text: str) -> int:
@@ -300,6 +303,10 @@ def _count(facts: Snapshot, column: str, product: str) -> int:
 
 def _pairs(text: str) -> tuple[sentences.Cited, ...]:
     return tuple((name, url) for name, url in json.loads(text))
+
+
+def _foot(facts: Snapshot, day: date) -> str:
+    return f"(as of {day}, data of {facts.meta['data_date']})\n"
 
 
 def _json(facts: Snapshot, day: date, content: Content) -> str:

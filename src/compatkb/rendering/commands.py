@@ -26,7 +26,7 @@ class Channel(NamedTuple):
 
 def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
     """Return the install commands of a stack, in order; empty where a package is on no known index."""
-    packages = [e for e in stack.packages if _is_named(facts, e)]
+    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
     if not packages or not all(_channel(facts, e, stack) for e in packages):
         return ()
     groups = _groups(facts, stack, packages)
@@ -50,7 +50,7 @@ def uv_commands(facts: Snapshot, stack: Stack) -> list[str]:
 
 def proof_command(facts: Snapshot, stack: Stack) -> str | None:
     """Return a command that fails unless exactly this stack is installed and imports, in the order that matters."""
-    packages = [e for e in stack.packages if _is_named(facts, e)]
+    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
     if not packages:
         return None
     wanted = ", ".join(f"'{e.distribution}': '{e.version}'" for e in packages)
@@ -64,30 +64,41 @@ def proof_command(facts: Snapshot, stack: Stack) -> str | None:
 
 def requirements(facts: Snapshot, stack: Stack) -> str:
     """Return the stack as a requirements file; index options stand first, as pip reads them."""
-    packages = [e for e in stack.packages if _is_named(facts, e)]
+    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
     flags: dict[str, None] = {}
     for step in steps_of(facts, stack):
         flags.update(dict.fromkeys(_file_flags(step.flags)))
-    lines = list(flags)
+    lines = ["# one file for several steps: `compatkb resolve` shows them"] if len(steps_of(facts, stack)) > 1 else []
+    lines += flags
     lines += [f"{e.distribution}=={e.version}" for e in packages]
     lines += [f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec]
     return "\n".join(lines) + "\n"
+
+
+def waived(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return the pins that the maker says to ignore for this stack: one file or command cannot install it."""
+    found: list[str] = []
+    numbers = {e.product: e.idx for e in stack.packages}
+    for row in facts.rows("select product, mask, waives from install order by id"):
+        if row["product"] in numbers and int(row["mask"], 16) >> numbers[row["product"]] & 1:
+            found += json.loads(row["waives"])
+    return found
 
 
 def indexes_of(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the addresses of the indexes that the stack needs; `default` is the client's own."""
     found: dict[str, None] = {}
     for element in stack.packages:
-        if _is_named(facts, element) and (channel := _channel(facts, element, stack)):
+        if _is_named(facts, element, stack) and (channel := _channel(facts, element, stack)):
             found[channel.url or channel.id] = None
     return list(found)
 
 
-def _is_named(facts: Snapshot, element: Element) -> bool:
-    """Commands name packages and companions; what their requirements bring along comes by itself."""
+def _is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:
+    """Commands name packages, companions and what was asked for; what requirements bring along comes by itself."""
     product = facts.products[element.product]
-    pinned = product.role == "leaf" and not element.channels
-    return product.role in ("package", "companion") and not product.automatic and not pinned and bool(element.distribution)
+    asked = product.role == "leaf" and element.product in stack.requested
+    return bool(element.distribution) and (asked or (product.role in ("package", "companion") and not product.automatic))
 
 
 def _distribution(facts: Snapshot, product: str) -> str:
@@ -97,7 +108,8 @@ def _distribution(facts: Snapshot, product: str) -> str:
 def _channel(facts: Snapshot, element: Element, stack: Stack) -> Channel | None:
     """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
     known = {row["id"]: row for row in facts.rows("select id, url, style, hardware from channel")}
-    fitting = [known[c] for c in element.channels if c in known]
+    leaf = facts.products[element.product].role == "leaf"
+    fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
     hardware = set(stack.known.get("hardware", ()))
     for row in fitting:
         if row["hardware"] and len(hardware) == 1 and hardware & set(row["hardware"].split()):

@@ -1,5 +1,6 @@
 """Causes, warnings and requests as sentences."""
 
+import re
 from collections.abc import Iterable
 from datetime import date
 
@@ -74,7 +75,7 @@ def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cite
     elements = [e for _, e in _unlike(found)] if found.blocker[0] == "offer" else list(found.elements)
     for element in elements[:6]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
-    for edge in _nearest_edges(found, request):
+    for edge in _nearest_edges(facts, found, request):
         cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
     if found.certain and not found.edges:
         for row in facts.rows("select sources from scope where product = ?", found.blocker[1]):
@@ -114,11 +115,14 @@ def _offer(facts: Snapshot, found: Cause, request: Request) -> str:
         return f"{what}: no complete list of {product} releases covers it on the day asked about; the last known one is {last}"
     if not found.refused:
         return f"{what} was never published"
+    if facts.products[product].role == "dimension":
+        offered = [f"{e.version} is for {' and '.join(sorted(e.devices)) or 'no device'}" for _, e in found.refused]
+        return f"{what} is not for {device}: {_names(offered)}"
     by_code: dict[str, list[Element]] = {}
     for code, element in found.refused:
         by_code.setdefault(code, []).append(element)
     parts = []
-    for code, elements in by_code.items():
+    for code, elements in sorted(by_code.items(), key=lambda item: item[0] == "device"):
         names = _names(e.version for e in elements)
         if code == "device":
             made_for = sorted({d for e in elements for d in e.devices})
@@ -166,12 +170,15 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
                 part = row >> a * len(grid["python"])
                 pythons |= {p for m, p in enumerate(grid["python"]) if part >> m & 1}
     versions = _names(dict.fromkeys(e.version for e in found.elements))
-    have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {_names(sorted(systems))}" if cells else ""
+    have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {_names(sorted(systems))}" if pythons else ""
+    floors = sorted({floor for e in found.elements for floor, _, _ in facts.floors(e) if floor and floor > (0,)})
+    if have and floors and (request.pin("os") or request.pin(GLIBC)):
+        have += f" with glibc {'.'.join(str(n) for n in floors[0])} or newer"
     proof = "has no wheel" if found.certain else "has no wheel that is known"
     return f"{product} {versions} {proof} for {', '.join(wanted) or 'this platform'}{have}"
 
 
-def _nearest_edges(found: Cause, request: Request) -> list[Edge]:
+def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
     """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
     edges = list(found.edges)
     if found.blocker[0] != "claim" or len(edges) <= 3:
@@ -183,20 +190,27 @@ def _nearest_edges(found: Cause, request: Request) -> list[Edge]:
             continue
         low, high = (pin.mask & -pin.mask).bit_length() - 1, pin.mask.bit_length() - 1
         needs = [e for e in edges if e.kind != "breaks" and e.to == held and e.of == free and e.to_mask]
+        place = {e.id: next(n for n, mask in enumerate(facts.series(held)) if mask & e.to_mask) for e in needs}
+        known = {e.id: _spread(facts, e) for e in needs}
         below = [e for e in needs if e.to_mask.bit_length() - 1 < low]
         above = [e for e in needs if (e.to_mask & -e.to_mask).bit_length() - 1 > high]
         chosen = []
         if below:
-            chosen.append(max(below, key=lambda e: (e.to_mask.bit_length(), e.of_mask.bit_length())))
+            chosen.append(max(below, key=lambda e: (place[e.id], known[e.id], e.of_mask.bit_length())))
         if above:
-            chosen.append(min(above, key=lambda e: ((e.to_mask & -e.to_mask).bit_length(), e.of_mask.bit_length())))
+            chosen.append(min(above, key=lambda e: (place[e.id], -known[e.id], e.of_mask.bit_length())))
         if chosen:
             return chosen
     return edges[:3]
 
 
+def _spread(facts: Snapshot, edge: Edge) -> int:
+    """Return on how many platforms the widest build that an edge is about is known."""
+    return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of) if edge.of_mask >> e.idx & 1)
+
+
 def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
-    shown = _nearest_edges(found, request)
+    shown = _nearest_edges(facts, found, request)
     parts = []
     for edge in shown:
         row = facts.rows("select reason, of_term, to_terms, when_ from claim where id = ?", edge.claim)[0]
@@ -221,6 +235,14 @@ def plain(term: str) -> str:
     """Return a term without its operator where it names one version: ipex==2.8.10+xpu is ipex 2.8.10+xpu."""
     product, equal, version = term.partition("==")
     return f"{product} {version}" if equal and "," not in version else term
+
+
+def terms(to: Iterable[str]) -> str:
+    """Return what a claim names: alternatives of one product with "or", several products with "and"."""
+    by_product: dict[str, list[str]] = {}
+    for term in to:
+        by_product.setdefault(re.split(r"[<>=!~ ]", term, maxsplit=1)[0], []).append(term)
+    return " and ".join(" or ".join(group) for group in by_product.values())
 
 
 def _spec(spec: str) -> str:
@@ -255,12 +277,12 @@ def warning_sources(facts: Snapshot, warned: Warned) -> tuple[Cited, ...]:
 
 def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     """Return what is only inferred or not known of a stack, and what would settle it."""
-    from compatkb.engine.records import STRONG, WEAK
+    from compatkb.engine.records import STRONG, UNKNOWN, WEAK
 
     if stack.level == STRONG:
         return []
     found = []
-    words = {WEAK: "only inferred", 2: "known to nobody"}
+    words = {WEAK: "only inferred", UNKNOWN: "not known"}
     for link in stack.links:
         if link.level != STRONG and {link.one, link.other} <= set(stack.requested):
             notes = [
@@ -270,15 +292,16 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
                 if row["note"]
             ]
             why = f": {notes[0].rstrip('.')}" if notes else ""
-            found.append(
-                f"that {link.one} and {link.other} go together is {words[link.level]}{why}; importing both would settle it"
-            )
+            machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
+            settle = "a run there" if machine else "importing both"
+            named = [f"{p} {', '.join(stack.known.get(p, ()))}".strip() if p in machine else p for p in (link.one, link.other)]
+            found.append(f"that {' and '.join(named)} go together is {words[link.level]}{why}; {settle} would settle it")
     linked = {frozenset((link.one, link.other)) for link in stack.links}
     members = [e.product for e in stack.packages if e.product in stack.requested]
     for product in stack.requested:
         spoken = any(product in pair for pair in linked)
-        if not spoken and len(stack.requested) > 1 and product != "glibc":
-            others = " and ".join(p for p in members if p != product)
+        others = " and ".join(p for p in members if p != product)
+        if not spoken and others and product != GLIBC:
             found.append(
                 f"nothing in the data speaks of {product} beside {others}; a statement of its maker or a run would settle it"
             )

@@ -27,6 +27,7 @@ _SIDES = {
 _SHOWN = 3
 _IMAGES = 4
 _WIDTH = 100
+_TIED = "\N{NO-BREAK SPACE}"
 
 
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False) -> str:
@@ -57,9 +58,11 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
         ]
     if answer.nearest:
         lines += ["", "Nearest:"]
+        names = {route.id: route.name for route in facts.routes}
         for number, near in enumerate(answer.nearest, 1):
             given = ", ".join(near.relaxed)
-            lines += ["", f"  {_SIDES[near.where].capitalize()}, giving up the pin on {given}:"]
+            over = f" over {names[near.stack.route]}" if near.where != "best" else ""
+            lines += ["", f"{_SIDES[near.where].capitalize()}{over}, giving up the pin on {given}:"]
             lines += _stack(facts, near.stack, request, f"{number}. ", why=why)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -79,7 +82,7 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     runtimes = [e for e in stack.packages if facts.products[e.product].role == "leaf" and e.product not in stack.requested]
     main = [e for e in stack.packages if e not in runtimes]
     names = {route.id: route.name for route in facts.routes}
-    lines = _wrapped(head, ", ".join(f"{e.product} {e.version}" for e in main))
+    lines = _wrapped(head, ", ".join(_tied(e.product, e.version) for e in main), len(head))
     pad = " " * len(head)
     lines += _wrapped(pad, f"{_WORDS[stack.verdict]} — {names[stack.route]}, {stack.device}")
     platform = f"Python {sentences.ranges(stack.python, facts.grid['python'])}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
@@ -95,7 +98,7 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     if runtimes:
         few = runtimes if why or len(runtimes) <= 4 else runtimes[:3]
         more = "" if few is runtimes else f" and {len(runtimes) - len(few)} more (--why lists them)"
-        lines += _wrapped(f"{pad}brings along: ", ", ".join(f"{e.product} {e.version}" for e in few) + more)
+        lines += _wrapped(f"{pad}brings along: ", ", ".join(_tied(e.product, e.version) for e in few) + more)
     for warned in stack.warnings:
         word = "note" if warned.kind == "known-issue" else "warning"
         lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(warned))
@@ -127,14 +130,18 @@ def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
             lines.append(f"{pad}  {element.product} {element.version}")
             lines += [f"{pad}    source: {_source(s)}" for s in sentences.element_sources(facts, element)]
     words = ("", " (inferred)", " (not known)")
+    told: set[str] = set()
     for link in stack.links:
-        if not {link.one, link.other} & set(stack.requested):
+        if not {link.one, link.other} & set(stack.requested) or set(link.claims) <= told:
             continue
+        told |= set(link.claims)
         lines.append(f"{pad}  {link.one} with {link.other}{words[link.level]}")
         for claim in link.claims:
             said = claim_payload(facts, claim)
             when = f" when {said['when']}" if said["when"] else ""
-            lines += _wrapped(f"{pad}    ", f"{said['of']} {said['kind']} {' | '.join(said['to'])}{when} [{said['basis']}]")
+            lines += _wrapped(
+                f"{pad}    ", f"{said['of']} {said['kind']} {sentences.terms(said['to'])}{when} [{said['basis']}]"
+            )
             if "note" in said:
                 lines += _wrapped(f"{pad}    note: ", said["note"])
             for dispute in said.get("disputes", ()):
@@ -149,6 +156,12 @@ def _source(source: sentences.Cited) -> str:
     return source[1] or source[0]
 
 
-def _wrapped(head: str, text: str) -> list[str]:
-    pad = " " * (len(head) - len(head.lstrip()) + (2 if head.strip() else 0))
-    return textwrap.wrap(head + text, _WIDTH, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False) or [head]
+def _wrapped(head: str, text: str, hang: int | None = None) -> list[str]:
+    """Wrap at blanks, names and their versions kept together; continuation lines hang under the text."""
+    indent = len(head) - len(head.lstrip()) + 2 if hang is None else hang
+    lines = textwrap.wrap(head + text, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(_TIED, " ") for line in lines] or [head]
+
+
+def _tied(name: str, version: str) -> str:
+    return f"{name}{_TIED}{version}"

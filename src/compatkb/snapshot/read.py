@@ -110,10 +110,13 @@ class Snapshot:
         row = self._db.execute(query, (product, key, int(strict))).fetchone()
         return int(row[0], 16) if row else None
 
-    def words(self, product: str) -> list[str]:
-        """Return every version word of a product."""
-        query = "select distinct word from word where product = ? order by word"
-        return [word for (word,) in self._db.execute(query, (product,))]
+    def names(self, product: str) -> dict[str, str]:
+        """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""
+        query = "select version, name, aliases from release where product = ? order by position desc"
+        found = {}
+        for version, name, aliases in self._db.execute(query, (product,)):
+            found.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
+        return found
 
     def elements(self, product: str) -> tuple[Element, ...]:
         """Return the elements of a product, oldest first."""
