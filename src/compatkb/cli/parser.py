@@ -41,11 +41,12 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Return the arguments, with the command's function as `run`; ends the process on wrong usage, --help, --version."""
-    return build_parser().parse_args(argv)
+    named = argv[0] if argv else None
+    return build_parser(named if named in COMMANDS else None).parse_args(argv)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of every command."""
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command, or of `only` one: the rest need not be built to run it."""
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
@@ -55,12 +56,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of program and data")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    _resolve(commands)
-    _explain(commands)
-    _show(commands)
-    _list(commands)
-    _eol(commands)
-    _completion(commands)
+    for name, add in COMMANDS.items():
+        if only in (None, name):
+            add(commands)
     return parser
 
 
@@ -164,3 +162,14 @@ def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
     command = _add(commands, "completion", "print the completion script of a shell", run)
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+COMMANDS = {
+    "resolve": _resolve,
+    "explain": _explain,
+    "show": _show,
+    "list": _list,
+    "eol": _eol,
+    "completion": _completion,
+}
+"""Every command, in the order in which help lists them."""

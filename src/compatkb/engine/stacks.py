@@ -291,12 +291,15 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
 
 
 def _links(problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> tuple[Link, ...]:
-    """Return for each pair of members what vouches for it on these platforms."""
+    """Return for each pair with a member that the search was about what vouches for it on these platforms."""
+    about = {product for product, _ in chosen}
     dimensions = [(p, i) for p, i in chosen if (p, i) not in numbers]
     members = [*numbers, *dimensions]
     found = []
     for n, (one, i) in enumerate(members):
         for other, j in members[n + 1 :]:
+            if one not in about and other not in about:
+                continue
             pair = problem.pair(one, i, other, j)
             speaking = [(e, inside) for e, inside in problem.speaking(one, i, other, j) if _speaks(e, inside, cells)]
             if not speaking:
