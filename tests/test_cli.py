@@ -1,0 +1,244 @@
+"""The command line as people and programs use it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Run
+
+from compatkb import KnowledgeBase, __version__
+from compatkb.cli import commands
+from compatkb.snapshot.read import Snapshot
+
+Runner = Callable[..., Run]
+XPU = ("resolve", "--torch", "2.4", "--device", "xpu")
+
+
+def test_headline_question(run: Runner) -> None:
+    """torch 2.4 on xpu: no stack, the gap and the prototype as causes, three neighbours and today's best with commands."""
+    answer = json.loads(run(*XPU, "--as-of", "2026-11-21", "--format", "json").out)
+    assert (answer["verdict"], answer["stacks"]) == ("does-not-work", [])
+    said = " ".join(cause["message"] for cause in answer["causes"])
+    for words in (
+        "source-only",
+        "ipex 2.3.110+xpu needs torch 2.3.1+cxx11.abi",
+        "ipex 2.5.10+xpu needs torch 2.5.1+cxx11.abi",
+    ):
+        assert words in said
+    assert all(cause["certain"] and cause["sources"] for cause in answer["causes"])
+    near = [
+        (n["relaxed"], n["where"], n["stack"]["packages"]["torch"], n["stack"]["packages"].get("ipex"))
+        for n in answer["nearest"]
+    ]
+    assert (["torch"], "below", "2.3.1+cxx11.abi", "2.3.110+xpu") in near
+    assert (["torch"], "above", "2.5.1+cxx11.abi", "2.5.10+xpu") in near
+    assert (["torch"], "above", "2.5.1+xpu", None) in near
+    assert near[-1][1] == "best"
+    assert near[-1][3] is None
+    assert all(n["stack"]["install"] and n["stack"]["proof"] for n in answer["nearest"])
+
+
+def test_cpu_question(run: Runner) -> None:
+    """torch 2.4 on cpu: plain torch works; IPEX 2.4.0 works, yanked for security, with an exact pin."""
+    answer = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--as-of", "2026-11-21", "--format", "json").out)
+    plain = answer["stacks"][0]
+    assert (plain["verdict"], plain["route"], plain["packages"]["torch"]) == ("works", "native", "2.4.1")
+    ipex = next(stack for stack in answer["stacks"] if stack["packages"].get("ipex") == "2.4.0")
+    assert ipex["verdict"] == "works-with-warnings"
+    assert "security" in next(w["message"] for w in ipex["warnings"] if w["kind"] == "yanked")
+    assert any("intel-extension-for-pytorch==2.4.0" in line for line in ipex["install"])
+    assert "ipex" not in plain["packages"]
+
+
+def test_same_answer_same_bytes() -> None:
+    """The same data and date give the same bytes, in whatever order hashes fall."""
+    outs = set()
+    for seed in ("0", "1", "2"):
+        command = [sys.executable, "-m", "compatkb", *XPU, "--as-of", "2026-11-21", "--format", "json", "--why"]
+        done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": seed})
+        outs.add(done.stdout)
+    assert len(outs) == 1
+
+
+def test_results_on_stdout_remarks_on_stderr(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past 180 days the age of the data is remarked on stderr; every JSON answer carries its date."""
+    monkeypatch.setattr(commands, "_today", lambda: date(2027, 11, 21))
+    done = run("resolve", "torch==2.4.0", "--device", "cpu", "--format", "json")
+    assert "days old" in done.err
+    assert json.loads(done.out)["data_date"] == "2026-11-21"
+    monkeypatch.setattr(commands, "_today", lambda: date(2026, 12, 1))
+    assert run("resolve", "torch==2.4.0", "--device", "cpu").err == ""
+
+
+def test_version_names_program_and_data(run: Runner) -> None:
+    """--version carries the date of the data, on stdout."""
+    done = run("--version")
+    assert (done.code, done.out) == (0, f"compatkb {__version__} (data of 2026-11-21)\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("list",), ("list", "torch"), ("show", "ipex"), ("show", "ipex", "2.8.10"), ("eol",)], ids=" ".join
+)
+def test_every_command_has_json(words: tuple[str, ...], run: Runner) -> None:
+    """Every command prints JSON with the schema number and the dates."""
+    content = json.loads(run(*words, "--format", "json", "--as-of", "2026-11-21").out)
+    assert {"schema", "data_date", "as_of"} <= set(content)
+    assert run(*words, "--as-of", "2026-11-21").code == 0
+
+
+def test_show_says_what_is_disputed_and_decided(run: Runner) -> None:
+    """Disagreements between sources are shown with their decision."""
+    assert "decided" in run("show", "ipex").out
+    assert "disputed:" in run("show", "ipex", "2.3.110").out
+
+
+def test_why_traces_edges_to_sources(run: Runner) -> None:
+    """--why names for each edge the claim, its basis and its sources."""
+    out = run("resolve", "--ipex", "2.3.110", "--device", "xpu", "--why", "--as-of", "2026-11-21").out
+    assert "ipex==2.3.110+xpu needs torch==2.3.1+cxx11.abi [stated]" in out
+    assert "https://github.com/intel/intel-extension-for-pytorch/blob/v2.3.110%2Bxpu/" in out
+
+
+def test_requirements_can_be_read_by_pip(run: Runner) -> None:
+    """The requirements file holds exact pins and the index that they need."""
+    done = run(
+        "resolve", "--torch", "2.8", "--device", "xpu", "--os", "linux", "--as-of", "2026-11-21", "--format", "requirements"
+    )
+    lines = done.out.splitlines()
+    assert "torch==2.8.0+xpu" in lines
+    assert "--extra-index-url https://download.pytorch.org/whl/xpu" in lines
+
+
+def test_requirements_refuse_what_one_file_cannot_install(run: Runner) -> None:
+    """A stack that its maker installs against a metadata pin is not put into one file."""
+    done = run("resolve", "--ipex", "2.6.10", "--device", "xpu", "--os", "linux", "--format", "requirements")
+    assert (done.code, done.out) == (1, "")
+    assert "steps" in done.err
+
+
+def test_waived_pin_takes_two_commands(run: Runner) -> None:
+    """IPEX 2.6.10 cannot be installed in one command with its torch."""
+    answer = json.loads(run("resolve", "--ipex", "2.6.10", "--device", "xpu", "--os", "linux", "--format", "json").out)
+    first, second = answer["stacks"][0]["install"]
+    assert "torch==2.6.0+xpu" in first
+    assert "intel-extension-for-pytorch==2.6.10+xpu" in second
+
+
+def test_pinned_bound_product_is_in_the_command(run: Runner) -> None:
+    """What the user pinned is installed at that version."""
+    answer = json.loads(run("resolve", "--torch", "2.2.2", "numpy==1.26.4", "--device", "cpu", "--format", "json").out)
+    assert any("numpy==1.26.4" in line for line in answer["stacks"][0]["install"])
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_names_every_command(shell: str, run: Runner) -> None:
+    """The completion script of each shell knows the commands."""
+    done = run("completion", shell)
+    assert done.code == 0
+    assert all(name in done.out for name in ("resolve", "explain", "show", "list", "eol"))
+
+
+def test_bash_reads_its_completion(run: Runner, tmp_path: Path) -> None:
+    """The bash script is bash."""
+    (tmp_path / "complete").write_text(run("completion", "bash").out, encoding="utf-8")
+    subprocess.run(["bash", "-n", tmp_path / "complete"], check=True)
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """`compatkb ... | head -1` ends quietly."""
+    command = f"{sys.executable} -m compatkb list transformers | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the data with a cache of its own."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_an_edit_of_the_data_is_seen_at_once(data: Path, run: Runner) -> None:
+    """A changed file is compiled anew; a touched one is not."""
+    words = ("list", "mlperf", "--data", str(data))
+    before = run(*words).out
+    (snapshot,) = (data.parent / "cache").glob("*.sqlite")
+    stamp = snapshot.stat().st_mtime_ns
+    path = data / "products" / "mlperf.toml"
+    os.utime(path)
+    assert run(*words).out == before
+    assert snapshot.stat().st_mtime_ns == stamp
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("[[release]]", '[[release]]\nversion = "99.9"\nsources = ["x"]\n\n[[release]]', 1), encoding="utf-8"
+    )
+    assert "99.9" in run(*words).out
+
+
+def test_a_cache_that_cannot_be_written_costs_time_not_the_answer(
+    data: Path, run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a usable cache folder the data are compiled for this run alone."""
+    (data.parent / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("COMPATKB_CACHE", str(data.parent / "file" / "cache"))
+    assert run("list", "mlperf", "--data", str(data)).code == 0
+
+
+def test_a_new_product_needs_no_code(data: Path, run: Runner) -> None:
+    """A product that exists only as a file is listed, pinned and resolved."""
+    (data / "products" / "gadget.toml").write_text(
+        """[product]
+id = "gadget"
+name = "Gadget"
+role = "package"
+scheme = "pep440"
+rank = 90
+distribution = "gadget"
+complete = [{ what = "release", of = "gadget", until = 2026-11-21, ended = true, sources = ["page"] }]
+
+[source]
+page = { url = "https://example.org/gadget", seen = 2026-11-21 }
+
+[[release]]
+version = "1.0"
+released = { on = 2026-01-01, sources = ["page"] }
+sources = ["page"]
+
+[[release.build]]
+version = "1.0"
+channels = ["default"]
+devices = ["cpu"]
+wheels = [{ os = ["linux"], python = ["3.12"], sources = ["page"] }]
+wheels-complete = true
+sources = ["page"]
+
+[[claim]]
+id = "gadget-1.0-torch"
+kind = "needs"
+of = "gadget==1.0"
+to = ["torch==2.8.0"]
+sources = ["page"]
+""",
+        encoding="utf-8",
+    )
+    answer = json.loads(run("resolve", "gadget", "--data", str(data), "--as-of", "2026-11-21", "--format", "json").out)
+    assert answer["verdict"] == "works"
+    assert answer["stacks"][0]["packages"]["gadget"] == "1.0"
+    assert answer["stacks"][0]["packages"]["torch"] == "2.8.0"
+    assert run("resolve", "gadget", "torch==2.7.0", "--data", str(data), "--as-of", "2026-11-21").code == 1
+
+
+def test_python_interface_gives_the_same_answer(facts: Snapshot, run: Runner) -> None:
+    """`from compatkb import KnowledgeBase` is the same engine."""
+    base = KnowledgeBase(ROOT / "data")
+    answer = base.resolve({"torch": "2.4"}, device="cpu", as_of=date(2026, 11, 21))
+    shown = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--as-of", "2026-11-21", "--format", "json").out)
+    assert [{e.product: e.version for e in s.packages} for s in answer.stacks] == [s["packages"] for s in shown["stacks"]]
+    assert base.data_date == date(2026, 11, 21)

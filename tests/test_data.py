@@ -1,0 +1,92 @@
+"""The shipped data: valid, in the one form, sourced, and free of what must not stand in them."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from compatkb.canonical import image_text, product_text, text_of
+from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, Record
+
+DATA = ROOT / "data"
+PRODUCTS = sorted((DATA / "products").glob("*.toml"))
+IMAGES = sorted((DATA / "images").glob("*.toml"))
+
+
+def cited(record: object) -> set[str]:
+    """Return every source id that a record and what it holds cite."""
+    if isinstance(record, Record):
+        found = set(getattr(record, "sources", ()))
+        for name in type(record).model_fields:
+            if name not in ("source", "sources"):
+                found |= cited(getattr(record, name))
+        return found
+    if isinstance(record, tuple):
+        return set().union(*(cited(item) for item in record)) if record else set()
+    return set()
+
+
+@pytest.mark.parametrize("path", PRODUCTS, ids=lambda path: path.stem)
+def test_product_file(path: Path) -> None:
+    """A product file is in canonical form, named by its id, and cites exactly the sources that it defines."""
+    text = path.read_text(encoding="utf-8")
+    file = ProductFile.model_validate(tomllib.loads(text))
+    assert product_text(file) == text
+    assert file.product.id == path.stem
+    assert cited(file) == set(file.source)
+
+
+@pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.stem)
+def test_image_file(path: Path) -> None:
+    """An image file is in canonical form, and every tag that it lists or repeats is defined."""
+    text = path.read_text(encoding="utf-8")
+    file = ImageFile.model_validate(tomllib.loads(text))
+    assert image_text(file) == text
+    assert cited(file) == set(file.source)
+    names = {tag.name for tag in file.tag}
+    assert {tag.same_as for tag in file.tag if tag.same_as} <= names
+    assert len(names) == len(file.tag)
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "index").glob("*.toml")), ids=lambda path: path.stem)
+def test_index_file(path: Path) -> None:
+    """An index file is in the form in which it is written."""
+    text = path.read_text(encoding="utf-8")
+    assert text_of(IndexFile.model_validate(tomllib.loads(text))) == text
+
+
+def test_channels_are_known() -> None:
+    """Every channel that a build names is defined."""
+    channels = ChannelFile.model_validate(tomllib.loads((DATA / "channels.toml").read_text(encoding="utf-8")))
+    known = {channel.id for channel in channels.channel}
+    for path in PRODUCTS:
+        file = ProductFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        assert {c for release in file.release for build in release.build for c in build.channels} <= known
+
+
+def test_releases_since_2021_10_are_there() -> None:
+    """Every release of the main products that the index lists is named by its product file."""
+    for name, product in (
+        ("torch", "torch"),
+        ("torchvision", "torchvision"),
+        ("torchaudio", "torchaudio"),
+        ("intel-extension-for-pytorch", "ipex"),
+        ("neural-compressor", "neural-compressor"),
+    ):
+        listed = tomllib.loads((DATA / "index" / f"{name}.toml").read_text(encoding="utf-8"))
+        file = tomllib.loads((DATA / "products" / f"{product}.toml").read_text(encoding="utf-8"))
+        known = {release["version"] for release in file["release"]}
+        assert {release["version"] for release in listed["release"]} <= known
+
+
+HOSTS = re.compile(r"pypi\.(org|python)|pythonhosted|registry\.npm|deb\.debian", re.IGNORECASE)
+
+
+def test_no_registry_host_is_named() -> None:
+    """Package registries are reached through the clients' own defaults; no file names their hosts."""
+    for folder in ("data", "src", "docs", "bench"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".toml", ".py", ".md", ".jsonl", ".json"):
+                assert not HOSTS.search(path.read_text(encoding="utf-8")), path
