@@ -82,7 +82,8 @@ def _warm() -> dict[str, float]:
     """Return the median and 99th percentile of queries in one process, over the hand-checked requests."""
     from compatkb.api import KnowledgeBase
     from compatkb.asking import make_request
-    from compatkb.cli.parser import HEADLINES, parse
+    from compatkb.cli.options import HEADLINES
+    from compatkb.cli.parser import parse
     from compatkb.engine.answer import resolve
     from compatkb.errors import UsageError
 

@@ -21,7 +21,7 @@ XPU = ("resolve", "--torch", "2.4", "--device", "xpu")
 
 
 def test_headline_question(run: Runner) -> None:
-    """torch 2.4 on xpu: no stack, the gap and the prototype as causes, three neighbours and today's best with commands."""
+    """Torch 2.4 on xpu: no stack, the gap and the prototype as causes, three neighbours and today's best with commands."""
     answer = json.loads(run(*XPU, "--as-of", "2026-11-21", "--format", "json").out)
     assert (answer["verdict"], answer["stacks"]) == ("does-not-work", [])
     said = " ".join(cause["message"] for cause in answer["causes"])
@@ -45,7 +45,7 @@ def test_headline_question(run: Runner) -> None:
 
 
 def test_cpu_question(run: Runner) -> None:
-    """torch 2.4 on cpu: plain torch works; IPEX 2.4.0 works, yanked for security, with an exact pin."""
+    """Torch 2.4 on cpu: plain torch works; IPEX 2.4.0 works, yanked for security, with an exact pin."""
     answer = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--as-of", "2026-11-21", "--format", "json").out)
     plain = answer["stacks"][0]
     assert (plain["verdict"], plain["route"], plain["packages"]["torch"]) == ("works", "native", "2.4.1")

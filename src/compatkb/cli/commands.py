@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 from compatkb import __version__
 from compatkb.asking import find_product, make_request, parse_day
-from compatkb.cli.parser import HEADLINES
+from compatkb.cli.options import HEADLINES
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.snapshot.read import Snapshot
