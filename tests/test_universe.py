@@ -69,9 +69,9 @@ class World:
 # -- made-up facts ------------------------------------------------------------------------------------------------
 
 likely = st.integers(0, 5).map(bool)  # shrinks to no
-days = st.sampled_from((LONG_AGO, LONG_AGO, *DAYS[:3]))
-some_pythons = st.sampled_from((PYTHONS, PYTHONS, PYTHONS[:1], PYTHONS[1:]))
-some_systems = st.sampled_from((SYSTEMS, SYSTEMS, SYSTEMS[:1], SYSTEMS[1:], ("ubuntu",)))
+days = st.sampled_from((*[LONG_AGO] * 6, *DAYS[:3]))
+some_pythons = st.sampled_from((*[PYTHONS] * 4, PYTHONS[:1], PYTHONS[1:]))
+some_systems = st.sampled_from((*[SYSTEMS] * 5, SYSTEMS[:1], SYSTEMS[1:], ("ubuntu",)))
 
 
 @st.composite
@@ -79,12 +79,12 @@ def releases(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
     """Return a release with one or two builds, on the default index or the other one."""
     builds = []
     for label in draw(st.sampled_from((("",), ("",), ("", "+x"), ("+x",)))):
-        more: Record = {"devices": draw(st.sampled_from((["xpu", "cpu"], ["xpu", "cpu"], ["cpu"], ["xpu"])))}
+        more: Record = {"devices": draw(st.sampled_from((["xpu", "cpu"],) * 4 + (["cpu"], ["xpu"])))}
         more["wheels_complete"] = draw(st.sampled_from((True, True, False)))
         more["channels"] = ["default"] if not label and draw(st.booleans()) else ["extra"]
         if ages:
             more["stage"] = draw(st.sampled_from(("stable",) * 6 + ("preview", "prototype", "source-only", "tag-only")))
-        rows = draw(st.sampled_from((1, 1, 2, 0)))
+        rows = draw(st.sampled_from((1, 1, 1, 2, 0)))
         wheels = [
             wheel(draw(some_pythons), draw(some_systems), basis=draw(st.sampled_from(("stated", "stated", "inferred"))))
             for _ in range(rows)
@@ -104,7 +104,7 @@ def terms(name: str, versions: int) -> st.SearchStrategy[str]:
     exact = st.builds(lambda n: f"{name}=={VERSIONS[n]}", st.integers(0, versions - 1))
     lower = st.builds(lambda n: f"{name}>={VERSIONS[n]}", st.integers(0, versions - 1))
     upper = st.builds(lambda n: f"{name}<={VERSIONS[n]}", st.integers(0, versions - 1))
-    return st.one_of(exact, exact, lower, upper, st.just(name))
+    return st.one_of(exact, exact, exact, lower, upper, st.just(name))
 
 
 conditions = st.one_of(
@@ -128,11 +128,12 @@ def claims(draw: st.DrawFn, sizes: dict[str, int]) -> Record:
     of = draw(st.sampled_from(list(sizes)))
     kind = draw(st.sampled_from(("needs", "constrains", "verified", "verified", "verified", "breaks")))
     others = [name for name in sizes if name != of]
-    to = draw(st.sampled_from((*others, *others, "lib", "lib", "python", "os", "hardware")))
+    to = draw(st.sampled_from((*others * 4, "lib", "lib", "lib", "python", "os", "hardware")))
     if to == "lib":
         found = [f"lib{draw(st.sampled_from(('==', '==', '>=', '<=')))}{draw(st.sampled_from(VERSIONS[:3]))}"]
     elif to in sizes:
-        found = draw(st.lists(terms(to, sizes[to]), min_size=1, max_size=2))
+        wide = st.just([f"{to}>=1.0"])
+        found = draw(st.one_of(wide, wide, st.lists(terms(to, sizes[to]), min_size=1, max_size=2)))
     else:
         words = {"python": ("==3.11", ">=3.12"), "os": ("==linux", "==windows", "==ubuntu"), "hardware": ("==max", "==arc")}
         found = [to + draw(st.sampled_from(words[to]))]

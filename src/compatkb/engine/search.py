@@ -12,6 +12,7 @@ from compatkb.errors import GaveUpError
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63
+_FEW = 8
 
 
 class Search:
@@ -47,10 +48,25 @@ class Search:
         for blocker in self.problem.ignored:
             if blocker[0] == "offer" and blocker[1] in domains:
                 domains[blocker[1]] = -1
-        self._domains = domains
+        self._domains = self._narrowed(domains)
         if all(domains[product] for product in self.problem.required):
             self._extend(0, [], self.problem.cells, 0, 0, 0)
         return self._assigned()
+
+    def _narrowed(self, domains: dict[str, int]) -> dict[str, int]:
+        """Drop candidates that no candidate of a required product with few of them admits."""
+        for product in self.problem.required:
+            left = domains[product]
+            if not 0 < left.bit_count() <= _FEW or left < 0 or left >> len(self.problem.facts.elements(product)):
+                continue
+            numbers = [n for n in range(left.bit_length()) if left >> n & 1]
+            for other, domain in domains.items():
+                if other != product and domain > 0:
+                    admitted = 0
+                    for number in numbers:
+                        admitted |= self.problem.allowed(product, number, other)
+                    domains[other] = domain & admitted
+        return domains
 
     def _extend(self, depth: int, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
         if depth == len(self._variables):
