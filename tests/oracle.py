@@ -95,7 +95,7 @@ class Oracle:
             if scope.what == "wheel"
         ]
         self.waivers = [
-            (knowledge.mask(install.of), knowledge.mask(left.strip()), knowledge.mask(right.strip())[0])
+            (knowledge.mask(install.of), knowledge.mask(left.strip()), knowledge.mask(right.strip()))
             for file in files
             for install in file.install
             for left, _, right in (text.partition(":") for text in install.waives)
@@ -323,9 +323,9 @@ class Trial:
         return any(
             recipe in members
             and has(mask, members[recipe])
-            and (of, to, Kind.NEEDS) == (edge.of, edge.to, edge.kind)
+            and (of, to, to_mask, Kind.NEEDS) == (edge.of, edge.to, edge.to_mask, edge.kind)
             and has(of_mask, number)
-            for (recipe, mask), (of, of_mask), to in self.oracle.waivers
+            for (recipe, mask), (of, of_mask), (to, to_mask) in self.oracle.waivers
         )
 
     def needed(self, members: dict[str, int]) -> set[str]:

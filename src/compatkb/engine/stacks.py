@@ -161,40 +161,43 @@ def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str
     """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
     if dimension not in problem.facts.products or problem.request.pin(dimension):
         return []
-    cells = found.cells
-    named: dict[int, int] = {}  # element: platforms
-    for product, idx in chosen:
-        if idx < 0 or problem.facts.products[product].role in ("dimension", "leaf"):
-            continue
-        for edge in problem.view.says(product, idx, dimension):
-            if edge.kind != "breaks" and not edge.open and edge.level <= found.level:
-                mask, where = edge.to_mask, edge.vouches & cells
-                while mask and where:
-                    n = mask.bit_length() - 1
-                    mask ^= 1 << n
-                    named[n] = named.get(n, 0) | where
-    for product, idx in chosen:
-        for n in tuple(named):
-            if idx >= 0 and problem.facts.products[product].role not in ("dimension", "leaf"):
-                named[n] &= ~problem.pair(product, idx, dimension, n).denied
+    named = _vouched(problem, chosen, dimension, found)
     values: list[tuple[int, object]] = []
-    left = cells
-    elements = problem.facts.elements(dimension)
+    left = found.cells
     while left:
         bit = left & -left
         same = left
-        members = []
-        for n, where in named.items():
-            if where & bit:
-                members.append(n)
-                same &= where
-            else:
-                same &= ~where
-        if members:
-            names = tuple(elements[n].version for n in sorted(members, reverse=True))
+        for where in named.values():
+            same &= where if where & bit else ~where
+        names = tuple(name for name, where in named.items() if where & bit)
+        if names:
             values.append((same, (dimension, names)))
         left &= ~same
     return values
+
+
+def _vouched(problem: Problem, chosen: list[tuple[str, int]], dimension: str, found: Found) -> dict[str, int]:
+    """Return the platforms on which each value of a dimension is vouched for, newest first, then bounds as written."""
+    packages = [(p, i) for p, i in chosen if problem.facts.products[p].role not in ("dimension", "leaf")]
+    values: dict[int, int] = {}
+    bounds: dict[str, int] = {}
+    for product, idx in packages:
+        for edge in problem.view.says(product, idx, dimension):
+            where = edge.vouches & found.cells
+            if not where or edge.kind == "breaks" or edge.open or edge.level > found.level:
+                continue
+            if "==" not in edge.spec:
+                bounds[edge.spec] = bounds.get(edge.spec, 0) | where
+                continue
+            for n in range(edge.to_mask.bit_length()):
+                if edge.to_mask >> n & 1:
+                    values[n] = values.get(n, 0) | where
+    for n in values:
+        values[n] &= ~problem.view.ground(dimension, n, frozenset()).denied
+        for product, idx in packages:
+            values[n] &= ~problem.pair(product, idx, dimension, n).denied
+    elements = problem.facts.elements(dimension)
+    return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 
 
 def _rectangles(problem: Problem, cells: int) -> list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
