@@ -15,14 +15,12 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from compatkb.knowledge import Edge, Element, Knowledge, end_of_life, first_day
+from compatkb.knowledge import GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
 from compatkb.models import Basis, Kind, Role, Route, Stage
+from compatkb.versions import admits
 
 Member = tuple[str, int]
 """A product and the number of one of its elements."""
-
-UNLISTED = -1
-"""Stands for the versions of a leaf that the knowledge base does not list: a range may admit one of them."""
 
 
 class Level(IntEnum):
@@ -72,9 +70,12 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _is_exact(spec: str) -> bool:
-    """Return whether a specifier names single versions, all of which the knowledge base then lists."""
-    return all(any(re.fullmatch(r"\s*==[^*]+", clause) for clause in one.split(",")) for one in spec.split(" or "))
+def _just_below(version: str) -> str:
+    """Return a version that no release of the series below `version` reaches: 2.9999 for 3.0."""
+    numbers = list(_numbers(version))
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return ".".join(map(str, [*numbers[:-1], max(numbers[-1] - 1, 0), 9999]))
 
 
 class Oracle:
@@ -172,9 +173,9 @@ class Trial:
         if self.heads[name].role in (Role.LEAF, Role.DIMENSION):
             return Level.STRONG
         levels = [
-            Level.UNKNOWN if self._tells_no_glibc(floor) else Level.STRONG if seen & self.bit else Level.WEAK
-            for floor, seen, inferred in self.element(name, number).floors
-            if (seen | inferred) & self.bit and not self._is_too_new(floor)
+            Level.UNKNOWN if self._leaves_glibc_open(floor) else Level.STRONG if floor.seen & self.bit else Level.WEAK
+            for floor in self.element(name, number).floors
+            if (floor.seen | floor.guessed) & self.bit and not self._needs_newer_glibc(floor)
         ]
         if not self._wheels_are_all_known(name, number):
             levels.append(Level.UNKNOWN)
@@ -182,15 +183,16 @@ class Trial:
 
     def _glibc(self) -> tuple[int, ...] | None:
         """Return the glibc that the request pins; of several the newest."""
-        pinned = self.ask.pins.get("glibc")
-        return _numbers(self.element("glibc", max(pinned)).version) if pinned else None
+        pinned = self.ask.pins.get(GLIBC)
+        return _numbers(self.element(GLIBC, max(pinned)).version) if pinned else None
 
-    def _tells_no_glibc(self, floor: str | None) -> bool:
-        return floor is None and self._glibc() is not None
+    def _leaves_glibc_open(self, floor: Floor) -> bool:
+        """Return whether a glibc is pinned and no platform tag says which one these wheels need."""
+        return self._glibc() is not None and (floor.glibc is None or floor.inferred)
 
-    def _is_too_new(self, floor: str | None) -> bool:
+    def _needs_newer_glibc(self, floor: Floor) -> bool:
         pinned = self._glibc()
-        return floor is not None and pinned is not None and _numbers(floor) > pinned
+        return floor.glibc is not None and pinned is not None and _numbers(floor.glibc) > pinned
 
     def _wheels_are_all_known(self, name: str, number: int) -> bool:
         """Return whether a wheel that is not listed does not exist, on the day asked about."""
@@ -269,34 +271,63 @@ class Trial:
     def judge(self, members: dict[str, int]) -> Level | None:
         """Return the level of an assignment, which is that of its weakest part; None where something denies it."""
         levels = [self.on_platform(*member) for member in members.items()]
-        vouched = {name: Level.UNKNOWN for name in members if name not in (self.ask.route.provider, "glibc")}  # tags: glibc
         for one, other in combinations(members.items(), 2):
             bond = self.bond(one, other)
             if bond.denied:
                 return None
             levels.append(bond.level)
-            for name in (one[0], other[0]):
-                if name in vouched:
-                    vouched[name] = min(vouched[name], bond.vouched)
-        levels += [*vouched.values(), self.leaves(members)]
+        if len(members) > 1:
+            levels += [self._attachment(name, members) for name in members if name not in (self.ask.route.provider, GLIBC)]
+        levels.append(self.leaves(members))
         return None if None in levels else max(levels)  # type: ignore[type-var]  # no None is left
+
+    def _attachment(self, name: str, members: dict[str, int]) -> Level:
+        """Return the best that vouches for a member among the others: a stack is no list of strangers.
+
+        Of the machine the provider speaks for all, if it says anything; and what one member only infers is not certain.
+        """
+        vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in members if other != name}
+        if self.heads[name].role is not Role.DIMENSION:
+            return min(vouched.values())
+        speaking = {other: level for other, level in vouched.items() if self._speaks(other, members[other], name)}
+        provider = self.ask.route.provider
+        best = speaking[provider] if provider in speaking else min(speaking.values(), default=Level.UNKNOWN)
+        return max(best, Level.WEAK) if Level.WEAK in speaking.values() else best
+
+    def _speaks(self, name: str, number: int, dimension: str) -> bool:
+        """Return whether a package names values of a dimension for which it was made, or with which it was tried."""
+        return self.heads[name].role is not Role.DIMENSION and any(
+            edge.vouches and edge.claim not in self.oracle.undecided and self._holds(edge)
+            for edge in self.oracle.said(name, number, dimension)
+        )
 
     def leaves(self, members: dict[str, int]) -> Level | None:
         """Return None where what nobody pinned has no version that suits all; WEAK where an inferred pin chose it."""
         level = Level.STRONG
-        suits: dict[str, set[int]] = {}
-        for edge in self.demands_on_leaves(members):
-            listed = set(range(len(self.oracle.knowledge.elements[edge.to])))
-            named = {n for n in listed if has(edge.to_mask, n)}
-            admitted = listed - named if edge.kind is Kind.BREAKS else named
-            if edge.kind is Kind.BREAKS or not _is_exact(edge.spec):
-                admitted.add(UNLISTED)
-            suits[edge.to] = suits.get(edge.to, listed | {UNLISTED}) & admitted
-            if not suits[edge.to]:
+        demands = self.demands_on_leaves(members)
+        for leaf in {edge.to for edge in demands}:
+            edges = [edge for edge in demands if edge.to == leaf]
+            every = range(len(self.oracle.knowledge.elements[leaf]))
+            admitted = [{n for n in every if has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS)} for edge in edges]
+            here = {n for n in every if self.on_platform(leaf, n) is not None}
+            if not here.intersection(*admitted) and not (set() in admitted and self._is_imaginable(edges)):
                 return None
-            if edge.kind is Kind.NEEDS and edge.vouches and "==" in edge.spec and edge.basis is Basis.INFERRED:
+            if any(e.kind is Kind.NEEDS and e.vouches and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
                 level = Level.WEAK
         return level
+
+    def _is_imaginable(self, edges: list[Edge]) -> bool:
+        """Return whether some version would suit all, be it one that the knowledge base does not list."""
+        scheme = self.heads[edges[0].to].scheme
+        listed = {element.version for element in self.oracle.knowledge.elements[edges[0].to]}
+        bounds = {found for edge in edges for found in re.findall(r"\d+(?:\.\d+)*", edge.spec)}
+        around = {text for bound in bounds for text in (bound, f"{bound}.0.1", _just_below(bound))}
+
+        def suits(edge: Edge, version: str) -> bool:
+            named = any(one == "any version" or admits(scheme, one, version) for one in edge.spec.split(" or "))
+            return named is not (edge.kind == Kind.BREAKS)
+
+        return any(all(suits(edge, version) for edge in edges) for version in around | listed)
 
     def demands_on_leaves(self, members: dict[str, int]) -> list[Edge]:
         """Return what the members demand of leaves that are no members; waived pins apart."""

@@ -20,7 +20,7 @@ GRID = Grid(
         ("manylinux_2_28_x86_64", Target("linux", "x86_64", "2.28")),
         ("linux_x86_64", Target("linux", "x86_64", None)),
         ("win_amd64", Target("windows", "x86_64", None)),
-        ("macosx_11_0_arm64", Target("macos", "arm64", None)),
+        ("macosx_11_0_arm64", Target("macos", "arm64", None, 11)),
         ("any", Target(None, None, None)),
         ("musllinux_1_1_x86_64", None),
         ("win32", None),

@@ -7,7 +7,7 @@ claim between two sets of elements, with the platforms on which it denies and vo
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cmp_to_key
 from typing import Any
@@ -38,6 +38,16 @@ GLIBC = "glibc"
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
 
 
+@dataclass(frozen=True)
+class Floor:
+    """Wheels of one element by the oldest glibc that they admit: platforms seen and inferred."""
+
+    glibc: str | None
+    inferred: bool  # no platform tag says the glibc
+    seen: int
+    guessed: int
+
+
 @dataclass
 class Element:
     """A build or a release, with what is known of its platforms."""
@@ -48,7 +58,7 @@ class Element:
     build: Build | None = None
     listed: IndexRelease | None = None  # what the default index says of it
     published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
-    floors: list[tuple[str | None, int, int]] = field(default_factory=list)  # (oldest glibc, seen bits, inferred bits)
+    floors: list["Floor"] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -265,31 +275,77 @@ def _place(knowledge: Knowledge) -> None:
     too_old: dict[str, int] = {}
 
     def below(floor: str | None) -> int:
-        """Return the platforms whose OS is known to have an older glibc than `floor`."""
-        if floor is None or floor == NEUTRAL:
+        """Return the platforms whose OS is known to have an older glibc than `floor`, or any where no floor is known."""
+        if floor == NEUTRAL:
             return 0
-        if floor not in too_old:
-            newer = sum(1 << n for n, e in enumerate(knowledge.elements.get(GLIBC, [])) if _at_least(e.version, floor))
+        key = floor or ""
+        if key not in too_old:
+            newer = sum(
+                1 << n for n, e in enumerate(knowledge.elements.get(GLIBC, [])) if floor and _at_least(e.version, floor)
+            )
             systems = [name for name, mask in knowledge.implied.get(GLIBC, {}).items() if not mask & newer]
-            too_old[floor] = grid.cells(systems, members=False)
-        return too_old[floor]
+            too_old[key] = grid.cells(systems, members=False)
+        return too_old[key]
 
+    distributions = grid.cells(tuple(knowledge.implied.get(GLIBC, ())), members=False)
     for elements in knowledge.elements.values():
         for element in elements:
             if element.build is None:
                 continue
+            named = _named_systems(knowledge, element)
             for row in element.build.wheels:
                 cells = grid.cells(row.os, row.arch, row.python)
                 cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
                 cells &= ~below(row.glibc)
-                inferred = row.basis is Basis.INFERRED
-                element.floors.append((row.glibc, 0 if inferred else cells, cells if inferred else 0))
+                seen = 0 if row.basis is Basis.INFERRED else cells
+                if row.glibc_inferred:  # whether a distribution is new enough is inferred, unless the makers name it
+                    seen &= ~distributions | named
+                element.floors.append(Floor(row.glibc, row.glibc_inferred, seen, cells & ~seen))
             if element.listed:
                 for tag, platforms in element.listed.wheels.items():
                     found = grid.wheel_cells(tag, platforms, element.listed.requires_python)
-                    neutral = platforms == ("any",)
+                    neutral, exact = platforms == ("any",), tag.startswith("cp")
                     for floor, cells in found.items():
-                        element.floors.append((NEUTRAL if neutral else floor, cells & ~below(floor), 0))
+                        glibc = NEUTRAL if neutral else floor
+                        known = cells & ~below(glibc)
+                        element.floors.append(Floor(glibc, False, known if exact else 0, 0 if exact else known))
+    _tried(knowledge)
+
+
+def _named_systems(knowledge: Knowledge, element: Element) -> int:
+    """Return the platforms of the systems that stated claims of an element name as a condition."""
+    systems: set[str] = set()
+    for cited in knowledge.claims.values():
+        claim = cited.claim
+        of, spec = split_term(claim.of)
+        if of == element.product and claim.when and claim.when.os and claim.basis is not Basis.INFERRED:
+            scheme = knowledge.products[of].scheme
+            if claim.kind is not Kind.BREAKS and admits(scheme, spec, element.release.version, element.version):
+                systems |= set(claim.when.os)
+    return knowledge.grid.cells(tuple(systems), members=False)
+
+
+def _tried(knowledge: Knowledge) -> None:
+    """Count a wheel for every Python as known only where its makers tried it: it could not fail because of Python."""
+    for cited in knowledge.claims.values():
+        claim = cited.claim
+        of, spec = split_term(claim.of)
+        pythons = [term for term in claim.to if split_term(term)[0] == "python"]
+        if claim.kind is not Kind.VERIFIED or claim.basis is Basis.INFERRED or not pythons or of not in knowledge.products:
+            continue
+        mask = knowledge.matching(of, spec)
+        tried = 0
+        for term in pythons:
+            tried |= knowledge.mask(term)[1]
+        names = [e.version for n, e in enumerate(knowledge.elements["python"]) if tried >> n & 1]
+        systems = claim.when.os if claim.when else ()
+        cells = knowledge.grid.cells(systems or None, None, names)
+        for number, element in enumerate(knowledge.elements[of]):
+            if mask >> number & 1:
+                element.floors = [
+                    replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.glibc == NEUTRAL else floor
+                    for floor in element.floors
+                ]
 
 
 def _at_least(version: str, floor: str) -> bool:

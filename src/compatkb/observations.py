@@ -11,7 +11,7 @@ from itertools import combinations
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from compatkb.knowledge import Cited, Edge, Element, Knowledge
+from compatkb.knowledge import NEUTRAL, Cited, Edge, Element, Floor, Knowledge
 from compatkb.models import Basis, Claim, Kind, Level, Observation, Source
 
 GOOD = "ok"
@@ -25,7 +25,7 @@ def add_observations(knowledge: Knowledge) -> None:
             cells = _cells(knowledge, observation)
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
                 for element, _ in seen:
-                    element.floors.append((None, cells, 0))
+                    element.floors.append(Floor(NEUTRAL, False, cells, 0))
             if observation.level in (Level.IMPORT, Level.RUN):
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
 

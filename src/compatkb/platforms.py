@@ -28,6 +28,7 @@ class Target(NamedTuple):
     os: str | None  # None: any
     arch: str | None
     glibc: str | None
+    macos: int | None = None  # the oldest major version of macOS
 
 
 def target(tag: str) -> Target | None:
@@ -42,8 +43,8 @@ def target(tag: str) -> Target | None:
         return Target("linux", match[1], None)
     if tag in ("win_amd64", "win_arm64"):
         return Target("windows", "x86_64" if tag == "win_amd64" else "arm64", None)
-    if match := re.fullmatch(r"macosx_\d+_\d+_(x86_64|arm64)", tag):
-        return Target("macos", match[1], None)
+    if match := re.fullmatch(r"macosx_(\d+)_\d+_(x86_64|arm64)", tag):
+        return Target("macos", match[2], None, int(match[1]))
     return None
 
 
@@ -119,8 +120,15 @@ class Grid:
             cells = self.cells(
                 None if where.os is None else (where.os,), None if where.arch is None else (where.arch,), pythons
             )
+            if where.macos is not None:
+                cells &= ~self.cells(self._older_macos(where.macos), members=False)
             found[where.glibc] = found.get(where.glibc, 0) | cells
         return found
+
+    def _older_macos(self, oldest: int) -> list[str]:
+        """Return the members of the family that end with an older version than a platform tag asks for."""
+        named = [(name, re.fullmatch(r"macos(\d+)(\.\d+)*", name)) for name in self.systems]
+        return [name for name, match in named if match and int(match[1]) < oldest]
 
     def marker_cells(self, marker: Marker | None) -> int:
         """Return the bits on which a PEP 508 marker holds without any extra."""

@@ -105,8 +105,30 @@ def _cause(problem: Problem, blocker: Blocker) -> Cause:
             certain = certain and is_closed(problem, blocker[2])
         size = len(problem.facts.elements(product))
         general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
-        certain = (certain or general) and all((edge.level == STRONG or edge.listed) and not edge.open for edge in edges)
+        certain = (certain or general) and _surely(problem, product, blocker[2], edges)
     return Cause(blocker, problem.device, problem.route.id, certain, refused, elements, edges)
+
+
+def _surely(problem: Problem, one: str, other: str, edges: tuple[Edge, ...]) -> bool:
+    """Return whether facts that are no inference deny every pair that edges deny, one at least for each."""
+    firm = [edge for edge in edges if (edge.level == STRONG or edge.listed) and not edge.open]
+    if len(firm) == len(edges):
+        return True
+    pin = problem.request.pin(other)
+    theirs = pin.mask if pin and not pin.extra else (1 << len(problem.facts.elements(other))) - 1
+    for element in _pinned(problem, one):
+        if problem.refusal(element) is not None:
+            continue
+        left = theirs
+        for edge in firm:
+            excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
+            if edge.of == one and edge.of_mask >> element.idx & 1:
+                left &= ~excluded
+            elif edge.of == other and excluded >> element.idx & 1:
+                left &= ~edge.of_mask
+        if left:
+            return False
+    return True
 
 
 def _pinned(problem: Problem, product: str) -> list[Element]:

@@ -91,7 +91,7 @@ class Problem:
         every = frozenset(self.request.devices)
         return Element(
             product, idx, pin.extra, pin.extra, "stable", True, every, (), frozenset(),
-            self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, "", 0, None,
+            self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, "", 0, None, "",
         )  # fmt: skip
 
     def _domain(self, product: str) -> int:
@@ -196,12 +196,12 @@ class Problem:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""
         pinned = tuple(int(part) for part in version.split("."))
         strong = weak = unknown = 0
-        for floor, certain, inferred in self.facts.floors(element):
-            if floor is None:
-                unknown |= (certain | inferred) & self.cells
-            elif floor <= pinned:
-                strong |= certain & self.cells
-                weak |= inferred & self.cells
+        for floor in self.facts.floors(element):
+            if floor.glibc is None or (not floor.stated and floor.glibc <= pinned):
+                unknown |= (floor.seen | floor.inferred) & self.cells
+            elif floor.glibc <= pinned:
+                strong |= floor.seen & self.cells
+                weak |= floor.inferred & self.cells
         return strong, weak, unknown
 
     # -- two elements together ----------------------------------------------------------------------------------
@@ -235,6 +235,27 @@ class Problem:
             return []
         found = [(edge, self.inside(edge, j)) for edge in self.view.says(p, i, q)]
         return found + [(edge, self.inside(edge, i)) for edge in self.view.says(q, j, p)]
+
+    def vouched(self, product: str, idx: int, present: list[tuple[str, int]]) -> tuple[int, int]:
+        """Return where a member is vouched for firmly and faintly by the others."""
+        roles = self.facts.products
+        others = [(other, number) for other, number in present if other != product]
+        if any(number < 0 for _, number in others):
+            return -1, 0
+        machine = roles[product].role == "dimension"
+        if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
+            others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speaks(o, n, product)]
+        leading = [(o, n) for o, n in others if machine and o == self.route.provider] or others
+        firm = faint = 0
+        for other, number in leading:
+            pair = self.pair(product, idx, other, number)
+            firm |= pair.strong
+            faint |= pair.weak
+        for other, number in others if machine else ():
+            pair = self.pair(product, idx, other, number)
+            only = pair.weak & ~pair.strong
+            firm, faint = firm & ~only, faint | (firm & only)
+        return firm, faint
 
     def allowed(self, p: str, i: int, q: str) -> int:
         """Return the elements of `q` that no unconditional edge with element `i` of `p` excludes."""

@@ -47,6 +47,16 @@ class Element(NamedTuple):
     floors: str  # as stored; Snapshot.floors reads it
     complete: int
     maker: str | None
+    extras: str  # as a requirement writes them, between its brackets
+
+
+class Floor(NamedTuple):
+    """Wheels of one element: the oldest glibc, whether their tags say it, and platform bits seen and inferred."""
+
+    glibc: tuple[int, ...] | None
+    stated: bool
+    seen: int
+    inferred: int
 
 
 class Edge(NamedTuple):

@@ -173,14 +173,7 @@ class Search:
                 continue
             if product == "glibc":  # platform tags speak of it; see Problem
                 continue
-            firm = faint = 0
-            for other, number in present:
-                if other != product and number >= 0:
-                    pair = self.problem.pair(product, idx, other, number)
-                    firm |= pair.strong
-                    faint |= pair.weak
-                elif other != product:
-                    firm = -1
+            firm, faint = self.problem.vouched(product, idx, present)
             unknown |= (strong | weak) & ~firm & ~faint
             weak = (weak | strong & ~firm) & (firm | faint)
             strong &= firm
@@ -189,11 +182,9 @@ class Search:
     def _leaf_conflicts(self, present: list[tuple[str, int]]) -> tuple[int, int]:
         """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
         bad = faint = 0
-        for rows in leaf_rows(self.problem, present).values():
-            for regions in _split(rows):
-                cells, mask, weak = regions
-                if not mask:
-                    bad |= cells
+        for leaf, rows in leaf_rows(self.problem, present).items():
+            for cells, mask, weak in _split(rows):
+                bad |= cells & ~self.problem.view.somewhere(leaf, mask)
                 if weak:
                     faint |= cells
         return bad & self.problem.cells, faint

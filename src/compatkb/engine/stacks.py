@@ -196,6 +196,8 @@ def _vouched(problem: Problem, chosen: list[tuple[str, int]], dimension: str, fo
         values[n] &= ~problem.view.ground(dimension, n, frozenset()).denied
         for product, idx in packages:
             values[n] &= ~problem.pair(product, idx, dimension, n).denied
+        firm, faint = problem.vouched(dimension, n, [*packages, (dimension, n)])
+        values[n] &= firm if found.level == STRONG else firm | faint
     elements = problem.facts.elements(dimension)
     return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 

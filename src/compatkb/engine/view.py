@@ -42,6 +42,7 @@ class View:
         self._offers: dict[str, int] = {}
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
+        self._somewhere: dict[tuple[str, int], int] = {}
         self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._needs: dict[str, dict[str, int]] = {}
@@ -129,6 +130,23 @@ class View:
                         denied |= cells
             self._grounds[key] = Ground(element.strong, element.weak, open_, denied)
         return self._grounds[key]
+
+    def speaks(self, product: str, idx: int, dimension: str) -> bool:
+        """Return whether an element names values of a dimension that it was made for or tried with."""
+        return any(edge.kind != "breaks" and edge.vouches and not edge.open for edge in self.says(product, idx, dimension))
+
+    def somewhere(self, leaf: str, mask: int) -> int:
+        """Return the platforms on which at least one of some versions of a leaf can be."""
+        key = (leaf, mask)
+        if key not in self._somewhere:
+            cells = 0
+            for n in range(mask.bit_length()):
+                if mask >> n & 1:
+                    cells |= ~self.ground(leaf, n, frozenset()).denied
+                    if cells == -1:
+                        break
+            self._somewhere[key] = cells
+        return self._somewhere[key]
 
     def warnings(self, product: str, idx: int) -> int:
         """Return how many warnings an element carries by itself."""

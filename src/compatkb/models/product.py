@@ -80,6 +80,7 @@ class Wheels(Record):
     arch: tuple[Id, ...] = ("x86_64",)
     python: tuple[Text, ...] = Field(min_length=1)
     glibc: Text | None = None  # the oldest glibc that the platform tag admits
+    glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
@@ -98,6 +99,7 @@ class Build(Record):
     aliases: tuple[Text, ...] = ()  # other spellings, as people type them
     maker: Text | None = None  # who built it, where that is not the product's own maker
     distribution: Text | None = None  # where it is published under another name than the product's
+    extras: tuple[Id, ...] = ()  # without which its requirements are not installed
     channels: tuple[Id, ...] = ()  # indexes that carry it; `default` is the client's own
     devices: tuple[Id, ...] = Field(min_length=1)
     stage: Stage = Stage.STABLE

@@ -33,7 +33,7 @@ def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
     bounds = tuple(f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec)
     made = []
     for number, group in enumerate(groups):
-        pins = tuple(f"{e.distribution}=={e.version}" for e in group)
+        pins = tuple(_pin(e) for e in group)
         made.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
     return tuple(made)
 
@@ -70,7 +70,7 @@ def requirements(facts: Snapshot, stack: Stack) -> str:
         flags.update(dict.fromkeys(_file_flags(step.flags)))
     lines = ["# one file for several steps: `compatkb resolve` shows them"] if len(steps_of(facts, stack)) > 1 else []
     lines += flags
-    lines += [f"{e.distribution}=={e.version}" for e in packages]
+    lines += [_pin(e) for e in packages]
     lines += [f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec]
     return "\n".join(lines) + "\n"
 
@@ -99,6 +99,11 @@ def _is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:
     product = facts.products[element.product]
     asked = product.role == "leaf" and element.product in stack.requested
     return bool(element.distribution) and (asked or (product.role in ("package", "companion") and not product.automatic))
+
+
+def _pin(element: Element) -> str:
+    extras = f"[{element.extras}]" if element.extras else ""
+    return f"{element.distribution}{extras}=={element.version}"
 
 
 def _distribution(facts: Snapshot, product: str) -> str:

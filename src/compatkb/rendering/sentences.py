@@ -171,7 +171,7 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
                 pythons |= {p for m, p in enumerate(grid["python"]) if part >> m & 1}
     versions = _names(dict.fromkeys(e.version for e in found.elements))
     have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {_names(sorted(systems))}" if pythons else ""
-    floors = sorted({floor for e in found.elements for floor, _, _ in facts.floors(e) if floor and floor > (0,)})
+    floors = sorted({f.glibc for e in found.elements for f in facts.floors(e) if f.glibc and f.glibc > (0,)})
     if have and floors and (request.pin("os") or request.pin(GLIBC)):
         have += f" with glibc {'.'.join(str(n) for n in floors[0])} or newer"
     proof = "has no wheel" if found.certain else "has no wheel that is known"
@@ -316,7 +316,7 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
                 "a look at the index would settle it"
             )
         about_glibc = element.product in stack.requested and GLIBC in stack.known and GLIBC in stack.requested
-        if about_glibc and element.channels and any(floor is None for floor, _, _ in facts.floors(element)):
+        if about_glibc and element.channels and any(not floor.stated for floor in facts.floors(element)):
             found.append(
                 f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known[GLIBC])} is not known: "
                 "its wheels name no glibc; importing it there would settle it"

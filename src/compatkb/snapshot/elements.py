@@ -20,9 +20,9 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
         for number, element in enumerate(elements):
             build = element.build
             strong = weak = 0
-            for _, certain, inferred in element.floors:
-                strong |= certain
-                weak |= inferred
+            for floor in element.floors:
+                strong |= floor.seen
+                weak |= floor.guessed
             if head.role in (Role.LEAF, Role.DIMENSION):
                 strong = knowledge.grid.all
             since, by = first_day(element)
@@ -43,6 +43,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 "channels": " ".join(build.channels if build else ()),
                 "only_with": " ".join(build.only_with if build else ()),
                 "maker": build.maker if build else None,
+                "extras": ",".join(build.extras if build else ()),
                 "distribution": (build.distribution if build else None) or head.distribution,
                 "since": since.toordinal() if since else None,
                 "by": by.toordinal() if by else None,
@@ -50,7 +51,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 "eol": eol.last_day.toordinal() if eol else None,
                 "strong": cells.id(strong),
                 "weak": cells.id(weak & ~strong),
-                "floors": dumps([[f, cells.id(a), cells.id(b)] for f, a, b in element.floors]),
+                "floors": dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),
                 "complete": complete,
                 "wheels_note": next((w.note for w in build.wheels if w.note), None) if build else None,
                 "note": build.note if build else None,

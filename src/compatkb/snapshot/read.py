@@ -6,7 +6,7 @@ import sqlite3
 from functools import cached_property
 from typing import Any
 
-from compatkb.engine.records import STRONG, WEAK, Advisory, Edge, Element, Product, Route
+from compatkb.engine.records import STRONG, WEAK, Advisory, Edge, Element, Floor, Product, Route
 from compatkb.errors import DataError
 from compatkb.snapshot.schema import FORMAT
 from compatkb.words import word_key
@@ -123,7 +123,7 @@ class Snapshot:
         if product not in self._elements:
             query = (
                 "select product, idx, version, release, stage, installable, devices, channels, only_with, distribution, "
-                "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker "
+                "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker, extras "
                 "from element where product = ? order by idx"
             )
             self._elements[product] = tuple(self._element(row) for row in self._db.execute(query, (product,)))
@@ -144,12 +144,13 @@ class Snapshot:
     def _element(self, row: tuple[Any, ...]) -> Element:
         words = (frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()))
         return Element._make(
-            (*row[:5], bool(row[5]), *words, *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:21])
+            (*row[:5], bool(row[5]), *words, *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:22])
         )
 
-    def floors(self, element: Element) -> tuple[tuple[tuple[int, ...] | None, int, int], ...]:
-        """Return the oldest glibc, the seen and the inferred platform bits of each group of an element's wheels."""
-        return tuple((_dotted(f), self.cells(a), self.cells(b)) for f, a, b in json.loads(element.floors or "[]"))
+    def floors(self, element: Element) -> tuple[Floor, ...]:
+        """Return the groups of an element's wheels by the oldest glibc that they admit."""
+        groups = json.loads(element.floors or "[]")
+        return tuple(Floor(_dotted(f), bool(f) and not inferred, self.cells(a), self.cells(b)) for f, inferred, a, b in groups)
 
     def cells(self, number: int) -> int:
         """Return interned platform bits."""

@@ -34,8 +34,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     ),
     "element": (
         _columns(
-            "product version release stage devices channels only_with maker distribution yank_reason floors wheels_note "
-            "note sources",
+            "product version release stage devices channels only_with maker distribution extras yank_reason floors "
+            "wheels_note note sources",
             "idx installable since by yank_after yank_by eol strong weak complete",
         ),
         ("product", "idx"),
