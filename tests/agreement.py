@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import combinations
 
+from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
+
 from compatkb.engine import causes
 from compatkb.engine.answer import best_stacks, routes_of
 from compatkb.engine.problem import Blocker, Problem
@@ -16,7 +18,6 @@ from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack
 from compatkb.models import Role
 from compatkb.snapshot.read import Snapshot
-from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from compatkb.assembling import build_knowledge
 from compatkb.canonical import product_text, text_of
 from compatkb.engine.records import Pin, Request
-from compatkb.knowledge import Knowledge, build_knowledge
+from compatkb.knowledge import Knowledge
 from compatkb.loader import Files, load
 from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, RouteFile
 from compatkb.snapshot.compile import compile_snapshot

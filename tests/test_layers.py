@@ -19,6 +19,8 @@ LAYERS = (
     ("models",),
     ("loader", "canonical", "platforms"),
     ("knowledge",),
+    ("placing",),
+    ("assembling",),
     ("observations",),
     ("engine.records",),
     ("snapshot.cells", "snapshot.citation"),

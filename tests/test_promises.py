@@ -27,8 +27,8 @@ from builders import (
 )
 
 from compatkb.asking import make_request
+from compatkb.assembling import build_knowledge
 from compatkb.engine.answer import Answer, resolve
-from compatkb.knowledge import build_knowledge
 from compatkb.models import Observation
 from compatkb.observations import add_observations
 from compatkb.rendering.commands import pip_commands

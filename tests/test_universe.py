@@ -1,17 +1,11 @@
 """Engine and oracle over made-up knowledge bases, and what must hold of any knowledge base."""
 
-import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from agreement import Case, broken_promises, differences, request_of, unsound_causes
+from agreement import Case, differences
 from builders import (
     LONG_AGO,
     PYTHONS,
@@ -30,10 +24,12 @@ from builders import (
     route,
     wheel,
 )
-from compatkb.engine.answer import best_stacks
-from compatkb.knowledge import Knowledge, build_knowledge
-from compatkb.snapshot.read import Snapshot
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from oracle import Oracle
+
+from compatkb.assembling import build_knowledge
+from compatkb.knowledge import Knowledge
 
 NAMES = ("torch", "ipex", "ccl", "inc")
 VERSIONS = ("1.0", "2.0", "3.0", "4.0", "5.0")

@@ -14,7 +14,19 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
-_COMPILER = ("knowledge.py", "loader.py", "observations.py", "platforms.py", "versions.py", "words.py", "models", "snapshot")
+_COMPILER = (
+    *(
+        "assembling.py",
+        "knowledge.py",
+        "loader.py",
+        "observations.py",
+        "placing.py",
+        "platforms.py",
+        "versions.py",
+        "words.py",
+    ),
+    *("models", "snapshot"),
+)
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
 
@@ -149,7 +161,7 @@ def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp:
 def _compile(directory: str, target: str, digest: str) -> str:
     from pathlib import Path
 
-    from compatkb.knowledge import build_knowledge
+    from compatkb.assembling import build_knowledge
     from compatkb.loader import load
     from compatkb.observations import add_observations
     from compatkb.snapshot.compile import compile_snapshot

@@ -1,0 +1,270 @@
+"""From validated files to the knowledge base: every reference resolved, every claim an edge, every build placed."""
+
+import re
+from collections.abc import Iterator
+from functools import cmp_to_key
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from compatkb.errors import DataError
+from compatkb.knowledge import Cited, Edge, Element, Knowledge, split_term
+from compatkb.loader import Files
+from compatkb.models import (
+    Basis,
+    Claim,
+    IndexFile,
+    IndexRelease,
+    Kind,
+    ProductFile,
+    Release,
+    Role,
+    Source,
+)
+from compatkb.placing import place
+from compatkb.platforms import Grid
+from compatkb.versions import Scheme, parse
+
+
+def build_knowledge(files: Files) -> Knowledge:
+    """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
+    problems: list[str] = []
+    by_id = {file.product.id: file for file in files.products}
+    ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
+    index = {str(canonicalize_name(file.distribution)): file for file in files.index}
+    grid = _grid(by_id)
+    elements = {file.product.id: _elements(file, index, problems) for file in ordered}
+    _add_pinned_leaves(by_id, index, elements)
+    sources = {(file.product.id, name): source for file in ordered for name, source in file.source.items()}
+    knowledge = Knowledge(files, grid, {f.product.id: f.product for f in ordered}, elements, {}, [], {}, sources)
+    for file in ordered:
+        for claim in file.claim:
+            if claim.id in knowledge.claims:
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
+            cited = tuple(file.source[s] for s in claim.sources if s in file.source)
+            knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+    _imply(knowledge, problems)
+    place(knowledge)
+    lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
+    for cited_claim in tuple(knowledge.claims.values()):
+        if cited_claim.claim.id not in lost:
+            knowledge.edges += _edges(knowledge, cited_claim, problems)
+    for file in ordered:
+        distribution = file.product.distribution
+        if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
+            knowledge.edges += _index_edges(knowledge, file.product.id, listed)
+    if problems:
+        raise DataError(tuple(problems))
+    return knowledge
+
+
+def _grid(by_id: dict[str, ProductFile]) -> Grid:
+    platform = [file for file in by_id.values() if file.product.platform]
+    values = {file.product.id: file for file in platform}
+    missing = [name for name in ("os", "arch", "python") if name not in values]
+    if missing:
+        raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
+    systems = {release.version: release.part_of for release in reversed(values["os"].release)}
+    archs = tuple(release.version for release in reversed(values["arch"].release))
+    pythons = [release.version for release in values["python"].release]
+    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))
+    return Grid(systems, archs, tuple(pythons))
+
+
+def _elements(file: ProductFile, index: dict[str, IndexFile], problems: list[str]) -> list[Element]:
+    product = file.product
+    listed = {}
+    if product.distribution:
+        found = index.get(str(canonicalize_name(product.distribution)))
+        listed = {parse(Scheme.PEP440, r.version): r for r in found.release} if found else {}
+    made: list[Element] = []
+    for release in file.release:
+        try:
+            parse(product.scheme, release.version)
+            for build in release.build:
+                parse(product.scheme, build.version)
+        except ValueError as error:
+            problems.append(f"products/{product.id}.toml: release {release.version}: {error}")
+            continue
+        entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
+        for build in release.build:
+            on_default = "default" in build.channels
+            made.append(Element(product.id, build.version, release, build, entry if on_default else None, entry))
+        if not release.build:
+            made.append(
+                Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry)
+            )
+    if product.role is Role.LEAF:
+        known = {parse(product.scheme, element.version) for element in made}
+        for version, entry in listed.items():
+            if version not in known:
+                release = Release(version=entry.version, sources=("index",))
+                made.append(Element(product.id, entry.version, release, None, entry, entry))
+    return _oldest_first(product.scheme, made)
+
+
+def _oldest_first(scheme: Scheme, elements: list[Element]) -> list[Element]:
+    """Sort by release; of one release, the product's own builds count as newer than others', plain ones as newest."""
+    elements = elements[::-1]
+    if scheme is Scheme.LISTED:
+        return elements
+
+    def compare(left: Element, right: Element) -> int:
+        a, b = _age(scheme, left), _age(scheme, right)
+        return -1 if a < b else int(a > b)
+
+    return sorted(elements, key=cmp_to_key(compare))
+
+
+def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
+    build = element.build
+    own, plain = build is None or build.maker is None, build is None or "default" in build.channels
+    return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
+
+
+def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]) -> None:
+    """Leaf products have the versions that claims pin exactly, beside those that they list."""
+    named: dict[str, set[str]] = {}
+    terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
+    names = {str(canonicalize_name(f.product.distribution)): f.product.id for f in by_id.values() if f.product.distribution}
+    for file in index.values():
+        required = [requirement for release in file.release for requirement in _requirements(release)]
+        products = [(names.get(str(canonicalize_name(requirement.name))), requirement) for requirement in required]
+        terms += [f"{product}{requirement.specifier}" for product, requirement in products if product]
+    for term in terms:
+        product, spec = split_term(term)
+        if product in by_id and by_id[product].product.role is Role.LEAF:
+            for clause in spec.split(","):
+                if match := re.fullmatch(r"\s*==\s*([^*\s]+)", clause):
+                    named.setdefault(product, set()).add(match[1])
+    for product, versions in named.items():
+        scheme = by_id[product].product.scheme
+        known = {parse(scheme, element.version) for element in elements[product]}
+        for version in sorted(versions):
+            if parse(scheme, version) not in known:
+                known.add(parse(scheme, version))
+                elements[product].append(Element(product, version, Release(version=version, sources=("pins",))))
+        elements[product] = _oldest_first(scheme, elements[product][::-1])
+
+
+def _imply(knowledge: Knowledge, problems: list[str]) -> None:
+    """Read what an OS release says of other dimensions (its glibc)."""
+    for cited in knowledge.claims.values():
+        product, spec = split_term(cited.claim.of)
+        if product != "os" or cited.claim.kind is not Kind.NEEDS:
+            continue
+        for term in cited.claim.to:
+            dimension, wanted = split_term(term)
+            if dimension not in knowledge.products:
+                problems.append(f"products/os.toml: claim {cited.claim.id}: {dimension} is no product")
+                continue
+            mask = knowledge.matching(dimension, wanted)
+            values = knowledge.implied.setdefault(dimension, {})
+            for number, element in enumerate(knowledge.elements["os"]):
+                if knowledge.matching("os", spec) >> number & 1:
+                    values[element.version] = values.get(element.version, mask) & mask
+
+
+def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
+    claim, grid = cited.claim, knowledge.grid
+    where = f"products/{cited.product}.toml: claim {claim.id}"
+    of, of_spec = split_term(claim.of)
+    unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
+    if unknown:
+        problems += [f"{where}: {product} is no product" for product in unknown]
+        return
+    try:
+        of_mask = knowledge.matching(of, of_spec)
+        targets: dict[str, tuple[int, list[str]]] = {}
+        for term in claim.to:
+            to, spec = split_term(term)
+            mask, specs = targets.get(to, (0, []))
+            targets[to] = (mask | knowledge.matching(to, spec), [*specs, spec])
+    except ValueError as error:
+        problems.append(f"{where}: {error}")
+        return
+    if not of_mask:
+        problems.append(f"{where}: {claim.of} names no known release")
+        return
+    when = claim.when
+    holds = widened = grid.all
+    devices: frozenset[str] = frozenset()
+    hardware = 0
+    if when:
+        pythons = None
+        if when.python:
+            python_mask = 0
+            for text in when.python:
+                python_mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
+            pythons = [e.version for n, e in enumerate(knowledge.elements["python"]) if python_mask >> n & 1]
+        holds = grid.cells(when.os or None, when.arch or None, pythons)
+        some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
+        widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds
+        devices = frozenset(when.device)
+        for name in when.hardware:
+            hardware |= knowledge.matching("hardware", f"=={name}")
+    for to, (to_mask, specs) in targets.items():
+        vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
+        denies = 0 if claim.kind is Kind.VERIFIED else holds
+        spec = " or ".join(s or "any version" for s in specs)
+        edge = Edge(claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware)
+        yield edge
+        if denies and of != "os" and to in knowledge.implied:
+            yield from _through_os(knowledge, edge)
+
+
+def _through_os(knowledge: Knowledge, edge: Edge) -> Iterator[Edge]:
+    """A rule about a dimension that an OS fixes (its glibc) is a rule about that OS."""
+    allowed = ~edge.to_mask if edge.kind is Kind.BREAKS else edge.to_mask
+    for number, element in enumerate(knowledge.elements["os"]):
+        implied = knowledge.implied[edge.to].get(element.version, 0)
+        if implied and not implied & allowed:
+            yield Edge(
+                edge.claim, Kind.BREAKS, edge.of, edge.of_mask, "os", 1 << number, f"=={element.version}",
+                edge.denies, 0, edge.basis, edge.devices, edge.hardware,
+            )  # fmt: skip
+
+
+def _requirements(release: IndexRelease) -> Iterator[Requirement]:
+    for text in release.requires:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue  # an index carries whatever was uploaded; lint reports it
+        if requirement.marker is None or "extra" not in str(requirement.marker):
+            yield requirement
+
+
+def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[Edge]:
+    """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
+    names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
+    listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
+    for release in file.release:
+        number = listed.get(id(release))
+        if number is None:
+            continue
+        for requirement in _requirements(release):
+            to = names.get(str(canonicalize_name(requirement.name)))
+            spec = str(requirement.specifier)
+            if to is None or to == product or not spec:
+                continue
+            cells = knowledge.grid.marker_cells(requirement.marker)
+            if not cells:
+                continue
+            key = f"{product}-{release.version}-requires-{to}"
+            while key in knowledge.claims:
+                key += "-too"
+            source = Source(
+                channel="default",
+                file=release.file or f"{file.distribution} {release.version}",
+                at="Requires-Dist",
+                seen=file.seen,
+            )
+            claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
+            knowledge.claims[key] = Cited(claim, product, (source,))
+            exact = any(clause.operator == "==" for clause in requirement.specifier)
+            yield Edge(
+                key, Kind.NEEDS, product, 1 << number, to, knowledge.matching(to, spec, strict=True), spec,
+                cells, cells, Basis.OBSERVED if exact else Basis.INFERRED, listed=True,
+            )  # fmt: skip
