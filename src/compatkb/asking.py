@@ -55,6 +55,8 @@ def find_product(facts: Snapshot, name: str) -> Product:
     """Return the product that a name means; raises UsageError with the closest names."""
     product = facts.product(name)
     if product is None:
+        if re.match(r"v?\d", name):
+            raise UsageError(f"{name!r} stands alone; write PRODUCT=={name}, such as torch=={name}")
         names = [name for (name,) in ((row["name"],) for row in facts.rows("select name from name"))]
         raise UsageError(f"unknown product {name!r}{_closest(name.lower(), [*facts.products, *names])}; see `compatkb list`")
     return product
@@ -67,6 +69,8 @@ def find_versions(facts: Snapshot, product: Product, text: str) -> int:
         return known
     if _OPERATOR.search(text):
         return _matching(facts, product, text, strict=False)
+    if product.scheme == "minor" and (patch := re.fullmatch(r"(\d+\.\d+)\.\d+(t?)", _plain(text))):
+        return facts.word(product.id, patch[1] + patch[2]) or 0  # as `python --version` says it
     normal = _normal(product, text)
     return (facts.word(product.id, normal) or 0) if normal else 0
 
@@ -169,12 +173,15 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, day: i
         public = _normal(product, version.partition("+")[0]) or ""
         released = facts.word(product.id, public) or facts.word(product.id, re.sub(r"\.?(post|dev|rc|a|b).*", "", public))
         if released:
-            return Pin(product.id, text, 0, strict=strict, near=released)
+            known = {e.version.partition("+")[2] for e in facts.elements(product.id)}
+            beyond = version.partition("+")[2] not in known  # builds of that kind are not covered at all
+            return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
     covered = any(
         of == product.id and until >= day and admits(scheme, spec, version) for of, spec, _, _, until in facts.scopes
     )
     if not covered and facts.scopes and any(scope[0] == product.id for scope in facts.scopes):
-        return Pin(product.id, text, 0, strict=strict, beyond=True)
+        older = [e.idx for e in facts.elements(product.id) if _numbers(e.release) < _numbers(version)]
+        return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=True)
     raise UsageError(f"{product.id} has no version {version!r}{_known(facts, product, version)}")
 
 
@@ -186,8 +193,11 @@ def _known(facts: Snapshot, product: Product, text: str) -> str:
     if product.scheme == "listed":
         names = facts.names(product.id)
         near = _closest(word_key(text), names, names)
-        return near or f"; known: {', '.join(reversed(versions[-8:]))}"
+        more = f" and {len(versions) - 8} more: see `compatkb list {product.id}`" if len(versions) > 8 else ""
+        return near or f"; known: {', '.join(reversed(versions[-8:]))}{more}"
     wanted = _numbers(text)
+    if not wanted:
+        return f"; the newest: {', '.join(versions[:-4:-1])}"
     below = [v for v in versions if _numbers(v) <= wanted]
     above = [v for v in versions if _numbers(v) > wanted]
     near_by = [*below[:-3:-1], *above[:1]] if below else above[:3]

@@ -43,7 +43,9 @@ def show(arguments: argparse.Namespace) -> int:
     from compatkb.rendering.catalogue import product_text, release_text
 
     facts, day = _open(arguments)
-    product = find_product(facts, arguments.product)
+    name, _, version = arguments.product.partition("==")
+    arguments.version = arguments.version or version
+    product = find_product(facts, name)
     as_json = arguments.format == "json"
     if arguments.version:
         print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")

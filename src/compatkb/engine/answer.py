@@ -126,6 +126,8 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
         held = [n for n, mask in enumerate(groups) if mask & (relaxed[0].mask or relaxed[0].near)]
         if held and facts.products[names[0]].scheme != "listed":
             below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
+            if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
+                held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
                 viable = _viable(facts, free, route, names[0])
                 for where, numbers in (("same", held), ("below", below), ("above", above)):

@@ -99,7 +99,7 @@ def release_text(facts: Snapshot, product: Product, version: str, day: date, *, 
         content.append(_release(facts, product, name, row[0] if row else None, builds))
     if as_json:
         return _json(facts, day, {"product": product.id, "releases": content})
-    return "\n".join(_release_lines(entry, day) for entry in content) + _foot(facts, day)
+    return "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
 
 
 def _release(facts: Snapshot, product: Product, name: str, row: Content | None, builds: list[Any]) -> Content:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from datetime import date
+from typing import Any
 
 from compatkb.engine.causes import Cause
-from compatkb.engine.problem import GLIBC
+from compatkb.engine.problem import GLIBC, GLIBC_FAMILY
 from compatkb.engine.records import Edge, Element, Request
-from compatkb.engine.stacks import Stack, Warned
+from compatkb.engine.stacks import Link, Stack, Warned
 from compatkb.snapshot.read import Snapshot
 
 Cited = tuple[str, str | None]
@@ -110,9 +111,11 @@ def _offer(facts: Snapshot, found: Cause, request: Request) -> str:
     product, device = found.blocker[1], found.device
     pin = request.pin(product)
     what = f"{product} {pin.text.removeprefix(product).lstrip('= ')}" if pin else product
+    if pin and pin.beyond and "+" in pin.text:
+        return f"{what}: the data cover no builds of {product} with that label"
     if pin and pin.beyond:
-        last = facts.elements(product)[-1].release
-        return f"{what}: no complete list of {product} releases covers it on the day asked about; the last known one is {last}"
+        last = facts.elements(product)[pin.near.bit_length() - 1].release
+        return f"{what}: no complete list of {product} releases covers it on the day asked about; the nearest known is {last}"
     if not found.refused:
         return f"{what} was never published"
     if facts.products[product].role == "dimension":
@@ -172,10 +175,17 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
     versions = _names(dict.fromkeys(e.version for e in found.elements))
     have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {_names(sorted(systems))}" if pythons else ""
     floors = sorted({f.glibc for e in found.elements for f in facts.floors(e) if f.glibc and f.glibc > (0,)})
-    if have and floors and (request.pin("os") or request.pin(GLIBC)):
+    if have and floors and (request.pin(GLIBC) or _has_glibc(facts, request)):
         have += f" with glibc {'.'.join(str(n) for n in floors[0])} or newer"
     proof = "has no wheel" if found.certain else "has no wheel that is known"
     return f"{product} {versions} {proof} for {', '.join(wanted) or 'this platform'}{have}"
+
+
+def _has_glibc(facts: Snapshot, request: Request) -> bool:
+    """Return whether a request names systems, and only such as have a glibc."""
+    pin = request.pin("os")
+    names = [name for n, name in enumerate(facts.grid["os"]) if pin and pin.mask >> n & 1]
+    return bool(names) and all(GLIBC_FAMILY in (name, *facts.wider.get(name, ())) for name in names)
 
 
 def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
@@ -285,17 +295,18 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     words = {WEAK: "only inferred", UNKNOWN: "not known"}
     for link in stack.links:
         if link.level != STRONG and {link.one, link.other} <= set(stack.requested):
-            notes = [
-                row["note"]
-                for claim in link.claims
-                for row in facts.rows("select note from claim where id = ? and basis = 'inferred'", claim)
-                if row["note"]
-            ]
+            notes = [row["note"] for row in _inferences(facts, link)]
             why = f": {notes[0].rstrip('.')}" if notes else ""
             machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
             settle = "a run there" if machine else "importing both"
             named = [f"{p} {', '.join(stack.known.get(p, ()))}".strip() if p in machine else p for p in (link.one, link.other)]
             found.append(f"that {' and '.join(named)} go together is {words[link.level]}{why}; {settle} would settle it")
+    pinned = [link for link in stack.links if link.level != STRONG and facts.products[link.other].role == "leaf"]
+    for one in dict.fromkeys(link.one for link in pinned if link.other not in stack.requested):
+        named = [link.other for link in pinned if link.one == one]
+        notes = [row["note"] for link in pinned if link.one == one for row in _inferences(facts, link)]
+        why = f": {notes[0].rstrip('.')}" if notes else ""
+        found.append(f"which {_names(named)} {one} brings along is only inferred{why}; its wheel metadata would settle it")
     linked = {frozenset((link.one, link.other)) for link in stack.links}
     members = [e.product for e in stack.packages if e.product in stack.requested]
     for product in stack.requested:
@@ -305,12 +316,12 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
             found.append(
                 f"nothing in the data speaks of {product} beside {others}; a statement of its maker or a run would settle it"
             )
-    platform = f"Python {ranges(stack.python, facts.grid['python'])} on {', '.join(stack.os)} {', '.join(stack.arch)}"
     for element in stack.packages:
-        if element.product in stack.requested and element.channels and not _seen_everywhere(facts, element, stack):
+        if element.product in stack.requested and element.channels and (unseen := _unseen(facts, element, stack)):
             query = "select wheels_note from element where product = ? and idx = ?"
             note = facts.rows(query, element.product, element.idx)[0]["wheels_note"]
             known = f"; what is known: {note.rstrip('.')}" if note else ""
+            platform = f"Python {ranges(unseen, facts.grid['python'])} on {', '.join(stack.os)} {', '.join(stack.arch)}"
             found.append(
                 f"wheels of {element.product} {element.version} for {platform} were not seen{known}; "
                 "a look at the index would settle it"
@@ -324,9 +335,19 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _seen_everywhere(facts: Snapshot, element: Element, stack: Stack) -> bool:
+def _inferences(facts: Snapshot, link: Link) -> list[dict[str, Any]]:
+    """Return the notes of the inferred claims of a link, those that vouch before those that only deny."""
+    query = "select note, kind from claim where id = ? and basis = 'inferred' and note is not null"
+    rows = [row for claim in link.claims for row in facts.rows(query, claim)]
+    return sorted(rows, key=lambda row: row["kind"] != "verified")
+
+
+def _unseen(facts: Snapshot, element: Element, stack: Stack) -> list[str]:
+    """Return the Pythons of a stack for which some wheel of an element was not seen."""
     cells = -1
-    for dimension, values in (("python", stack.python), ("os", stack.os), ("arch", stack.arch)):
+    for dimension, values in (("os", stack.os), ("arch", stack.arch)):
         mask = sum(1 << facts.grid[dimension].index(v) for v in values)
         cells &= facts.dimension_cells(dimension, mask)
-    return not cells & ~element.strong
+    order = facts.grid["python"]
+    wanted = {python: cells & facts.dimension_cells("python", 1 << order.index(python)) for python in stack.python}
+    return [python for python, where in wanted.items() if where & ~element.strong]
