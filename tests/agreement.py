@@ -6,6 +6,7 @@ The functions that check return sentences about what is wrong; an empty list mea
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from itertools import combinations
 
 from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
@@ -20,7 +21,7 @@ from compatkb.models import Role
 from compatkb.snapshot.read import Snapshot
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One question on several platforms; no Pythons and no systems mean all Pythons and all families of systems."""
 
@@ -57,14 +58,20 @@ def asks_of(oracle: Oracle, case: Case) -> Iterator[Ask]:
                     yield Ask(route, case.device, python, system, case.arch, case.as_of, case.pins, case.bare)
 
 
+@lru_cache(maxsize=1)
+def tried(oracle: Oracle, case: Case) -> list[tuple[Trial, Judged | None]]:
+    """Return what brute force finds best on each platform of a case."""
+    trials = [Trial(oracle, ask) for ask in asks_of(oracle, case)]
+    return [(trial, trial.best()) for trial in trials]
+
+
 def differences(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return where the engine's best assignment, its level or its warnings are not the oracle's."""
     request = request_of(facts, case)
     found = {route.id: Search(Problem(facts, request, device, route)).run() for device, route in routes_of(facts, request)}
     wrong = []
-    for ask in asks_of(oracle, case):
-        trial = Trial(oracle, ask)
-        best = trial.best()
+    for trial, best in tried(oracle, case):
+        ask = trial.ask
         hits = [hit for hit in found[ask.route.id] if hit.cells & trial.bit]
         answers = [Judged(hit.chosen, Level(hit.level), hit.warnings) for hit in hits]
         if answers != ([best] if best else []):
@@ -75,11 +82,11 @@ def differences(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
 def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return which stacks of an answer are not what the oracle finds on each of their platforms, or are missing."""
     stacks = best_stacks(facts, request_of(facts, case))
-    asks = list(asks_of(oracle, case))
-    best = [(ask, trial, trial.best()) for ask in asks for trial in (Trial(oracle, ask),)]
-    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, _, judged in best) else Level.UNKNOWN
+    best = tried(oracle, case)
+    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, judged in best) else Level.UNKNOWN
     wrong = []
-    for ask, trial, judged in best:
+    for trial, judged in best:
+        ask = trial.ask
         here = [
             s for s in stacks if s.route == ask.route.id and ask.python in s.python and ask.os in s.os and ask.arch in s.arch
         ]
@@ -88,7 +95,7 @@ def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
             wrong.append(f"{_where(ask)}: {len(here)} stacks where there should be {int(shown)}")
         for stack in here if judged else ():
             wrong += [f"{_where(ask)}: {flaw}" for flaw in _flaws(trial, stack, judged)]
-    if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for *_, j in best if j and j.level <= worst):
+    if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for _, j in best if j and j.level <= worst):
         wrong.append("a stack lists platforms that nobody asked about")
     return wrong
 

@@ -130,7 +130,7 @@ class Trial:
         self.required = [name for name in oracle.order if name in asked and not self._is_platform(name)]
         # one element, and the same two, come back in thousands of assignments
         self.on_platform, self.warnings, self.bond = cache(self._on_platform), cache(self._warnings), cache(self._bond)
-        self.demands = cache(self._demands)
+        self.demands, self.needs = cache(self._demands), cache(self._needs)
 
     def _is_platform(self, name: str) -> bool:
         return self.heads[name].platform or name == "device"
@@ -361,9 +361,11 @@ class Trial:
 
     def needed(self, members: dict[str, int]) -> set[str]:
         """Return the packages that the chosen builds need here."""
+        return set().union(*(self.needs(*member) for member in members.items()))
+
+    def _needs(self, name: str, number: int) -> set[str]:
         return {
             to
-            for name, number in members.items()
             for to in self.oracle.targets.get(name, ())
             if self.heads[to].role is Role.PACKAGE
             for edge in self.oracle.said(name, number, to)

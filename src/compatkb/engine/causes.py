@@ -80,6 +80,12 @@ def _blockers(problem: Problem) -> list[Blocker]:
         for to in problem.facts.edges_from(product)
         if to not in variables and problem.facts.products[to].role == "leaf"
     ]
+    leaves += [
+        ("claim", to, dimension)
+        for to in dict.fromkeys(blocker[2] for blocker in leaves)
+        for dimension in ("os", "python", "arch")
+        if problem.facts.edges(to, dimension)
+    ]
     held = {pin.product for pin in problem.request.pins}
     told = pairs + dims
     told.sort(key=lambda blocker: -len(held & set(blocker)))  # what the user named explains best

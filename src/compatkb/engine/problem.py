@@ -173,8 +173,7 @@ class Problem:
         if idx < 0 or idx >= len(self.facts.elements(product)):
             return Levels(cells, 0, 0)
         element = self.facts.elements(product)[idx]
-        quiet = frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
-        ground = self.view.ground(product, idx, quiet)
+        ground = self.view.ground(product, idx, self.quiet(product))
         strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
         pin = self._pins.get(GLIBC)
         if pin and product != GLIBC and self.facts.products[product].role not in ("leaf", "dimension"):
@@ -191,6 +190,10 @@ class Problem:
         unknown |= (strong | weak) & ground.open
         known = ~ground.denied & ~ground.open
         return Levels(strong & known, weak & known, unknown & ~ground.denied)
+
+    def quiet(self, product: str) -> frozenset[str]:
+        """Return the platform dimensions of which a product's claims are ignored."""
+        return frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""

@@ -113,7 +113,7 @@ class Search:
         domain = self._domains[product]
         found: list[int] = []
         if domain < 0:  # the absence is ignored: one build that fits everything stands for it
-            return [JOKER]
+            return [JOKER, ABSENT] if product in self.problem.optional else [JOKER]
         for other, number in chosen:
             if number >= 0:
                 domain &= self.problem.allowed(other, number, product)
@@ -184,7 +184,7 @@ class Search:
         bad = faint = 0
         for leaf, rows in leaf_rows(self.problem, present).items():
             for cells, mask, weak in _split(rows):
-                bad |= cells & ~self.problem.view.somewhere(leaf, mask)
+                bad |= cells & ~self.problem.view.somewhere(leaf, mask, self.problem.quiet(leaf))
                 if weak:
                     faint |= cells
         return bad & self.problem.cells, faint

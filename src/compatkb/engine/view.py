@@ -42,7 +42,7 @@ class View:
         self._offers: dict[str, int] = {}
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
-        self._somewhere: dict[tuple[str, int], int] = {}
+        self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
         self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._needs: dict[str, dict[str, int]] = {}
@@ -135,14 +135,14 @@ class View:
         """Return whether an element names values of a dimension that it was made for or tried with."""
         return any(edge.kind != "breaks" and edge.vouches and not edge.open for edge in self.says(product, idx, dimension))
 
-    def somewhere(self, leaf: str, mask: int) -> int:
-        """Return the platforms on which at least one of some versions of a leaf can be."""
-        key = (leaf, mask)
+    def somewhere(self, leaf: str, mask: int, ignored: frozenset[str]) -> int:
+        """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
+        key = (leaf, mask, ignored)
         if key not in self._somewhere:
             cells = 0
             for n in range(mask.bit_length()):
                 if mask >> n & 1:
-                    cells |= ~self.ground(leaf, n, frozenset()).denied
+                    cells |= ~self.ground(leaf, n, ignored).denied
                     if cells == -1:
                         break
             self._somewhere[key] = cells
