@@ -156,9 +156,8 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
             wrong.append(f"{route.id}: no causes")
         elif admits(active):
             wrong.append(f"{route.id}: {active} admit a stack")
-        for left_out in active:
-            if not admits(tuple(blocker for blocker in active if blocker != left_out)):
-                wrong.append(f"{route.id}: {active} exclude everything without {left_out}")
+        needless = [b for b in active if not admits(tuple(blocker for blocker in active if blocker != b))]
+        wrong += [f"{route.id}: {active} exclude everything without {left_out}" for left_out in needless]
     return wrong
 
 

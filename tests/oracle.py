@@ -286,7 +286,8 @@ class Trial:
 
         Of the machine the provider speaks for all, if it says anything; and what one member only infers is not certain.
         """
-        vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in members if other != name}
+        others = [other for other in members if other != name]
+        vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in others}
         if self.heads[name].role is not Role.DIMENSION:
             return min(vouched.values())
         speaking = {other: level for other, level in vouched.items() if self._speaks(other, members[other], name)}
@@ -333,9 +334,8 @@ class Trial:
         """Return what the members demand of leaves that are no members; waived pins apart."""
         found = []
         for name, number in members.items():
-            for edge in self.demands(name, number):
-                if edge.to not in members and not self._waived(members, edge, number):
-                    found.append(edge)
+            demands = self.demands(name, number)
+            found += [e for e in demands if e.to not in members and not self._waived(members, e, number)]
         return found
 
     def _demands(self, name: str, number: int) -> list[Edge]:

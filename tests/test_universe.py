@@ -58,8 +58,7 @@ class World:
             *platform(systems=(*SYSTEMS, ("ubuntu", "linux"))),
             product("hardware", role="dimension", scheme="listed", rank=540, releases=["max", "arc"]),
         ]
-        made = build_knowledge(files_of(self.products, indexes=self.indexes, routes=self.routes, dimensions=dimensions))
-        return made
+        return build_knowledge(files_of(self.products, indexes=self.indexes, routes=self.routes, dimensions=dimensions))
 
 
 # -- made-up facts ------------------------------------------------------------------------------------------------
