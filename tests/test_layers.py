@@ -22,7 +22,7 @@ LAYERS = (
     ("placing",),
     ("assembling",),
     ("observations",),
-    ("engine.records",),
+    ("records",),
     ("snapshot.cells", "snapshot.citation"),
     ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags"),
     ("snapshot.compile",),

@@ -7,11 +7,11 @@ TYPE_CHECKING = False  # as in typing, which every start would have to import
 if TYPE_CHECKING:
     from compatkb.api import KnowledgeBase
     from compatkb.engine.answer import Answer
-    from compatkb.engine.records import Request
     from compatkb.engine.stacks import Stack
     from compatkb.errors import CompatkbError, DataError, GaveUpError, UsageError
+    from compatkb.records import Request
 
-_HOMES = {"KnowledgeBase": "api", "Answer": "engine.answer", "Request": "engine.records", "Stack": "engine.stacks"}
+_HOMES = {"KnowledgeBase": "api", "Answer": "engine.answer", "Request": "records", "Stack": "engine.stacks"}
 
 
 def __getattr__(name: str) -> object:

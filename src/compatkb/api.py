@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from compatkb.asking import find_product, make_request
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.engine.records import Request
+from compatkb.records import Request
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
-from compatkb.engine.records import Pin, Product, Request
 from compatkb.errors import UsageError
+from compatkb.records import Pin, Product, Request
 from compatkb.snapshot.read import Snapshot
 from compatkb.words import word_key
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from compatkb.engine.causes import Cause, causes_of
 from compatkb.engine.problem import Problem
-from compatkb.engine.records import UNKNOWN, Pin, Request, Route
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.records import UNKNOWN, Pin, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 MOST_NEAREST = 8

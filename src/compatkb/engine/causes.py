@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from compatkb.engine.problem import Blocker, Problem
-from compatkb.engine.records import STRONG, Edge, Element, Request, Route
 from compatkb.engine.search import Search
+from compatkb.records import STRONG, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 

@@ -8,8 +8,8 @@ ignore blockers; that is how causes are shown to be minimal.
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.engine.records import Edge, Element, Request, Route
 from compatkb.engine.view import NO_PAIR, Pair, judged, view_of
+from compatkb.records import Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 Blocker = tuple[str, ...]

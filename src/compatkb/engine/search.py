@@ -7,8 +7,8 @@ where every platform that it could still serve already has an answer that is at 
 from typing import NamedTuple
 
 from compatkb.engine.problem import ABSENT, JOKER, Problem
-from compatkb.engine.records import STRONG, UNKNOWN, WEAK, Found
 from compatkb.errors import GaveUpError
+from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63

@@ -5,8 +5,8 @@ from functools import cache
 from typing import NamedTuple
 
 from compatkb.engine.problem import Problem
-from compatkb.engine.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
 from compatkb.engine.search import LeafRow, leaf_rows
+from compatkb.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.engine.records import STRONG, Advisory, Edge
+from compatkb.records import STRONG, Advisory, Edge
 from compatkb.snapshot.read import Snapshot
 
 _MOST_VIEWS = 64

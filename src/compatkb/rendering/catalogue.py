@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from compatkb.asking import find_versions
-from compatkb.engine.records import Product
 from compatkb.errors import UsageError
+from compatkb.records import Product
 from compatkb.rendering import sentences
 from compatkb.rendering.payload import SCHEMA, claim_payload, source_payload
 from compatkb.snapshot.read import Snapshot

@@ -4,8 +4,8 @@ import json
 import shlex
 from typing import NamedTuple
 
-from compatkb.engine.records import Element
 from compatkb.engine.stacks import Stack
+from compatkb.records import Element
 from compatkb.snapshot.read import Snapshot
 
 

@@ -4,8 +4,8 @@ import json
 from datetime import date
 from typing import Any
 
-from compatkb.engine.records import Element
 from compatkb.engine.stacks import Stack
+from compatkb.records import Element
 from compatkb.snapshot.read import Snapshot
 
 

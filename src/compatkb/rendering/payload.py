@@ -5,8 +5,8 @@ from typing import Any
 
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.causes import Cause
-from compatkb.engine.records import STRONG, UNKNOWN, Request
 from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.records import STRONG, UNKNOWN, Request
 from compatkb.rendering import commands, sentences
 from compatkb.rendering.images import images_of
 from compatkb.snapshot.read import Snapshot

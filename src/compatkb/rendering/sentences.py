@@ -7,8 +7,8 @@ from typing import Any
 
 from compatkb.engine.causes import Cause
 from compatkb.engine.problem import GLIBC, GLIBC_FAMILY
-from compatkb.engine.records import Edge, Element, Request
 from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.records import Edge, Element, Request
 from compatkb.snapshot.read import Snapshot
 
 Cited = tuple[str, str | None]
@@ -287,7 +287,7 @@ def warning_sources(facts: Snapshot, warned: Warned) -> tuple[Cited, ...]:
 
 def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     """Return what is only inferred or not known of a stack, and what would settle it."""
-    from compatkb.engine.records import STRONG, UNKNOWN, WEAK
+    from compatkb.records import STRONG, UNKNOWN, WEAK
 
     if stack.level == STRONG:
         return []

@@ -4,8 +4,8 @@ import textwrap
 from datetime import date
 
 from compatkb.engine.answer import Answer
-from compatkb.engine.records import Request
 from compatkb.engine.stacks import Stack
+from compatkb.records import Request
 from compatkb.rendering import commands, sentences
 from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import claim_payload, stack_sources, unsettled

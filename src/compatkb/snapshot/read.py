@@ -6,8 +6,8 @@ import sqlite3
 from functools import cached_property
 from typing import Any
 
-from compatkb.engine.records import STRONG, WEAK, Advisory, Edge, Element, Floor, Product, Route
 from compatkb.errors import DataError
+from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Floor, Product, Route
 from compatkb.snapshot.schema import FORMAT
 from compatkb.words import word_key
 
