@@ -14,10 +14,10 @@ from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
 from compatkb.engine import causes
 from compatkb.engine.answer import best_stacks, routes_of
 from compatkb.engine.problem import Blocker, Problem
-from compatkb.engine.records import Pin, Request
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack
 from compatkb.models import Role
+from compatkb.records import Pin, Request
 from compatkb.snapshot.read import Snapshot
 
 
@@ -107,6 +107,7 @@ def _flaws(trial: Trial, stack: Stack, best: Judged) -> Iterator[str]:
             versions = [element.version for element in trial.oracle.knowledge.elements[name]]
             numbers[name] = versions.index(stack.known[name][0])
     core = {name: numbers[name] for name in stack.requested}
+    shown = {name: n for name, n in numbers.items() if trial.heads[name].role is not Role.LEAF}
     if tuple(core.items()) != best.members:
         yield f"the stack holds {core}, the best is {dict(best.members)}"
     for one, other in combinations(core.items(), 2):
@@ -119,6 +120,10 @@ def _flaws(trial: Trial, stack: Stack, best: Judged) -> Iterator[str]:
             yield from _leaf_flaws(trial, core, member)
         else:
             yield from _companion_flaws(trial, core, member, stack)
+    if any(trial.bond(one, other).denied for one, other in combinations(shown.items(), 2)):
+        yield "companions exclude each other"
+    if trial.leaves(shown) is None:
+        yield "companions need other runtimes than the stack"
 
 
 def _leaf_flaws(trial: Trial, core: dict[str, int], member: Member) -> Iterator[str]:
@@ -153,7 +158,7 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
             return bool(Search(Problem(facts, request, device, route, every - set(kept)), first_only=True).run())
 
         if not active:
-            wrong.append(f"{route.id}: no causes")
+            wrong.append(f"{route.id}: no causes for {case}")
         elif admits(active):
             wrong.append(f"{route.id}: {active} admit a stack")
         needless = [b for b in active if not admits(tuple(blocker for blocker in active if blocker != b))]

@@ -13,14 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from compatkb.assembling import build_knowledge
 from compatkb.canonical import product_text, text_of
-from compatkb.engine.records import Pin, Request
 from compatkb.knowledge import Knowledge
 from compatkb.loader import Files, load
 from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, RouteFile
+from compatkb.records import Pin, Request
 from compatkb.snapshot.compile import compile_snapshot
 from compatkb.snapshot.read import Snapshot
 
@@ -210,11 +211,16 @@ def universe(directory: Path, products: Iterable[Record], **more: Any) -> Snapsh
     return compiled(build_knowledge(load(data_directory(directory / "data", products, **more))), directory)
 
 
+def snapshot(knowledge: Knowledge, directory: Path) -> str:
+    """Store the snapshot of a knowledge base in a new file under `directory`, and return its path."""
+    target = Path(mkdtemp(dir=directory)) / "snapshot.sqlite"
+    compile_snapshot(knowledge, target, "made-up")
+    return str(target)
+
+
 def compiled(knowledge: Knowledge, directory: Path) -> Snapshot:
     """Return the snapshot of a knowledge base, stored in a new file under `directory`."""
-    target = next(path for n in count() if not (path := directory / f"snapshot-{n}.sqlite").exists())
-    compile_snapshot(knowledge, target, "made-up")
-    return Snapshot(str(target))
+    return Snapshot(snapshot(knowledge, directory))
 
 
 # -- requests -----------------------------------------------------------------------------------------------------

@@ -1,27 +1,33 @@
 """Engine and oracle over made-up knowledge bases, and what must hold of any knowledge base."""
 
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from agreement import Case, differences
+from agreement import Case, broken_promises, differences, request_of, unsound_causes
 from builders import (
     LONG_AGO,
     PYTHONS,
     SYSTEMS,
     TODAY,
     Record,
+    breaks,
     build,
     claim,
     compiled,
+    constrains,
     files_of,
     index,
     listing,
+    needs,
     platform,
     product,
     release,
     route,
+    snapshot,
+    verified,
     wheel,
 )
 from hypothesis import HealthCheck, given, settings
@@ -29,13 +35,16 @@ from hypothesis import strategies as st
 from oracle import Oracle
 
 from compatkb.assembling import build_knowledge
+from compatkb.engine.answer import Answer, best_stacks, resolve, routes_of
+from compatkb.engine.problem import Problem
+from compatkb.engine.search import Search
 from compatkb.knowledge import Knowledge
+from compatkb.snapshot.read import Snapshot
 
 NAMES = ("torch", "ipex", "ccl", "inc")
 VERSIONS = ("1.0", "2.0", "3.0", "4.0", "5.0")
+KINDS = ("needs", "constrains", "verified", "verified", "verified", "breaks")
 DAYS = (date(2023, 1, 1), date(2024, 1, 1), date(2025, 1, 1), TODAY)
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 
 def checked(examples: int) -> Any:
@@ -118,12 +127,11 @@ conditions = st.one_of(
 
 
 @st.composite
-def claims(draw: st.DrawFn, sizes: dict[str, int]) -> Record:
+def claims(draw: st.DrawFn, sizes: dict[str, int], kinds: tuple[str, ...] = KINDS, *, leaf: bool = True) -> Record:
     """Return a claim about packages, the leaf, the platform or the hardware."""
-    of = draw(st.sampled_from(list(sizes)))
-    kind = draw(st.sampled_from(("needs", "constrains", "verified", "verified", "verified", "breaks")))
+    of, kind = draw(st.sampled_from(list(sizes))), draw(st.sampled_from(kinds))
     others = [name for name in sizes if name != of]
-    to = draw(st.sampled_from((*others * 4, "lib", "lib", "lib", "python", "os", "hardware")))
+    to = draw(st.sampled_from((*others * 4, *["lib"] * 3 * leaf, "python", "os", "hardware")))
     if to == "lib":
         found = [f"lib{draw(st.sampled_from(('==', '==', '>=', '<=')))}{draw(st.sampled_from(VERSIONS[:3]))}"]
     elif to in sizes:
@@ -213,11 +221,261 @@ def questions(draw: st.DrawFn, *, ages: bool = True) -> tuple[World, Case]:
     return world, draw(cases(world))
 
 
-@checked(150)
+@st.composite
+def additions(draw: st.DrawFn) -> tuple[World, Case, Record]:
+    """Return a world, a question, and one more claim that denies something."""
+    world, case = draw(questions())
+    sizes = {p["product"]["id"]: len(p["release"]) for p in world.products if p["product"]["role"] == "package"}
+    return world, case, draw(claims(sizes, kinds=("needs", "constrains", "breaks"), leaf=False))
+
+
+# -- the oracle, and brute force ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where snapshots are kept."""
+    return tmp_path_factory.mktemp("snapshots")
+
+
+@checked(120)
 @given(question=questions())
-def test_engine_and_brute_force_agree(question: tuple[World, Case], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_engine_and_brute_force_agree(question: tuple[World, Case], folder: Path) -> None:
     """On every platform the engine's best assignment, level and warnings are what trying everything finds."""
     world, case = question
     knowledge = world.knowledge()
-    facts = compiled(knowledge, tmp_path_factory.getbasetemp())
-    assert differences(Oracle(knowledge), facts, case) == []
+    assert differences(Oracle(knowledge), compiled(knowledge, folder), case) == []
+
+
+@checked(80)
+@given(question=questions())
+def test_stacks_are_rectangles_and_causes_are_needed(question: tuple[World, Case], folder: Path) -> None:
+    """A stack holds on each platform that it lists; each cause of a negative answer is needed, and all do exclude."""
+    world, case = question
+    knowledge = world.knowledge()
+    facts = compiled(knowledge, folder)
+    assert broken_promises(Oracle(knowledge), facts, case) + unsound_causes(facts, case) == []
+
+
+# -- properties ---------------------------------------------------------------------------------------------------
+
+
+@checked(40)
+@given(question=questions(), data=st.data())
+def test_order_of_pins_changes_nothing(question: tuple[World, Case], folder: Path, data: st.DataObject) -> None:
+    """What a request names first does not matter, nor what was asked before."""
+    world, case = question
+    path = snapshot(world.knowledge(), folder)
+    facts, request = Snapshot(path), request_of(Snapshot(path), case)
+    pins, bare = data.draw(st.permutations(request.pins)), data.draw(st.permutations(request.bare))
+    expected = told(resolve(facts, request))
+    best_stacks(facts, request._replace(pins=request.pins[1:], as_of=DAYS[0].toordinal()))
+    assert told(resolve(facts, request._replace(pins=tuple(pins), bare=tuple(bare)))) == expected
+    assert told(resolve(Snapshot(path), request)) == expected
+
+
+@checked(40)
+@given(question=questions(), place=st.integers(0, 2))
+def test_unrelated_product_changes_nothing(question: tuple[World, Case], folder: Path, place: int) -> None:
+    """A product of which nobody speaks, wherever it ranks, changes no answer."""
+    world, case = question
+    alone = product(
+        "other", releases=["1.0", "2.0"], claims=[needs("other==1.0", "python==3.11"), breaks("other==2.0", "lib==9.0")]
+    )
+    more = replace(world, products=[*world.products[:place], alone, *world.products[place:]])
+    before, after = compiled(world.knowledge(), folder), compiled(more.knowledge(), folder)
+    assert told(resolve(after, request_of(after, case))) == told(resolve(before, request_of(before, case)))
+
+
+@checked(50)
+@given(addition=additions())
+def test_denying_claim_never_adds_a_stack(addition: tuple[World, Case, Record], folder: Path) -> None:
+    """Where nothing went together, nothing does after one more claim that denies; a break makes nothing better."""
+    world, case, extra = addition
+    owner = next(p for p in world.products if extra["of"].startswith(p["product"]["id"]))
+    more = replace(world, products=[{**p, "claim": [*p["claim"], extra]} if p is owner else p for p in world.products])
+    before, after = (found(compiled(w.knowledge(), folder), case) for w in (world, more))
+    assert after.keys() <= before.keys()
+    if extra["kind"] == "breaks":
+        assert [key for key in after if after[key] < before[key]] == []
+
+
+@checked(40)
+@given(question=questions(ages=False), days=st.integers(1, 1000))
+def test_later_day_never_loses_a_stack(question: tuple[World, Case], folder: Path, days: int) -> None:
+    """Without yanks and ends of life, what goes together on a day goes together on every later one."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    earlier, later = found(facts, case), found(facts, replace(case, as_of=case.as_of + timedelta(days)))
+    assert earlier.keys() <= later.keys()
+    assert [key for key in earlier if later[key] > earlier[key]] == []
+
+
+def told(answer: Answer) -> tuple[object, ...]:
+    """Return what an answer says, without the numbers that another set of products shifts."""
+    stacks = [
+        (s.device, s.route, s.level, [(e.product, e.version) for e in s.packages], s.python, s.os, s.known, s.bounds)
+        for s in (*answer.stacks, *(near.stack for near in answer.nearest))
+    ]
+    causes = [(cause.blocker, cause.certain, [e.version for e in cause.elements]) for cause in answer.causes]
+    return answer.verdict, stacks, causes, [(near.relaxed, near.where) for near in answer.nearest]
+
+
+def found(facts: Snapshot, case: Case) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return level and warnings of what the search finds, by route and platform bit."""
+    request = request_of(facts, case)
+    best = {}
+    for device, way in routes_of(facts, request):
+        for hit in Search(Problem(facts, request, device, way)).run():
+            for bit in range(hit.cells.bit_length()):
+                if hit.cells >> bit & 1:
+                    best[way.id, bit] = (hit.level, hit.warnings)
+    return best
+
+
+# -- rules on the smallest worlds ---------------------------------------------------------------------------------
+
+RECIPE = {"of": "ipex==1.0", "steps": [["torch"], ["ipex"]], "sources": ["page"]}
+
+
+def everywhere(versions: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return the same packages for every system."""
+    return {system: dict(versions) for system in SYSTEMS}
+
+
+def lib(*listed: str) -> Record:
+    """Return a runtime that is known through the pins of others, and versions of it that are listed besides."""
+    return product("lib", role="leaf", releases=listed)
+
+
+def torch(*said: Record, releases: tuple[str, ...] = ("1.0",)) -> Record:
+    """Return torch with what it says."""
+    return product("torch", releases=releases, claims=said)
+
+
+def ipex(*said: Record, **more: Any) -> Record:
+    """Return IPEX 1.0 with what it says."""
+    return product("ipex", releases=["1.0"], claims=said, **more)
+
+
+@pytest.mark.parametrize(
+    ("products", "bare", "expected"),
+    [
+        pytest.param(
+            [torch(needs("torch", "ipex==1.0", when={"os": ["linux"]})), ipex()],
+            [],
+            {"linux": {"torch": "1.0", "ipex": "1.0"}, "windows": {"torch": "1.0"}},
+            id="need-holds-where-its-condition-holds",
+        ),
+        pytest.param(
+            [torch(needs("torch", "ipex==1.0", when={"device": ["xpu"]})), ipex()],
+            [],
+            {"linux": {"torch": "1.0"}, "windows": {"torch": "1.0"}},
+            id="need-of-another-device",
+        ),
+        pytest.param(
+            [
+                torch(needs("torch==1.0", "ipex"), releases=("1.0", "2.0")),
+                ipex(needs("ipex", "ccl==1.0"), verified("ipex", "torch>=1.0")),
+                product("ccl", releases=["1.0"], claims=[needs("ccl", "ipex==1.0")]),
+            ],
+            [],
+            everywhere({"torch": "2.0"}),
+            id="what-only-need-each-other-stay-away",
+        ),
+        pytest.param(
+            [torch(needs("torch", "lib==1.0"), breaks("torch", "lib==1.0")), lib()], [], {}, id="pin-and-break-of-one-version"
+        ),
+        pytest.param(
+            [torch(needs("torch", "lib==1.0"), constrains("torch", "lib>=5.0")), lib()],
+            [],
+            {},
+            id="pin-below-an-unlisted-range",
+        ),
+        pytest.param(
+            [torch(constrains("torch", "lib>=5.0"), constrains("torch", "lib<6.0")), lib("1.0")],
+            [],
+            everywhere({"torch": "1.0"}),
+            id="ranges-that-an-unlisted-version-fits",
+        ),
+        pytest.param(
+            [
+                torch(needs("torch", "lib==1.0")),
+                ipex(
+                    needs("ipex", "lib==2.0"),
+                    verified("ipex", "torch==1.0"),
+                    install=[{**RECIPE, "waives": ["torch==1.0: lib==1.0"]}],
+                ),
+                lib(),
+            ],
+            ["ipex"],
+            everywhere({"torch": "1.0", "ipex": "1.0", "lib": "2.0"}),
+            id="waived-pin",
+        ),
+        pytest.param(
+            [
+                torch(needs("torch", "lib==1.0"), releases=("1.0", "2.0")),
+                ipex(
+                    needs("ipex", "lib==2.0"),
+                    needs("ipex", "torch==2.0"),
+                    install=[{**RECIPE, "waives": ["torch==1.0: lib==1.0"]}],
+                ),
+                lib(),
+            ],
+            ["ipex"],
+            {},
+            id="pin-waived-for-another-release",
+        ),
+        pytest.param(
+            [
+                torch(needs("torch", "lib==1.0")),
+                ipex(
+                    needs("ipex", "lib==2.0"),
+                    verified("ipex", "torch==1.0"),
+                    install=[{**RECIPE, "waives": ["torch==1.0: lib==3.0"]}],
+                ),
+                lib("3.0"),
+            ],
+            ["ipex"],
+            {},
+            id="another-pin-waived",
+        ),
+        pytest.param(
+            [
+                torch(needs("torch", "lib==1.0")),
+                product(
+                    "vision",
+                    role="companion",
+                    releases=["1.0"],
+                    claims=[needs("vision", "torch==1.0"), needs("vision", "lib==2.0")],
+                ),
+                lib(),
+            ],
+            [],
+            everywhere({"torch": "1.0", "lib": "1.0"}),
+            id="companion-with-another-runtime-is-not-shown",
+        ),
+        pytest.param(
+            [
+                torch(),
+                product("vision", role="companion", releases=["1.0"], claims=[needs("vision", "torch==1.0")]),
+                product(
+                    "audio",
+                    role="companion",
+                    releases=["1.0"],
+                    claims=[needs("audio", "torch==1.0"), breaks("audio", "vision")],
+                ),
+            ],
+            [],
+            everywhere({"torch": "1.0", "vision": "1.0"}),
+            id="of-companions-that-exclude-each-other-the-first",
+        ),
+    ],
+)
+def test_rule(products: list[Record], bare: list[str], expected: dict[str, dict[str, str]], tmp_path: Path) -> None:
+    """What goes together on each system, on the smallest knowledge base that could get it wrong."""
+    knowledge = build_knowledge(files_of(products, dimensions=platform(pythons=("3.12",))))
+    facts, case = compiled(knowledge, tmp_path), Case("cpu", TODAY, bare=tuple(bare))
+    stacks = best_stacks(facts, request_of(facts, case))
+    assert {system: {e.product: e.version for e in s.packages} for s in stacks for system in s.os} == expected
+    assert differences(Oracle(knowledge), facts, case) + broken_promises(Oracle(knowledge), facts, case) == []

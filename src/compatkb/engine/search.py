@@ -144,10 +144,11 @@ class Search:
 
     def _finish(self, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
         present = [(p, i) for p, i in chosen if i != ABSENT]
-        if not self._closed(present):
+        whole = self._closed(present)
+        if not whole:
             return
-        s, w, u = self._attached(present, strong, weak, unknown)
-        bad, faint = self._leaf_conflicts(present)
+        s, w, u = self._attached(present, strong & whole, weak & whole, unknown & whole)
+        bad, faint = leaf_conflicts(self.problem, present)
         s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, 0 if self.known_only else u & ~bad
         for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
             cells = self._open(cells, kind, warned)
@@ -156,15 +157,19 @@ class Search:
                 self._covered[level] = self._covered.get(level, 0) | cells
                 self.raw.append((level, len(self.raw), tuple(present), cells))
 
-    def _closed(self, present: list[tuple[str, int]]) -> bool:
-        """Return whether everything is there that is needed, and nothing that nobody asked for."""
-        names = {product for product, _ in present}
-        needed: set[str] = set()
-        for product, idx in present:
-            if idx >= 0:
-                needs = self.problem.view.needs(product)
-                needed |= {to for to, mask in needs.items() if to in self._variables and mask >> idx & 1}
-        return needed <= names <= needed | set(self.problem.required)
+    def _closed(self, present: list[tuple[str, int]]) -> int:
+        """Return where everything is there that is needed, and nothing that no required product leads to."""
+        reach = {product: -1 if product in self.problem.required else 0 for product in self._variables}
+        members = dict(present)
+        for _ in self.problem.optional:
+            for product, idx in present:
+                if idx >= 0 and reach[product]:
+                    for to in self.problem.optional:
+                        reach[to] |= reach[product] & self.problem.view.needed(product, idx, to)
+        cells = self.problem.cells
+        for product in self.problem.optional:
+            cells &= reach[product] if product in members else ~reach[product]
+        return cells
 
     def _attached(self, present: list[tuple[str, int]], strong: int, weak: int, unknown: int) -> tuple[int, int, int]:
         """Lower the level where something in the stack is vouched for by nothing else in it."""
@@ -178,16 +183,6 @@ class Search:
             weak = (weak | strong & ~firm) & (firm | faint)
             strong &= firm
         return strong, weak, unknown
-
-    def _leaf_conflicts(self, present: list[tuple[str, int]]) -> tuple[int, int]:
-        """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
-        bad = faint = 0
-        for leaf, rows in leaf_rows(self.problem, present).items():
-            for cells, mask, weak in _split(rows):
-                bad |= cells & ~self.problem.view.somewhere(leaf, mask, self.problem.quiet(leaf))
-                if weak:
-                    faint |= cells
-        return bad & self.problem.cells, faint
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
@@ -217,9 +212,11 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
     """Return what a stack's builds require of products that are known only through pins, waived pins left out."""
     names = {product for product, _ in present}
     waived = {
-        edge
-        for product, mask, edge in problem.facts.waivers
+        (edge, number)
+        for product, mask, edge, of_mask in problem.facts.waivers
         if any(p == product and i >= 0 and mask >> i & 1 for p, i in present)
+        for number in range(of_mask.bit_length())
+        if of_mask >> number & 1
     }
     found: dict[str, list[LeafRow]] = {}
     for product, idx in present:
@@ -228,18 +225,35 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
         for to in problem.facts.edges_from(product):
             if to in names or problem.facts.products[to].role != "leaf" or ("claim", product, to) in problem.ignored:
                 continue
-            size = (1 << len(problem.facts.elements(to))) - 1
+            unlisted = 1 << len(problem.facts.elements(to))  # stands for every version that the data do not list
             for edge in problem.view.says(product, idx, to):
-                if edge.id in waived or edge.kind == "verified" or edge.open:
+                if (edge.id, idx) in waived or edge.kind == "verified" or edge.open:
                     continue
                 cells = edge.denies & problem.cells
                 if cells:
-                    mask = size & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask
-                    mask = mask or size  # a range that names no known version says nothing of the known ones
+                    if edge.kind == "breaks":
+                        mask = (unlisted << 1) - 1 & ~edge.to_mask
+                    else:
+                        mask = edge.to_mask if _names_one(edge.spec) else edge.to_mask | unlisted
                     exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
                     bound = edge.spec if edge.kind == "constrains" else ""
                     found.setdefault(to, []).append(LeafRow(cells, mask, edge.level, exact, edge.listed, bound))
     return found
+
+
+def _names_one(spec: str) -> bool:
+    """Return whether a specifier names versions exactly, and so no version that the data do not list."""
+    return all(part.startswith("==") and "*" not in part and "," not in part for part in spec.split(" or "))
+
+
+def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
+    """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
+    bad = faint = 0
+    for leaf, rows in leaf_rows(problem, present).items():
+        for cells, mask, weak in _split(rows):
+            bad |= cells & ~problem.view.somewhere(leaf, mask, problem.quiet(leaf))
+            faint |= cells if weak else 0
+    return bad & problem.cells, faint
 
 
 def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 from compatkb.engine.problem import Problem
-from compatkb.engine.search import LeafRow, leaf_rows
+from compatkb.engine.search import LeafRow, leaf_conflicts, leaf_rows
 from compatkb.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
@@ -70,7 +70,11 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     chosen = [(p, i) for p, i in found.chosen if i >= 0]
     parts: list[tuple[int, tuple[object, ...]]] = [(found.cells, ())]
     for product in _companions(problem, chosen):
-        parts = _cut(parts, _companion_cells(problem, chosen, product, found))
+        cut = []
+        for cells, facts in parts:
+            beside = [(fact.product, fact.idx) for fact in facts if isinstance(fact, Element)]
+            cut += _cut([(cells, facts)], _companion_cells(problem, chosen, beside, product, found))
+        parts = cut
     rows = leaf_rows(problem, chosen)
     for leaf in rows:
         parts = _cut(parts, _leaf_cells(problem, leaf, rows[leaf], found.cells))
@@ -103,7 +107,9 @@ def _companions(problem: Problem, chosen: list[tuple[str, int]]) -> list[str]:
     return [p.id for p in problem.facts.products.values() if p.role == "companion" and p.id not in names]
 
 
-def _companion_cells(problem: Problem, chosen: list[tuple[str, int]], product: str, found: Found) -> list[tuple[int, object]]:
+def _companion_cells(
+    problem: Problem, chosen: list[tuple[str, int]], beside: list[tuple[str, int]], product: str, found: Found
+) -> list[tuple[int, object]]:
     """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
     left = found.cells
     values: list[tuple[int, object]] = []
@@ -125,7 +131,10 @@ def _companion_cells(problem: Problem, chosen: list[tuple[str, int]], product: s
             good = pair.strong if found.level == STRONG else pair.strong | pair.weak
             vouched |= good
             fit &= ~pair.denied & ~pair.muddled & (~pair.matters | good)
-        fit &= vouched & left
+        for other, number in beside:
+            fit &= ~problem.pair(product, idx, other, number).denied
+        bad, faint = leaf_conflicts(problem, [*chosen, *beside, (product, idx)])
+        fit &= vouched & left & ~bad & (~faint if found.level == STRONG else -1)
         if fit:
             values.append((fit, element))
             left &= ~fit

@@ -81,6 +81,14 @@ class View:
             self._needs[product] = found
         return self._needs[product]
 
+    def needed(self, product: str, idx: int, to: str) -> int:
+        """Return the platforms on which an element needs another product."""
+        cells = 0
+        for edge in self.says(product, idx, to):
+            if edge.kind == "needs":
+                cells |= edge.denies
+        return cells
+
     def offers(self, product: str) -> int:
         """Return the elements that can be installed for this device and were out on this day."""
         if product not in self._offers:
@@ -139,12 +147,11 @@ class View:
         """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
         key = (leaf, mask, ignored)
         if key not in self._somewhere:
-            cells = 0
-            for n in range(mask.bit_length()):
-                if mask >> n & 1:
+            listed = mask & (1 << len(self.facts.elements(leaf))) - 1
+            cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
+            for n in range(listed.bit_length()):
+                if listed >> n & 1:
                     cells |= ~self.ground(leaf, n, ignored).denied
-                    if cells == -1:
-                        break
             self._somewhere[key] = cells
         return self._somewhere[key]
 

@@ -168,7 +168,8 @@ def waivers(knowledge: Knowledge) -> Iterator[Row]:
         for text in install.waives:
             of_term, _, to_term = (part.strip() for part in text.partition(":"))
             of, of_mask = knowledge.mask(of_term)
-            to, _ = split_term(to_term)
+            to, to_mask = knowledge.mask(to_term)
             for number, edge in enumerate(knowledge.edges):
-                if edge.of == of and edge.to == to and edge.of_mask & of_mask and edge.kind is Kind.NEEDS:
-                    yield {"product": product, "mask": f"{mask:x}", "edge": number}
+                same = edge.of == of and edge.to == to and edge.to_mask == to_mask and edge.kind is Kind.NEEDS
+                if same and edge.of_mask & of_mask:
+                    yield {"product": product, "mask": f"{mask:x}", "edge": number, "of_mask": f"{edge.of_mask & of_mask:x}"}

@@ -198,9 +198,10 @@ class Snapshot:
         return (self.cells(row[8]), int(row[9], 16), _pairs(row[10]))
 
     @cached_property
-    def waivers(self) -> tuple[tuple[str, int, int], ...]:
-        """Product, its elements, and the edge that does not hold beside them."""
-        return tuple((p, int(m, 16), e) for p, m, e in self._db.execute("select product, mask, edge from waiver"))
+    def waivers(self) -> tuple[tuple[str, int, int, int], ...]:
+        """Product and its elements; the edge that does not hold beside them, and for which of its elements."""
+        query = "select product, mask, edge, of_mask from waiver"
+        return tuple((p, int(m, 16), e, int(o, 16)) for p, m, e, o in self._db.execute(query))
 
     @cached_property
     def scopes(self) -> tuple[tuple[str, str, int, frozenset[str], int], ...]:

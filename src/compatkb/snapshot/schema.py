@@ -54,7 +54,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
-    "waiver": (_columns("product mask", "edge"), None),
+    "waiver": (_columns("product mask of_mask", "edge"), None),
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
