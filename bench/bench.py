@@ -116,15 +116,15 @@ def _warm() -> dict[str, float]:
 
 def _memory(commands: Path) -> dict[str, float]:
     """Return the peak memory of a resolve."""
-    code = (
-        "import resource, sys\nfrom compatkb.cli import main\n"
+    code = (  # VmHWM, since ru_maxrss counts what the parent held before the exec
+        "import sys\nfrom compatkb.cli import main\n"
         f"try: main({QUESTION!r})\nexcept SystemExit: pass\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, file=sys.stderr)"
+        "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1], file=sys.stderr)"
     )
     done = subprocess.run(
         [commands / "python", "-c", code], capture_output=True, text=True, check=True, cwd=commands, env=_environment()
     )
-    return {"peak memory (MB)": float(done.stderr.split()[-1])}
+    return {"peak memory (MB)": float(done.stderr.split()[-1]) / 1024}
 
 
 if __name__ == "__main__":

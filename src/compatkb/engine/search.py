@@ -220,24 +220,36 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
     }
     found: dict[str, list[LeafRow]] = {}
     for product, idx in present:
-        if idx < 0:
+        if idx < 0 or idx >= len(problem.facts.elements(product)):
             continue
-        for to in problem.facts.edges_from(product):
-            if to in names or problem.facts.products[to].role != "leaf" or ("claim", product, to) in problem.ignored:
+        for to, edge, row in _demands(problem, product, idx):
+            cells = row.cells & problem.cells
+            if cells and to not in names and (edge, idx) not in waived and ("claim", product, to) not in problem.ignored:
+                found.setdefault(to, []).append(row._replace(cells=cells))
+    return found
+
+
+def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, LeafRow]]:
+    """Return all that an element demands of leaves, with the edges that say it; the same for every question of a view."""
+    known = problem.view.demands.get((product, idx))
+    if isinstance(known, list):
+        return known
+    found: list[tuple[str, int, LeafRow]] = []
+    for to in problem.facts.edges_from(product):
+        if problem.facts.products[to].role != "leaf":
+            continue
+        unlisted = 1 << len(problem.facts.elements(to))  # stands for every version that the data do not list
+        for edge in problem.view.says(product, idx, to):
+            if edge.kind == "verified" or edge.open:
                 continue
-            unlisted = 1 << len(problem.facts.elements(to))  # stands for every version that the data do not list
-            for edge in problem.view.says(product, idx, to):
-                if (edge.id, idx) in waived or edge.kind == "verified" or edge.open:
-                    continue
-                cells = edge.denies & problem.cells
-                if cells:
-                    if edge.kind == "breaks":
-                        mask = (unlisted << 1) - 1 & ~edge.to_mask
-                    else:
-                        mask = edge.to_mask if _names_one(edge.spec) else edge.to_mask | unlisted
-                    exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
-                    bound = edge.spec if edge.kind == "constrains" else ""
-                    found.setdefault(to, []).append(LeafRow(cells, mask, edge.level, exact, edge.listed, bound))
+            if edge.kind == "breaks":
+                mask = (unlisted << 1) - 1 & ~edge.to_mask
+            else:
+                mask = edge.to_mask if _names_one(edge.spec) else edge.to_mask | unlisted
+            exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
+            bound = edge.spec if edge.kind == "constrains" else ""
+            found.append((to, edge.id, LeafRow(edge.denies, mask, edge.level, exact, edge.listed, bound)))
+    problem.view.demands[product, idx] = found
     return found
 
 

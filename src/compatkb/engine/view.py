@@ -46,6 +46,7 @@ class View:
         self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._needs: dict[str, dict[str, int]] = {}
+        self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware."""
