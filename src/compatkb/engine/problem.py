@@ -141,8 +141,7 @@ class Problem:
         for blocker in self.ignored:
             if blocker[:2] == ("claim", self.route.provider):
                 pin = self._pins.get(blocker[2])
-                chosen = [e for e in self.facts.elements(blocker[2]) if pin is None or pin.mask >> e.idx & 1]
-                if not any(e.installable and self.device in e.devices for e in chosen):
+                if not self.view.serving(blocker[2]) & (pin.mask if pin else -1):
                     found.add(blocker[2])
         return frozenset(found)
 

@@ -216,11 +216,12 @@ def _rectangles(problem: Problem, cells: int) -> list[tuple[tuple[str, ...], tup
     grid = problem.facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
     rows: dict[tuple[int, int], list[int]] = {}  # (Pythons, arch): systems
-    for s in range(len(grid["os"])):
-        for a in range(archs):
-            row = cells >> (s * archs + a) * pythons & ((1 << pythons) - 1)
-            if row:
-                rows.setdefault((row, a), []).append(s)
+    while cells > 0:
+        number = ((cells & -cells).bit_length() - 1) // pythons
+        row = cells >> number * pythons & ((1 << pythons) - 1)
+        cells ^= row << number * pythons
+        system, arch = divmod(number, archs)
+        rows.setdefault((row, arch), []).append(system)
     merged: dict[tuple[int, tuple[int, ...]], list[int]] = {}  # (Pythons, systems): archs
     for (row, a), systems in rows.items():
         merged.setdefault((row, tuple(systems)), []).append(a)

@@ -40,6 +40,7 @@ class View:
         self._says: dict[tuple[str, str], list[list[Edge]]] = {}
         self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
         self._offers: dict[str, int] = {}
+        self._serving: dict[str, int] = {}
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
         self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
@@ -101,6 +102,13 @@ class View:
                     kept |= 1 << element.idx
             self._offers[product] = kept
         return self._offers[product]
+
+    def serving(self, product: str) -> int:
+        """Return the elements that can be installed for this device, on whatever day they came out."""
+        if product not in self._serving:
+            fits = (e for e in self.facts.elements(product) if e.installable and self.device in e.devices)
+            self._serving[product] = sum(1 << e.idx for e in fits)
+        return self._serving[product]
 
     def bound(self, product: str) -> dict[frozenset[str], int]:
         """Return the elements that are of use only beside other products, by those products."""
