@@ -124,7 +124,7 @@ def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
 
 
 def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]) -> None:
-    """Leaf products have the versions that claims name, beside those that they list: a range then always shows its ends."""
+    """Leaf products have the versions that claims pin exactly, beside those that they list."""
     named: dict[str, set[str]] = {}
     terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
     names = {str(canonicalize_name(f.product.distribution)): f.product.id for f in by_id.values() if f.product.distribution}
@@ -136,7 +136,7 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         product, spec = split_term(term)
         if product in by_id and by_id[product].product.role is Role.LEAF:
             for clause in spec.split(","):
-                if match := re.fullmatch(r"\s*(?:==|>=|<=|<|>|~=|!=)\s*([^*\s]+)", clause):
+                if match := re.fullmatch(r"\s*==\s*([^*\s]+)", clause):
                     named.setdefault(product, set()).add(match[1])
     for product, versions in named.items():
         scheme = by_id[product].product.scheme

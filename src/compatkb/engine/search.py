@@ -238,16 +238,24 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
     for to in problem.facts.edges_from(product):
         if problem.facts.products[to].role != "leaf":
             continue
-        every = (1 << len(problem.facts.elements(to))) - 1
+        unlisted = 1 << len(problem.facts.elements(to))  # stands for every version that the data do not list
         for edge in problem.view.says(product, idx, to):
             if edge.kind == "verified" or edge.open:
                 continue
-            mask = every & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask or every
+            if edge.kind == "breaks":
+                mask = (unlisted << 1) - 1 & ~edge.to_mask
+            else:
+                mask = edge.to_mask if _names_one(edge.spec) else edge.to_mask | unlisted
             exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
             bound = edge.spec if edge.kind == "constrains" else ""
             found.append((to, edge.id, LeafRow(edge.denies, mask, edge.level, exact, edge.listed, bound)))
     problem.view.demands[product, idx] = found
     return found
+
+
+def _names_one(spec: str) -> bool:
+    """Return whether a specifier names versions exactly, and so no version that the data do not list."""
+    return all(part.startswith("==") and "*" not in part and "," not in part for part in spec.split(" or "))
 
 
 def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
