@@ -311,7 +311,8 @@ class Trial:
             every = range(len(self.oracle.knowledge.elements[leaf]))
             admitted = [{n for n in every if has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS)} for edge in edges]
             here = {n for n in every if self.on_platform(leaf, n) is not None}
-            if not here.intersection(*admitted) and not (set() in admitted and self._is_imaginable(edges)):
+            common = set(every).intersection(*admitted)
+            if not (here & common if common else self._is_imaginable(edges)):
                 return None
             if any(e.kind is Kind.NEEDS and e.vouches and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
                 level = Level.WEAK

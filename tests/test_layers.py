@@ -19,7 +19,7 @@ LAYERS = (
     ("models",),
     ("loader", "canonical", "platforms"),
     ("knowledge",),
-    ("placing",),
+    ("placing", "gaps"),
     ("assembling",),
     ("observations",),
     ("records",),

@@ -400,6 +400,36 @@ def ipex(*said: Record, **more: Any) -> Record:
         ),
         pytest.param(
             [
+                torch(constrains("torch", "lib<2.0")),
+                ipex(constrains("ipex", "lib>=2.0"), verified("ipex", "torch")),
+                lib("1.0", "2.0"),
+            ],
+            ["ipex"],
+            {},
+            id="ranges-that-lie-apart",
+        ),
+        pytest.param(
+            [
+                torch(constrains("torch", "lib>=1.0")),
+                ipex(constrains("ipex", "lib>=0.5,<0.9"), verified("ipex", "torch==1.0")),
+                lib("1.0"),
+            ],
+            ["ipex"],
+            {},
+            id="range-above-an-unlisted-one",
+        ),
+        pytest.param(
+            [
+                torch(constrains("torch", "lib>=0.1")),
+                ipex(constrains("ipex", "lib>=0.5,<0.9"), verified("ipex", "torch==1.0")),
+                lib("1.0"),
+            ],
+            ["ipex"],
+            everywhere({"torch": "1.0", "ipex": "1.0"}),
+            id="range-around-an-unlisted-one",
+        ),
+        pytest.param(
+            [
                 torch(needs("torch", "lib==1.0")),
                 ipex(
                     needs("ipex", "lib==2.0"),

@@ -9,7 +9,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.errors import DataError
-from compatkb.knowledge import Cited, Edge, Element, Knowledge, split_term
+from compatkb.gaps import mark_gaps
+from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
 from compatkb.loader import Files
 from compatkb.models import (
     Basis,
@@ -54,6 +55,7 @@ def build_knowledge(files: Files) -> Knowledge:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += _index_edges(knowledge, file.product.id, listed)
+    mark_gaps(knowledge)
     if problems:
         raise DataError(tuple(problems))
     return knowledge
@@ -207,7 +209,7 @@ def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[
     for to, (to_mask, specs) in targets.items():
         vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
         denies = 0 if claim.kind is Kind.VERIFIED else holds
-        spec = " or ".join(s or "any version" for s in specs)
+        spec = " or ".join(s or ANY_VERSION for s in specs)
         edge = Edge(claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware)
         yield edge
         if denies and of != "os" and to in knowledge.implied:

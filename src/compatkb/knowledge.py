@@ -15,6 +15,7 @@ from compatkb.platforms import Grid
 from compatkb.versions import Scheme, admits, specifier
 
 GLIBC = "glibc"
+ANY_VERSION = "any version"  # the specifier of an edge that only asks for presence
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
 
 
@@ -58,6 +59,7 @@ class Edge:
     devices: frozenset[str] = frozenset()  # empty: every device
     hardware: int = 0  # hardware elements on which alone it holds; 0: any
     listed: bool = False  # read from an index, so installers know it too
+    unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ class Edge(NamedTuple):
     hardware: int
     open: bool
     listed: bool
+    unlisted: int  # gaps between the bounds on a runtime that it leaves open
 
 
 class Advisory(NamedTuple):

@@ -201,7 +201,7 @@ class LeafRow(NamedTuple):
     """What one edge demands of a product that nobody pinned."""
 
     cells: int
-    mask: int  # admitted elements
+    mask: int  # admitted elements, and above them the gaps between bounds
     level: int
     exact: bool  # it pins a version, so the product is in the stack
     listed: bool  # installers read it themselves
@@ -231,31 +231,23 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
 
 def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, LeafRow]]:
     """Return all that an element demands of leaves, with the edges that say it; the same for every question of a view."""
-    known = problem.view.demands.get((product, idx))
-    if isinstance(known, list):
-        return known
+    kept = problem.view.demands.get((product, idx))
+    if isinstance(kept, list):
+        return kept
     found: list[tuple[str, int, LeafRow]] = []
     for to in problem.facts.edges_from(product):
         if problem.facts.products[to].role != "leaf":
             continue
-        unlisted = 1 << len(problem.facts.elements(to))  # stands for every version that the data do not list
+        known = len(problem.facts.elements(to))
         for edge in problem.view.says(product, idx, to):
             if edge.kind == "verified" or edge.open:
                 continue
-            if edge.kind == "breaks":
-                mask = (unlisted << 1) - 1 & ~edge.to_mask
-            else:
-                mask = edge.to_mask if _names_one(edge.spec) else edge.to_mask | unlisted
+            mask = ((1 << known) - 1 & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | edge.unlisted << known
             exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
             bound = edge.spec if edge.kind == "constrains" else ""
             found.append((to, edge.id, LeafRow(edge.denies, mask, edge.level, exact, edge.listed, bound)))
     problem.view.demands[product, idx] = found
     return found
-
-
-def _names_one(spec: str) -> bool:
-    """Return whether a specifier names versions exactly, and so no version that the data do not list."""
-    return all(part.startswith("==") and "*" not in part and "," not in part for part in spec.split(" or "))
 
 
 def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:

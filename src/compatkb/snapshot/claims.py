@@ -28,6 +28,7 @@ def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             "hardware": f"{edge.hardware:x}",
             "open": int(edge.claim in undecided),
             "listed": int(edge.listed),
+            "unlisted": f"{edge.unlisted:x}",
         }
 
 

@@ -168,7 +168,7 @@ class Snapshot:
         if of not in self._edges:
             query = (
                 "select id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, "
-                "hardware, open, listed from edge where of_product = ? order by id"
+                "hardware, open, listed, unlisted from edge where of_product = ? order by id"
             )
             found: dict[str, list[Edge]] = {}
             for row in self._db.execute(query, (of,)):
@@ -176,7 +176,7 @@ class Snapshot:
                 edge = Edge(
                     row[0], row[1], row[2], row[3], int(row[4], 16), row[5], int(row[6], 16), row[7],
                     self.cells(row[8]), self.cells(row[9]), level, frozenset(row[11].split()), int(row[12], 16),
-                    bool(row[13]), bool(row[14]),
+                    bool(row[13]), bool(row[14]), int(row[15], 16),
                 )  # fmt: skip
                 found.setdefault(edge.to, []).append(edge)
             self._edges[of] = {to: tuple(edges) for to, edges in found.items()}

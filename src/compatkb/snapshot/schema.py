@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "1"
+FORMAT = "2"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -43,7 +43,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
     "edge": (
         _columns(
-            "claim kind of_product of_mask to_product to_mask spec basis devices hardware",
+            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",
             "id denies vouches open listed",
         ),
         "id",
