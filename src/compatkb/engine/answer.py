@@ -120,6 +120,9 @@ def _distinct(found: list[Near]) -> list[Near]:
 def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> list[Near]:
     names = tuple(pin.product for pin in relaxed)
     free = _without(facts, request, names)
+    best: dict[str, Stack | None] = {}
+    for route in {route.id: route for _, route in routes_of(facts, free)}.values():
+        best[route.id] = _first(facts, free, route)
     found: list[Near] = []
     if len(relaxed) == 1 and not relaxed[0].extra:
         groups = facts.series(names[0])
@@ -129,20 +132,19 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
+                if not best[route.id]:
+                    continue
                 viable = _viable(facts, free, route, names[0])
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
-                    tried = (number for number in numbers if groups[number] & viable)
-                    stacks = (_first(facts, _with(free, names[0], groups[number]), route) for number in tried)
-                    stack = next((stack for stack in stacks if stack), None)
+                    tried = [groups[number] for number in numbers if groups[number] & viable]
+                    stack = _first_of(facts, free, route, names[0], tried)
                     if stack:
                         found.append(Near(names, where, stack))
                         if where == "same":
                             break
-    for route in {route.id: route for _, route in routes_of(facts, free)}.values():
-        stack = _first(facts, free, route)
-        if stack:
-            found.append(Near(names, "best", stack))
-            break  # routes come in today's order of preference
+    stack = next((stack for stack in best.values() if stack), None)  # routes come in today's order of preference
+    if stack:
+        found.append(Near(names, "best", stack))
     return found
 
 
@@ -168,6 +170,25 @@ def _admitted(problem: Problem, held: str, product: str) -> int:
         left ^= low
         mask |= problem.allowed(held, low.bit_length() - 1, product)
     return mask
+
+
+def _first_of(
+    facts: Snapshot, request: Request, route: Route, product: str, groups: list[int], *, there_is: bool = False
+) -> Stack | None:
+    """Return the best stack of the first group of a product's elements that has any; whole halves are ruled out at once."""
+    if len(groups) == 1:
+        return _first(facts, _with(request, product, groups[0]), route)
+    if not groups or not (there_is or _is_possible(facts, _with(request, product, sum(groups)), route)):
+        return None
+    half = len(groups) // 2
+    stack = _first_of(facts, request, route, product, groups[:half])
+    return stack or _first_of(facts, request, route, product, groups[half:], there_is=True)
+
+
+def _is_possible(facts: Snapshot, request: Request, route: Route) -> bool:
+    """Return whether there is any stack that something speaks for."""
+    problems = (Problem(facts, request, device, route) for device in request.devices if device in route.devices)
+    return any(Search(problem, first_only=True, known_only=True).run() for problem in problems)
 
 
 def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:

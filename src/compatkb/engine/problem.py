@@ -47,7 +47,11 @@ class Problem:
     @cached_property
     def cells(self) -> int:
         """The platform bits that the request leaves open."""
-        return platform_cells(self.facts, self.request)
+        pins = tuple(self._pins[d].mask if d in self._pins else None for d in ("python", "os", "arch"))
+        key = (*pins, GLIBC in self._pins)
+        if key not in self.view.cells:
+            self.view.cells[key] = platform_cells(self.facts, self.request)
+        return self.view.cells[key]
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -64,15 +68,7 @@ class Problem:
     @cached_property
     def optional(self) -> tuple[str, ...]:
         """The packages that some candidate needs and nobody asked for."""
-        found: dict[str, None] = {}
-        queue = list(self.required)
-        while queue:
-            product = queue.pop()
-            for to in self.view.needs(product):
-                if to not in self.required and to not in found:
-                    found[to] = None
-                    queue.append(to)
-        return tuple(found)
+        return self.view.optional(self.required)
 
     # -- candidates ---------------------------------------------------------------------------------------------
 
@@ -138,7 +134,7 @@ class Problem:
         A provider that served them would bring its own build of them along, as Intel's extension did.
         """
         found = set()
-        for blocker in self.ignored:
+        for blocker in self.ignored:  # empty for all but the search for causes
             if blocker[:2] == ("claim", self.route.provider):
                 pin = self._pins.get(blocker[2])
                 if not self.view.serving(blocker[2]) & (pin.mask if pin else -1):
@@ -266,20 +262,14 @@ class Problem:
         if i < 0 or i >= len(self.facts.elements(p)) or frozenset((p, q)) in self._silent:
             return every
         key = (p, i, q, self.cells)
-        if key not in self.view.allowed:
+        mask = self.view.allowed.get(key)
+        if mask is None:
             mask = every
-            extra = 1 << (size - 1)  # an unlisted version is judged pair by pair
-            for edge in self.view.says(p, i, q):
-                if self._final(edge):
-                    mask &= (every & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | extra
-            for edge in self.facts.edges(q, p):
-                if bool(edge.to_mask >> i & 1) == (edge.kind == "breaks") and self._final(edge) and self.view.holds(edge):
-                    mask &= ~edge.of_mask
+            for denies, excluded in self.view.exclusions(p, i, q):
+                if not self.cells & ~denies:
+                    mask &= ~excluded
             self.view.allowed[key] = mask
-        return self.view.allowed[key]
-
-    def _final(self, edge: Edge) -> bool:
-        return edge.kind != "verified" and not edge.open and not self.cells & ~edge.denies
+        return mask
 
 
 def platform_cells(facts: Snapshot, request: Request) -> int:

@@ -13,6 +13,7 @@ from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 BUDGET = 200_000
 _MOST_WARNINGS = 63
 _FEW = 8
+_MOST_KEPT = 50_000
 
 
 class Search:
@@ -49,9 +50,15 @@ class Search:
             if blocker[0] == "offer" and blocker[1] in domains:
                 domains[blocker[1]] = -1
         self._domains = self._narrowed(domains)
+        if self.first_only and self.known_only:  # any order will do: few candidates first
+            self._variables = tuple(sorted(self._variables, key=self._width))
         if all(domains[product] for product in self.problem.required):
             self._extend(0, [], self.problem.cells, 0, 0, 0)
         return self._assigned()
+
+    def _width(self, product: str) -> int:
+        domain = self._domains[product]
+        return domain.bit_count() if domain >= 0 else 0
 
     def _narrowed(self, domains: dict[str, int]) -> dict[str, int]:
         """Drop candidates that no candidate of a required product with few of them admits."""
@@ -223,9 +230,8 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, lis
         if idx < 0 or idx >= len(problem.facts.elements(product)):
             continue
         for to, edge, row in _demands(problem, product, idx):
-            cells = row.cells & problem.cells
-            if cells and to not in names and (edge, idx) not in waived and ("claim", product, to) not in problem.ignored:
-                found.setdefault(to, []).append(row._replace(cells=cells))
+            if to not in names and (edge, idx) not in waived and ("claim", product, to) not in problem.ignored:
+                found.setdefault(to, []).append(row)
     return found
 
 
@@ -252,12 +258,24 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
 
 def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
     """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
+    if problem.ignored or any(i >= len(problem.facts.elements(p)) for p, i in present):
+        return _conflicts(problem, present)
+    key = tuple(present)
+    kept = problem.view.conflicts
+    if key not in kept:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        kept[key] = _conflicts(problem, present)
+    return kept[key]
+
+
+def _conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
     bad = faint = 0
     for leaf, rows in leaf_rows(problem, present).items():
         for cells, mask, weak in _split(rows):
             bad |= cells & ~problem.view.somewhere(leaf, mask, problem.quiet(leaf))
             faint |= cells if weak else 0
-    return bad & problem.cells, faint
+    return bad, faint
 
 
 def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:

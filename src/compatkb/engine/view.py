@@ -37,6 +37,7 @@ class View:
         self.facts, self.device, self.as_of, self.hardware = facts, device, as_of, hardware
         self.pairs: dict[tuple[str, int, str, int], Pair] = {}
         self.allowed: dict[tuple[str, int, str, int], int] = {}
+        self._exclusions: dict[tuple[str, int, str], tuple[tuple[int, int], ...]] = {}
         self._says: dict[tuple[str, str], list[list[Edge]]] = {}
         self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
         self._offers: dict[str, int] = {}
@@ -46,7 +47,10 @@ class View:
         self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
         self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
+        self.conflicts: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}  # what the search keeps: of sets of elements
+        self.cells: dict[tuple[object, ...], int] = {}  # by what pins the platform
         self._needs: dict[str, dict[str, int]] = {}
+        self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
 
     def holds(self, edge: Edge) -> bool:
@@ -71,6 +75,26 @@ class View:
         found = self._says[key]
         return found[idx] if idx < len(found) else []
 
+    def exclusions(self, p: str, i: int, q: str) -> tuple[tuple[int, int], ...]:
+        """Return what excludes elements of `q` beside element `i` of `p`, said by either: on which platforms, and which.
+
+        A version of `q` that the data do not list is never excluded; it is judged pair by pair.
+        """
+        key = (p, i, q)
+        if key not in self._exclusions:
+            listed = (1 << len(self.facts.elements(q))) - 1
+            found = [
+                (edge.denies, edge.to_mask if edge.kind == "breaks" else listed & ~edge.to_mask)
+                for edge in self.says(p, i, q)
+                if edge.kind != "verified" and not edge.open
+            ]
+            for edge in self.facts.edges(q, p):
+                speaks = edge.kind != "verified" and not edge.open and self.holds(edge)
+                if speaks and bool(edge.to_mask >> i & 1) == (edge.kind == "breaks"):
+                    found.append((edge.denies, edge.of_mask))
+            self._exclusions[key] = tuple((denies, excluded) for denies, excluded in found if denies and excluded)
+        return self._exclusions[key]
+
     def needs(self, product: str) -> dict[str, int]:
         """Return the packages that elements of a product need, each with the elements that need it."""
         if product not in self._needs:
@@ -82,6 +106,19 @@ class View:
                             found[to] = found.get(to, 0) | edge.of_mask
             self._needs[product] = found
         return self._needs[product]
+
+    def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the packages that some element of these products needs, or of what those need in turn."""
+        if required not in self._optional:
+            found: dict[str, None] = {}
+            queue = list(required)
+            while queue:
+                for to in self.needs(queue.pop()):
+                    if to not in required and to not in found:
+                        found[to] = None
+                        queue.append(to)
+            self._optional[required] = tuple(found)
+        return self._optional[required]
 
     def needed(self, product: str, idx: int, to: str) -> int:
         """Return the platforms on which an element needs another product."""
