@@ -57,7 +57,8 @@ def specifier(text: str) -> SpecifierSet:
     try:
         return SpecifierSet(text, prereleases=True)
     except InvalidSpecifier:
-        raise ValueError(f"{text!r} is not a PEP 440 specifier") from None
+        hint = "; clauses are set apart by commas, such as >=1.0,<2.0" if re.search(r"\d\s+[<>=!~]", text) else ""
+        raise ValueError(f"{text!r} is not a PEP 440 specifier{hint}") from None
 
 
 def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) -> bool:

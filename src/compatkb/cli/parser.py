@@ -19,9 +19,15 @@ class _Parser(argparse.ArgumentParser):
         from difflib import get_close_matches
 
         typed = re.search(r"invalid choice: '([^']*)'", message) or re.search(r"unrecognized arguments: (-\S+)", message)
-        known = [word for action in self._actions for word in (*action.option_strings, *(action.choices or ()))]
-        near = get_close_matches(typed[1].partition("=")[0], known, n=1) if typed else []
-        return f"; did you mean {near[0]}?" if near else ""
+        commands = [c for a in self._actions if isinstance(a.choices, dict) for c in a.choices.values()]
+        actions = [action for parser in (self, *commands) for action in parser._actions]
+        known = [word for action in actions for word in (*action.option_strings, *(action.choices or ()))]
+        near = get_close_matches(typed[1].partition("=")[0], known, n=1, cutoff=0.7) if typed else []
+        if near:
+            return f"; did you mean {near[0]}?"
+        option = re.search(r"unrecognized arguments: --([a-z0-9-]+)", message)
+        takes_words = any(action.dest == "words" for action in actions)
+        return f"; a product without an option of its own is a word: {option[1]}==VERSION" if option and takes_words else ""
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
