@@ -53,11 +53,11 @@ def observed(level: str, outcome: str = "ok", **more: Any) -> Observation:
     plain = {
         "packages": {"torch": "2.0.0", "helper": "1.0"},
         "python": "3.11",
-        "os": "linux",
-        "arch": "x86_64",
+        "platform": "linux-x86_64",
         "device": "cpu",
         "index": "extra",
         "checked": TODAY,
+        "tool": "python",
     }
     return Observation.model_validate({"level": level, "outcome": outcome, **plain, **more})
 

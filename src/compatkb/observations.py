@@ -12,15 +12,17 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from compatkb.knowledge import NEUTRAL, Cited, Edge, Element, Floor, Knowledge
-from compatkb.models import Basis, Claim, Kind, Level, Observation, Source
-
-GOOD = "ok"
+from compatkb.models import Basis, Claim, Kind, Level, Observation, Outcome, Source
 
 
 def add_observations(knowledge: Knowledge) -> None:
     """Add to the knowledge base what its evidence vouches for."""
-    for number, observation in enumerate(knowledge.files.evidence):
-        if observation.outcome == GOOD:
+    newest: dict[tuple[object, ...], Observation] = {}
+    for observation in sorted(knowledge.files.evidence, key=lambda o: o.checked):
+        if observation.outcome is not Outcome.NOT_CHECKED:
+            newest[observation.question] = observation
+    for number, observation in enumerate(newest.values()):
+        if observation.outcome is Outcome.OK:
             seen = list(_elements(knowledge, observation))
             cells = _cells(knowledge, observation)
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):

@@ -1,7 +1,7 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.models.base import Basis, Record, Source
-from compatkb.models.evidence import Level, Observation
+from compatkb.models.evidence import Level, Observation, Outcome
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
 from compatkb.models.product import (
@@ -46,6 +46,7 @@ __all__ = [
     "Listing",
     "Moment",
     "Observation",
+    "Outcome",
     "Product",
     "ProductFile",
     "Record",

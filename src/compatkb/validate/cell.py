@@ -1,0 +1,90 @@
+"""A cell of the matrix: one question to an installer or an interpreter, and what all cells share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from zlib import crc32
+
+from compatkb.models import Level, Observation, Outcome
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question: whether these builds go together on this platform, as far as this level and tool can tell."""
+
+    level: Level
+    tool: str  # pip, uv or python
+    packages: tuple[tuple[str, str], ...]  # distribution and exact version, sorted
+    python: str  # a minor, such as 3.11
+    platform: str = "linux-x86_64"
+    device: str = "cpu"
+    index: str = "default"
+    stubbed: bool = False
+    claimed: str = "works"  # what the knowledge base says of it: a verdict
+
+    @cached_property
+    def id(self) -> str:
+        """The text that names the cell, the same in every run."""
+        pins = ",".join(f"{name}=={version}" for name, version in self.packages)
+        words = [self.level, self.tool, pins, self.python, self.platform, self.device, self.index]
+        return " ".join([*words, *(["stubbed"] if self.stubbed else [])])
+
+    def in_shard(self, number: int, of: int) -> bool:
+        """Return whether the cell belongs to shard `number` (from 1) of `of`; stays so when cells are added."""
+        return crc32(self.id.encode()) % of == number - 1
+
+    def saw(self, outcome: Outcome, checked: date, detail: str = "", **more: object) -> Observation:
+        """Return the observation that the cell ended with `outcome`; `more` are further fields of the record."""
+        return Observation.model_validate(
+            {
+                "level": self.level,
+                "outcome": outcome,
+                "packages": dict(self.packages),
+                "python": self.python,
+                "platform": self.platform,
+                "device": self.device,
+                "index": self.index,
+                "checked": checked,
+                "tool": self.tool,
+                "stubbed": self.stubbed,
+                "detail": detail,
+                **more,
+            }
+        )
+
+
+def cell_of(observation: Observation) -> Cell:
+    """Return the cell that an observation answers."""
+    return Cell(
+        observation.level,
+        observation.tool,
+        tuple(sorted(observation.packages.items())),
+        observation.python,
+        observation.platform,
+        observation.device,
+        observation.index,
+        observation.stubbed,
+    )
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What every cell of a run may use; small and picklable, so that it travels to other processes and machines."""
+
+    today: date
+    folder: Path  # for environments and reports; each cell works in a folder of its own below it
+    cache: Path  # shared between cells and runs: recorded pages, downloaded wheels
+    data: Path  # the data directory
+    record: Path | None = None  # a recorded index that answers instead of the real one
+    indexes: dict[str, str] = field(default_factory=dict)  # channel: url that answers in its place
+    interpreters: dict[str, str] = field(default_factory=dict)  # minor: executable
+    use_pip_config: bool = False
+    download: bool = False  # really download and hash, do not only resolve
+    seconds: float = 900.0  # the most that one cell may take
+    megabytes: int = 12_000  # the most disk that one cell may take
+
+
+Check = Callable[[Cell, Workshop], Observation]
+"""Answers one cell; returns `not-checked` with the reason rather than raising for what the world lacks."""

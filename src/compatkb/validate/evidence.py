@@ -1,0 +1,93 @@
+"""The evidence files: what is there, what a run adds, and merging; sorted, whole or not at all."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from datetime import date, timedelta
+from pathlib import Path
+
+from compatkb.errors import DataError
+from compatkb.models import Level, Observation, Outcome
+from compatkb.validate.cell import cell_of
+
+
+def line_of(observation: Observation) -> str:
+    """Return an observation as one line of JSON: keys in the order of the model, defaults left out."""
+    return json.dumps(observation.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
+
+
+def read_lines(path: Path) -> list[Observation]:
+    """Return the observations of a file; a last line that was cut off is left out; raises DataError for other damage."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError((f"{path}: cannot be read: {error}",)) from None
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never finished
+        try:
+            found.append(Observation.model_validate_json(line))
+        except ValueError as error:
+            raise DataError((f"{path}:{number}: {str(error).splitlines()[0]}",)) from None
+    return found
+
+
+def read_evidence(directory: Path) -> list[Observation]:
+    """Return all observations of `evidence/` in a data directory."""
+    return [o for path in sorted((directory / "evidence").glob("*.jsonl")) for o in read_lines(path)]
+
+
+def merged(*groups: Iterable[Observation]) -> list[Observation]:
+    """Return one observation a question, sorted: the newest that checked anything, of one day that of the later group."""
+    kept: dict[tuple[object, ...], Observation] = {}
+    for observation in (o for group in groups for o in group):
+        known = kept.get(observation.question)
+        if known is None or _weight(observation) >= _weight(known):
+            kept[observation.question] = observation
+    return sorted(kept.values(), key=lambda o: cell_of(o).id)
+
+
+def _weight(observation: Observation) -> tuple[bool, date]:
+    return (observation.outcome is not Outcome.NOT_CHECKED, observation.checked)
+
+
+def is_fresh(observation: Observation, today: date, max_age: timedelta | None) -> bool:
+    """Return whether a cell need not be asked again: something was checked, not longer ago than `max_age`."""
+    if observation.outcome is Outcome.NOT_CHECKED:
+        return False
+    return max_age is None or today - observation.checked <= max_age
+
+
+def write_evidence(directory: Path, observations: Iterable[Observation]) -> list[Path]:
+    """Write one file a level below `evidence/`, each whole or not at all; returns the files that changed."""
+    folder = directory / "evidence"
+    folder.mkdir(parents=True, exist_ok=True)
+    by_level: dict[Level, list[Observation]] = {}
+    for observation in observations:
+        by_level.setdefault(observation.level, []).append(observation)
+    changed = []
+    for level, found in sorted(by_level.items()):
+        path = folder / f"{level}.jsonl"
+        text = "".join(line_of(observation) + "\n" for observation in found)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            replace_file(path, text)
+            changed.append(path)
+    return changed
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,126 @@
+"""Runs cells side by side and keeps what each one saw; what finished is on disk before the next one is counted."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
+from typing import Protocol
+
+from compatkb.errors import UnavailableError
+from compatkb.models import Observation, Outcome
+from compatkb.validate.cell import Cell, Check, Workshop
+from compatkb.validate.journal import Journal
+
+
+class Executor(Protocol):
+    """Runs one function over many cells, in any order."""
+
+    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+        """Yield what the function returns, as it comes."""
+
+
+class Threads:
+    """Threads of this process: the work is in the installers and interpreters that they wait for."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+
+    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+        """Yield what the function returns, as it comes; at an interrupt what has not begun is dropped."""
+        waiting = iter(cells)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            running: set[Future[Observation]] = set()
+            try:
+                for cell in waiting:
+                    running.add(pool.submit(function, cell))
+                    if len(running) >= self.jobs:
+                        done, running = wait(running, return_when=FIRST_COMPLETED)
+                        yield from (future.result() for future in done)
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Dask:
+    """A Dask cluster, for when one machine is too small."""
+
+    def __init__(self, scheduler: str) -> None:
+        """Connect to a scheduler; raises UnavailableError where Dask or the scheduler is missing."""
+        try:
+            from distributed import Client
+        except ImportError:
+            raise UnavailableError("--executor dask needs Dask; run: python -m pip install 'compatkb[dask]'") from None
+        try:
+            self._client = Client(scheduler, timeout=15)
+        except (OSError, ValueError) as error:
+            raise UnavailableError(f"{scheduler}: no Dask scheduler answers: {error}") from None
+
+    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+        """Yield what the function returns, as it comes."""
+        from distributed import as_completed
+
+        futures = self._client.map(function, cells, pure=False)
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            self._client.cancel(futures)
+            self._client.close()
+
+
+def run(
+    cells: Iterable[Cell],
+    check: Check,
+    workshop: Workshop,
+    executor: Executor,
+    journal: Journal,
+    progress: Callable[[int, int, Observation], None] = lambda *_: None,
+) -> list[Observation]:
+    """Return what the cells saw, what the journal already holds included; `progress` gets done, total and the newest."""
+    wanted = {cell.id: cell for cell in cells}
+    from compatkb.validate.cell import cell_of
+
+    with journal:
+        found = {cell_of(o).id: o for o in journal.done if cell_of(o).id in wanted}
+        left = [cell for cell in wanted.values() if cell.id not in found]
+        for observation in executor.run(partial(_guarded, check, workshop), left):
+            journal.add(observation)
+            found[cell_of(observation).id] = observation
+            progress(len(found), len(wanted), observation)
+    return [found[key] for key in sorted(found)]
+
+
+def _guarded(check: Check, workshop: Workshop, cell: Cell) -> Observation:
+    """Answer a cell; what goes wrong in the machinery itself checked nothing."""
+    try:
+        return check(cell, workshop)
+    except Exception as error:  # one broken cell must not end a run of hours
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"the check itself failed: {type(error).__name__}: {error}"[:500])
+
+
+class Progress:
+    """A line on stderr with what is done, what failed and the time left; one line a cell where stderr is no terminal."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._start, self._first = clock, clock(), -1
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, done: int, total: int, newest: Observation) -> None:
+        """Show the state."""
+        if self._first < 0:
+            self._first = done - 1
+        self._counts[newest.outcome] = self._counts.get(newest.outcome, 0) + 1
+        spent = self._clock() - self._start
+        left = spent / (done - self._first) * (total - done)
+        outcomes = ", ".join(f"{count} {name}" for name, count in sorted(self._counts.items()))
+        end = "" if sys.stderr.isatty() else "\n"
+        start = "\r\x1b[K" if sys.stderr.isatty() else ""
+        print(f"{start}{done} of {total} cells ({outcomes}); {_span(left)} left", end=end, file=sys.stderr, flush=True)
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s" if minutes else f"{rest} s"
