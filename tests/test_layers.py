@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from compatkb.snapshot.store import _COMPILER
+
 SOURCE = ROOT / "src" / "compatkb"
 MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
@@ -37,12 +39,14 @@ LAYERS = (
     ("validate", "validate.cell"),
     ("validate.evidence",),
     ("validate.journal",),
-    ("validate.runner",),
+    ("validate.runner", "validate.levels", "validate.plan"),
+    ("validate.session",),
+    ("rendering.evidence",),
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
     ("rendering.text", "rendering.catalogue"),
     ("cli.options",),
-    ("cli.commands", "cli.completion", "cli.parser"),
+    ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
     ("cli",),
     ("__main__",),
 )
@@ -152,3 +156,16 @@ def test_engine_is_pure(path: Path) -> None:
     """The engine reads no clock, no file and no network."""
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"\b(today|now|time)\(|\bopen\(|import (os|io|time|socket|subprocess|requests|sqlite3)\b", text)
+
+
+def test_what_compiles_is_watched() -> None:
+    """An edit of any module that takes part in compiling makes a new snapshot."""
+    code = (
+        "import sys\n"
+        "import compatkb.assembling, compatkb.loader, compatkb.observations, compatkb.snapshot.compile\n"
+        "print('\\n'.join(name for name in sys.modules if name.startswith('compatkb.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    used = {name.removeprefix("compatkb.") for name in done.stdout.split()}
+    watched = {name.removesuffix(".py") for name in _COMPILER}
+    assert {name for name in used if name.split(".")[0] not in watched} <= {"errors"}

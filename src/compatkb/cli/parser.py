@@ -144,6 +144,62 @@ def _eol(commands: "argparse._SubParsersAction[_Parser]") -> None:
     _common(command)
 
 
+def _validate(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.validating import validate
+
+        return validate(arguments)
+
+    command = _add(commands, "validate", "check claims with real installers and interpreters, and keep the evidence", run)
+    add = command.add_argument
+    levels = ("published", "resolve", "gate", "import", "run")
+    add("--level", action="append", choices=levels, help="how far to go: resolve unless given; may be repeated")
+    add("--tool", action="append", metavar="NAME", help="ask this tool alone: index, pip, uv or python")
+    add("--product", action="append", metavar="PRODUCT", help="only stacks about this product")
+    add("--python", action="append", metavar="V", help="only this Python minor")
+    add("--platform", default="linux-x86_64", metavar="OS-ARCH", help="linux-x86_64 unless given")
+    add("--device", default="cpu", metavar="cpu|xpu", help="cpu unless given")
+    add("--channel", default="default", metavar="ID", help="the index to ask: a channel of the data, or default")
+    add("--denied", action="store_true", help="check neighbours that the data deny, not what they claim")
+    add("--stubbed", action="store_true", help="replace the libraries of other devices by empty ones, and say so")
+    add("--download", action="store_true", help="really download and hash the wheels")
+    add("--record", metavar="DIR", help="ask a recorded index in place of the real one")
+    add("--index", action="append", metavar="ID=URL", help="ask this address in place of a channel")
+    add("--interpreter", action="append", metavar="V=PATH", help="a Python to use for a minor, beside those that are found")
+    add("--use-pip-config", action="store_true", help="let pip and uv read their configuration; isolated unless given")
+    add("--jobs", type=_count, default=2, metavar="N", help="cells at a time; 2 unless given")
+    add("--executor", choices=("threads", "dask"), default="threads", help="threads of this machine, or a Dask cluster")
+    add("--scheduler", metavar="ADDRESS", help="the Dask scheduler")
+    add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="only the I-th of N parts of the cells")
+    add("--limit", type=_count, metavar="N", help="at most N cells")
+    add("--max-age", type=_days, metavar="DAYS", help="check again what was checked longer ago, such as 30d")
+    add("--again", action="store_true", help="check again what was checked before")
+    add("--seconds", type=_count, default=900, metavar="N", help="the most time for one cell; 900 unless given")
+    add("--megabytes", type=_count, default=12000, metavar="N", help="the most disk for one cell; 12000 unless given")
+    add("--work", metavar="DIR", help="where environments and the journal of an unfinished run are kept")
+    add("--out", metavar="FILE", help="write the observations to this file, not into the data")
+    add("--list", action="store_true", help="list the cells and check none")
+    add("--merge", nargs="+", metavar="FILE", help="add the observations of shards to the data, and check none")
+    _common(command)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def _days(text: str) -> int:
+    return _count(text.removesuffix("d"))
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, of = text.partition("/")
+    if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 1/4")
+    return int(number), int(of)
+
+
 def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.completion import script
@@ -161,6 +217,7 @@ COMMANDS = {
     "show": _show,
     "list": _list,
     "eol": _eol,
+    "validate": _validate,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

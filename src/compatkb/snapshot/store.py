@@ -6,9 +6,13 @@ This runs before every answer, so it reads sizes and times with `os` alone; what
 import os
 import sys
 import zlib
+from typing import TYPE_CHECKING
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.snapshot.schema import FORMAT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
@@ -17,6 +21,7 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
+        "gaps.py",
         "knowledge.py",
         "loader.py",
         "observations.py",
@@ -43,6 +48,15 @@ def locate(directory: str | os.PathLike[str] | None = None) -> str:
     if os.path.isfile(BUILT):
         return BUILT
     raise DataError(("this installation carries no data; give a data directory with --data DIR",))
+
+
+def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
+    """Return the data directory that is named, or our own; raises DataError where this installation has only a snapshot."""
+    from pathlib import Path
+
+    if directory is None and not os.path.isdir(os.path.join(CHECKOUT, "products")):
+        raise DataError(("this installation carries compiled data only; name a data directory with --data DIR",))
+    return Path(CHECKOUT if directory is None else directory)
 
 
 def cache_directory() -> str:

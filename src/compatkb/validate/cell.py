@@ -31,6 +31,13 @@ class Cell:
         words = [self.level, self.tool, pins, self.python, self.platform, self.device, self.index]
         return " ".join([*words, *(["stubbed"] if self.stubbed else [])])
 
+    @property
+    def question(self) -> tuple[object, ...]:
+        """What is asked, as `Observation.question` has it."""
+        return (
+            str(self.level), self.packages, self.python, self.platform, self.device, self.index, self.tool, self.stubbed,
+        )  # fmt: skip
+
     def in_shard(self, number: int, of: int) -> bool:
         """Return whether the cell belongs to shard `number` (from 1) of `of`; stays so when cells are added."""
         return crc32(self.id.encode()) % of == number - 1

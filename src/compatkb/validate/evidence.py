@@ -35,6 +35,11 @@ def read_lines(path: Path) -> list[Observation]:
     return found
 
 
+def text_of(observations: Iterable[Observation]) -> str:
+    """Return observations as the text of an evidence file."""
+    return "".join(line_of(observation) + "\n" for observation in observations)
+
+
 def read_evidence(directory: Path) -> list[Observation]:
     """Return all observations of `evidence/` in a data directory."""
     return [o for path in sorted((directory / "evidence").glob("*.jsonl")) for o in read_lines(path)]
@@ -71,7 +76,7 @@ def write_evidence(directory: Path, observations: Iterable[Observation]) -> list
     changed = []
     for level, found in sorted(by_level.items()):
         path = folder / f"{level}.jsonl"
-        text = "".join(line_of(observation) + "\n" for observation in found)
+        text = text_of(found)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             replace_file(path, text)
             changed.append(path)

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
-from typing import Protocol
+from typing import Protocol, Self
 
 from compatkb.errors import UnavailableError
 from compatkb.models import Observation, Outcome
-from compatkb.validate.cell import Cell, Check, Workshop
+from compatkb.validate.cell import Cell, Check, Workshop, cell_of
 from compatkb.validate.journal import Journal
 
 
@@ -79,17 +79,14 @@ def run(
     journal: Journal,
     progress: Callable[[int, int, Observation], None] = lambda *_: None,
 ) -> list[Observation]:
-    """Return what the cells saw, what the journal already holds included; `progress` gets done, total and the newest."""
+    """Return what the cells saw, what the open journal already holds included; `progress` gets done, total and the newest."""
     wanted = {cell.id: cell for cell in cells}
-    from compatkb.validate.cell import cell_of
-
-    with journal:
-        found = {cell_of(o).id: o for o in journal.done if cell_of(o).id in wanted}
-        left = [cell for cell in wanted.values() if cell.id not in found]
-        for observation in executor.run(partial(_guarded, check, workshop), left):
-            journal.add(observation)
-            found[cell_of(observation).id] = observation
-            progress(len(found), len(wanted), observation)
+    found = {key: o for o in journal.done if (key := cell_of(o).id) in wanted}
+    left = [cell for cell in wanted.values() if cell.id not in found]
+    for observation in executor.run(partial(_guarded, check, workshop), left):
+        journal.add(observation)
+        found[cell_of(observation).id] = observation
+        progress(len(found), len(wanted), observation)
     return [found[key] for key in sorted(found)]
 
 
@@ -107,6 +104,15 @@ class Progress:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._start, self._first = clock, clock(), -1
         self._counts: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the line."""
+        if self._first >= 0 and sys.stderr.isatty():
+            print(file=sys.stderr)
 
     def __call__(self, done: int, total: int, newest: Observation) -> None:
         """Show the state."""

@@ -1,0 +1,31 @@
+"""The levels and the tools that decide each: one table, so that the command line and the runner agree."""
+
+from importlib import import_module
+
+from compatkb.models import Level, Observation
+from compatkb.validate.cell import Cell, Check, Workshop
+
+TOOLS: dict[Level, tuple[str, ...]] = {
+    Level.PUBLISHED: ("index",),
+    Level.RESOLVE: ("pip", "uv"),
+    Level.GATE: ("python",),
+    Level.IMPORT: ("python",),
+    Level.RUN: ("python",),
+}
+"""Who answers at each level; the first one unless asked otherwise."""
+
+_CHECKS = {
+    (Level.PUBLISHED, "index"): "published:check",
+    (Level.RESOLVE, "pip"): "pip:check",
+    (Level.RESOLVE, "uv"): "uv:check",
+    (Level.GATE, "python"): "gate:check",
+    (Level.IMPORT, "python"): "importing:check",
+    (Level.RUN, "python"): "running:check",
+}
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Answer a cell at its level with its tool; each check is imported when it is first used."""
+    module, name = _CHECKS[cell.level, cell.tool].split(":")
+    found: Check = getattr(import_module(f"compatkb.validate.{module}"), name)
+    return found(cell, workshop)

@@ -1,0 +1,158 @@
+"""Which cells there are: the stacks that the knowledge base claims, and neighbours of them that it denies.
+
+Only what one index carries can be asked of it, so a plan is for one channel and one platform. Nothing here knows a
+product: the provider of the device's routes stands in every stack; a package that speaks of it, or of which it speaks,
+is paired with each of its builds; companions come along where the engine shows them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from compatkb.engine.answer import best_stacks, routes_of
+from compatkb.engine.problem import Problem
+from compatkb.engine.stacks import Stack
+from compatkb.errors import UsageError
+from compatkb.models import Level
+from compatkb.records import UNKNOWN, Element, Pin, Request
+from compatkb.snapshot.read import Snapshot
+from compatkb.validate.cell import Cell
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan is for; an empty tuple stands for everything."""
+
+    day: date
+    products: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
+    platform: str = "linux-x86_64"
+    device: str = "cpu"
+    channel: str = "default"
+    denied: bool = False  # neighbours that the knowledge base denies, in place of what it claims
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """Builds on one Python, and the verdict of the knowledge base."""
+
+    packages: tuple[tuple[str, str], ...]
+    python: str
+    verdict: str
+
+    def cell(self, wanted: Wanted, level: Level, tool: str, *, stubbed: bool = False) -> Cell:
+        """Return the cell that asks a level and tool about it."""
+        return Cell(
+            level, tool, self.packages, self.python, wanted.platform, wanted.device, wanted.channel, stubbed, self.verdict
+        )
+
+
+def claimed(facts: Snapshot, wanted: Wanted) -> list[Claimed]:
+    """Return the stacks to check, sorted; raises UsageError for a platform that the data do not know."""
+    found = {
+        (stack.packages, stack.python): stack
+        for members in _combinations(facts, wanted)
+        for stack in (_denied(facts, wanted, members) if wanted.denied else _works(facts, wanted, members))
+        if not wanted.pythons or stack.python in wanted.pythons
+    }
+    return [found[key] for key in sorted(found)]
+
+
+def _combinations(facts: Snapshot, wanted: Wanted) -> Iterator[tuple[Element, ...]]:
+    """Yield the provider's builds alone, then with each build of each package that goes or nearly goes with them."""
+    request = _request(facts, wanted, ())
+    for provider in dict.fromkeys(route.provider for _, route in routes_of(facts, request)):
+        bases = _carried(facts, wanted, provider)
+        for base in bases:
+            if not wanted.products or provider in wanted.products:
+                yield (base,)
+            for product in _partners(facts, wanted, provider):
+                for element in _carried(facts, wanted, product):
+                    if not wanted.denied or _is_neighbour(facts, provider, base, element, wanted):
+                        yield (base, element)
+
+
+def _partners(facts: Snapshot, wanted: Wanted, provider: str) -> list[str]:
+    """Return the products that speak of the provider or of which it speaks; companions only where denials are sought."""
+    roles = ("package", "companion") if wanted.denied else ("package",)
+    names = [p.id for p in facts.products.values() if p.role in roles and p.id != provider and p.distribution]
+    if wanted.products:
+        names = [name for name in names if name in wanted.products]
+    return [name for name in names if facts.edges(name, provider) or facts.edges(provider, name)]
+
+
+def _carried(facts: Snapshot, wanted: Wanted, product: str) -> list[Element]:
+    """Return the builds of a product that the channel carries for the device."""
+    return [
+        element
+        for element in facts.elements(product)
+        if wanted.channel in element.channels and wanted.device in element.devices and element.installable
+    ]
+
+
+def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Element, wanted: Wanted) -> bool:
+    """Return whether a base is a release beside one that goes with the element, in the provider's order."""
+    request = _request(facts, wanted, ())
+    device, route = next(iter(routes_of(facts, request)))
+    allowed = Problem(facts, request, device, route).allowed(element.product, element.idx, provider)
+    near = {e.release for e in facts.elements(provider) if allowed >> e.idx & 1}
+    releases = list(dict.fromkeys(e.release for e in _carried(facts, wanted, provider)))
+    place = releases.index(base.release)
+    return base.release not in near and bool(near & set(releases[max(place - 1, 0) : place + 2]))
+
+
+def _works(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Iterator[Claimed]:
+    products = {member.product for member in members}
+    for stack in best_stacks(facts, _request(facts, wanted, members)):
+        own = {product for product in stack.requested if facts.products[product].role == "package"} == products
+        if own and stack.level < UNKNOWN and (packages := _pins(stack, wanted)):
+            for python in stack.python:
+                yield Claimed(packages, python, stack.verdict)
+
+
+def _pins(stack: Stack, wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    """Return the pins of a stack's own products and companions; none where another index has to carry one of them."""
+    pins = []
+    for element in stack.packages:
+        if element.product in stack.requested or element.channels:
+            if wanted.channel not in element.channels:
+                return ()
+            pins.append((element.distribution or element.product, element.version))
+    return tuple(sorted(pins))
+
+
+def _denied(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Iterator[Claimed]:
+    """Yield a denied pair on each Python on which both builds run, since there only the pair itself can fail."""
+    if len(members) < 2:
+        return
+    request = _request(facts, wanted, members)
+    if best_stacks(facts, request):
+        return
+    pins = tuple(sorted((e.distribution or e.product, e.version) for e in members))
+    alone = [_pythons(facts, wanted, member) for member in members]
+    for python in sorted(set.intersection(*alone)):
+        yield Claimed(pins, python, "does-not-work")
+
+
+def _pythons(facts: Snapshot, wanted: Wanted, element: Element) -> set[str]:
+    cells = element.strong
+    for dimension, value in _platform(wanted.platform):
+        mask = facts.word(dimension, value)
+        cells &= facts.dimension_cells(dimension, mask or 0)
+    grid = facts.grid["python"]
+    return {name for n, name in enumerate(grid) if cells & facts.dimension_cells("python", 1 << n)}
+
+
+def _request(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Request:
+    pins = [Pin(element.product, f"=={element.version}", 1 << element.idx) for element in members]
+    for dimension, value in _platform(wanted.platform):
+        mask = facts.word(dimension, value)
+        if not mask:
+            raise UsageError(f"{wanted.platform!r} is not OS-ARCHITECTURE, such as linux-x86_64; {dimension} has no {value!r}")
+        pins.append(Pin(dimension, value, mask))
+    return Request(tuple(pins), (), (wanted.device,), wanted.day.toordinal())
+
+
+def _platform(platform: str) -> tuple[tuple[str, str], ...]:
+    system, _, arch = platform.rpartition("-")
+    return (("os", system), ("arch", arch))

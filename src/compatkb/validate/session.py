@@ -1,0 +1,146 @@
+"""One run of validation from its options to its evidence: choose cells, ask them, keep and judge what they saw."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+
+from compatkb.errors import UnavailableError, UsageError
+from compatkb.models import Level, Observation, Outcome
+from compatkb.snapshot.read import Snapshot
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, replace_file, text_of, write_evidence
+from compatkb.validate.journal import Journal
+from compatkb.validate.levels import TOOLS, check
+from compatkb.validate.plan import Wanted, claimed
+from compatkb.validate.runner import Executor, run
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked to do."""
+
+    wanted: Wanted
+    levels: tuple[Level, ...] = (Level.RESOLVE,)
+    tools: tuple[str, ...] = ()
+    stubbed: bool = False
+    max_age: timedelta | None = None  # None: whatever was checked stays checked
+    again: bool = False  # ask fresh ones too
+    shard: tuple[int, int] = (1, 1)
+    limit: int | None = None
+    only: frozenset[str] = field(default_factory=frozenset)  # ids of cells; empty for all
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run found: each cell with what it saw, in the order of their ids."""
+
+    cells: tuple[tuple[Cell, Observation], ...]
+
+    @property
+    def against(self) -> tuple[tuple[Cell, Observation], ...]:
+        """The cells that ended otherwise than the data say."""
+        return tuple((cell, seen) for cell, seen in self.cells if contradicts(cell, seen))
+
+    @property
+    def exit_code(self) -> int:
+        """0 where all is as the data say, 1 where something contradicts them, 5 where nothing could be checked."""
+        if self.against:
+            return 1
+        unchecked = [seen for _, seen in self.cells if seen.outcome is Outcome.NOT_CHECKED]
+        return UnavailableError.exit_code if unchecked and len(unchecked) == len(self.cells) else 0
+
+
+def contradicts(cell: Cell, seen: Observation) -> bool:
+    """Return whether an observation speaks against the verdict on its cell.
+
+    What a tool accepts does not speak against a denial unless it loads the builds together: pip cannot see most rules.
+    """
+    if seen.outcome is Outcome.NOT_CHECKED:
+        return False
+    if cell.claimed == "does-not-work":
+        return seen.outcome is Outcome.OK and seen.level in (Level.IMPORT, Level.RUN)
+    return seen.outcome not in (Outcome.OK, Outcome.YANKED)
+
+
+def choose(facts: Snapshot, options: Options, known: Iterable[Observation]) -> list[Cell]:
+    """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows."""
+    unknown = [tool for tool in options.tools if not any(tool in tools for tools in TOOLS.values())]
+    if unknown:
+        raise UsageError(
+            f"unknown tool {unknown[0]!r}; tools are {', '.join(sorted({t for ts in TOOLS.values() for t in ts}))}"
+        )
+    fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
+    cells = [
+        stack.cell(options.wanted, level, tool, stubbed=options.stubbed)
+        for stack in claimed(facts, options.wanted)
+        for level in options.levels
+        for tool in TOOLS[level]
+        if not options.tools or tool in options.tools
+    ]
+    chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
+    if options.only:
+        chosen = [cell for cell in chosen if cell.id in options.only]
+    return chosen[: options.limit]
+
+
+def validate(
+    cells: list[Cell],
+    workshop: Workshop,
+    executor: Executor,
+    out: Path | None,
+    progress: Callable[[int, int, Observation], None],
+) -> Report:
+    """Ask the cells and keep what they saw: in `out` where it is given, else in the data directory's evidence.
+
+    A run that was ended goes on where it stopped when it is started again with the same folder.
+    """
+    with Journal(workshop.folder / "journal.jsonl") as journal:
+        seen = run(cells, check, workshop, executor, journal, progress)
+        if out:
+            replace_file(out, text_of(seen))
+        else:
+            write_evidence(workshop.data, merged(read_evidence(workshop.data), seen))
+        journal.remove()
+    by_question = {observation.question: observation for observation in seen}
+    return Report(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
+
+
+def merge(directory: Path, parts: Iterable[Path]) -> tuple[int, list[Path]]:
+    """Add the observations of shards to the evidence; returns how many there are, and the files that changed."""
+    missing = [path for path in parts if not path.is_file()]
+    if missing:
+        raise UsageError(f"{missing[0]}: there is no such file")
+    found = merged(read_evidence(directory), *(read_lines(path) for path in parts))
+    return len(found), write_evidence(directory, found)
+
+
+def interpreters() -> dict[str, str]:
+    """Return the Python interpreters at hand by minor: those on the path, and those that pyenv keeps."""
+    found: dict[str, str] = {}
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for path in sorted((root / "versions").glob("3.*/bin/python3.*")):
+        minor = path.name.removeprefix("python")
+        if minor.replace(".", "").removesuffix("t").isdigit() and minor.count(".") == 1:
+            found[minor] = str(path)
+    for number in range(6, 30):
+        for ending in ("", "t"):
+            minor = f"3.{number}{ending}"
+            if minor not in found and (path_ := shutil.which(f"python{minor}")):
+                found[minor] = path_
+    return found
+
+
+def workshop_of(
+    directory: Path, folder: Path, cache: Path, today: date, named: Iterable[str] = (), **more: object
+) -> Workshop:
+    """Return what cells may use; `named` are further interpreters as MINOR=PATH; raises UsageError for others."""
+    known = interpreters()
+    for text in named:
+        minor, _, path = text.partition("=")
+        if not path or not os.access(path, os.X_OK):
+            raise UsageError(f"{text!r} is not MINOR=PATH with a Python to run, such as 3.12=/usr/bin/python3.12")
+        known[minor] = path
+    return Workshop(today, folder, cache, directory, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword
