@@ -153,3 +153,10 @@ def test_engine_is_pure(path: Path) -> None:
     """The engine reads no clock, no file and no network."""
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"\b(today|now|time)\(|\bopen\(|import (os|io|time|socket|subprocess|requests|sqlite3)\b", text)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_command_imports_refresh(path: Path) -> None:
+    """Answers never depend on the network: what talks to an index is imported by its own command alone."""
+    inside = name_of(path).startswith("refresh") or name_of(path) == "cli.refreshing"
+    assert inside or not [name for name in imports(path) if name.startswith("refresh")]
