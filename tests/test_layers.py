@@ -45,8 +45,14 @@ LAYERS = (
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
     ("rendering.text", "rendering.catalogue"),
+    ("refresh.listing", "refresh.notes", "refresh.write"),
+    ("refresh.pages", "refresh.metadata", "refresh.ranges"),
+    ("refresh.compare", "refresh.network", "refresh.todo"),
+    ("refresh.run",),
     ("cli.options",),
     ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
+    ("cli.refreshing",),
+    ("cli.commands", "cli.completion", "cli.parser"),
     ("cli",),
     ("__main__",),
 )
@@ -74,7 +80,7 @@ LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
 
 def test_every_module_has_a_layer() -> None:
     """A new module says where it belongs."""
-    packages = {"", "engine", "snapshot", "rendering"}
+    packages = {"", "engine", "snapshot", "rendering", "refresh"}
     assert {name_of(path) for path in MODULES} - packages == set(LEVEL)
 
 
@@ -169,3 +175,8 @@ def test_what_compiles_is_watched() -> None:
     used = {name.removeprefix("compatkb.") for name in done.stdout.split()}
     watched = {name.removesuffix(".py") for name in _COMPILER}
     assert {name for name in used if name.split(".")[0] not in watched} <= {"errors"}
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_command_imports_refresh(path: Path) -> None:
+    """Answers never depend on the network: what talks to an index is imported by its own command alone."""
+    inside = name_of(path).startswith("refresh") or name_of(path) == "cli.refreshing"
+    assert inside or not [name for name in imports(path) if name.startswith("refresh")]
