@@ -39,9 +39,6 @@ LAYERS = (
     ("validate", "validate.cell"),
     ("validate.evidence",),
     ("validate.journal",),
-    ("validate.runner", "validate.levels", "validate.plan"),
-    ("validate.session",),
-    ("rendering.evidence",),
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
     ("rendering.text", "rendering.catalogue"),
@@ -49,6 +46,13 @@ LAYERS = (
     ("refresh.pages", "refresh.metadata", "refresh.ranges"),
     ("refresh.compare", "refresh.network", "refresh.todo"),
     ("refresh.run",),
+    ("validate.limits", "validate.messages", "validate.record", "validate.targets", "validate.verdicts"),
+    ("validate.upstream", "validate.serving"),
+    ("validate.asking",),
+    ("validate.pip", "validate.published", "validate.uv"),
+    ("validate.runner", "validate.levels", "validate.plan"),
+    ("validate.session",),
+    ("rendering.evidence",),
     ("cli.options",),
     ("cli.refreshing", "cli.validating"),
     ("cli.commands", "cli.completion", "cli.parser"),
@@ -174,6 +178,8 @@ def test_what_compiles_is_watched() -> None:
     used = {name.removeprefix("compatkb.") for name in done.stdout.split()}
     watched = {name.removesuffix(".py") for name in _COMPILER}
     assert {name for name in used if name.split(".")[0] not in watched} <= {"errors"}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_the_command_imports_refresh(path: Path) -> None:
     """Answers never depend on the network: what talks to an index is imported by its own command alone."""

@@ -164,6 +164,7 @@ def _validate(commands: "argparse._SubParsersAction[_Parser]") -> None:
     add("--stubbed", action="store_true", help="replace the libraries of other devices by empty ones, and say so")
     add("--download", action="store_true", help="really download and hash the wheels")
     add("--record", metavar="DIR", help="ask a recorded index in place of the real one")
+    add("--live", action="store_true", help="let pip and uv ask the real index themselves; else a record of today answers")
     add("--index", action="append", metavar="ID=URL", help="ask this address in place of a channel")
     add("--interpreter", action="append", metavar="V=PATH", help="a Python to use for a minor, beside those that are found")
     add("--use-pip-config", action="store_true", help="let pip and uv read their configuration; isolated unless given")
@@ -198,6 +199,8 @@ def _shard(text: str) -> tuple[int, int]:
     if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 1/4")
     return int(number), int(of)
+
+
 def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.refreshing import refresh

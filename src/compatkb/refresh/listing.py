@@ -30,6 +30,7 @@ class Entry:
     uploaded: datetime | None
     has_metadata: bool | None
     metadata_sha256: str | None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,10 @@ class Listing:
         return {version: tuple(files) for version, files in found.items()}
 
 
-def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: bool) -> Listing:
+def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: bool, strict: bool = True) -> Listing:
     """Return what a page lists; raises UnavailableError on a page that is not to be trusted.
+
+    Unless `strict`, a file that is not to be trusted is passed over, as installers do.
 
     Wheels and source distributions must carry the name of the distribution and a PEP 440 version; other kinds of files
     are passed over.
@@ -76,7 +79,12 @@ def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: 
     for number, entry in enumerate(entries, 1):
         if number > MOST_FILES:
             raise UnavailableError(f"{distribution}: its page lists more than {MOST_FILES} files; it is not read")
-        file = _listed(distribution, entry)
+        try:
+            file = _listed(distribution, entry)
+        except UnavailableError:
+            if strict:
+                raise
+            continue
         if file is None:
             continue
         if files.setdefault(entry.name, file) != file:

@@ -49,8 +49,8 @@ class Network:
         self._end = time.monotonic() + self._limits.run
         self._local = threading.local()
 
-    def page(self, distribution: str) -> Listing:
-        """Return what the index lists of a distribution; raises UnavailableError."""
+    def page(self, distribution: str, *, strict: bool = True) -> Listing:
+        """Return what the index lists of a distribution; raises UnavailableError; see `listing` for `strict`."""
         client: PyPISimple = PyPISimple(self._index, session=self._session())
         url = client.get_project_url(distribution)
         with self._answer(distribution, "GET", url, {"Accept": ACCEPT_ANY}) as answer:
@@ -59,7 +59,7 @@ class Network:
             if answer.status_code != 200:
                 raise UnavailableError(f"{distribution}: the index answered with status {answer.status_code}")
             body = self._body(distribution, answer, MOST_OF_A_PAGE)
-            return read_page(distribution, body, answer.headers.get("content-type", ""), answer.url)
+            return read_page(distribution, body, answer.headers.get("content-type", ""), answer.url, strict=strict)
 
     def last_modified(self, file: Listed) -> datetime | None:
         """Return when a file last changed, or None where the server does not say; raises UnavailableError."""
@@ -77,6 +77,14 @@ class Network:
 
         Raises UnavailableError where the answer is wrong or none comes.
         """
+        content = self.metadata(distribution, file)
+        return None if content is None else read_metadata(distribution, file, content)
+
+    def metadata(self, distribution: str, file: Listed) -> bytes | None:
+        """Return the METADATA of a wheel, or None where the index offers neither them nor parts of the wheel.
+
+        Raises UnavailableError where the answer is wrong or none comes.
+        """
         content = self._metadata_file(file) if file.entry.has_metadata else None
         if content is None:
             remote = self._remote(file)
@@ -84,7 +92,7 @@ class Network:
                 content = wheel_metadata(file.entry.name, distribution, remote)
             elif file.entry.has_metadata is None:
                 content = self._metadata_file(file)  # a page may leave out what the index has
-        return None if content is None else read_metadata(distribution, file, content)
+        return content
 
     def _metadata_file(self, file: Listed) -> bytes | None:
         parts = urlsplit(file.entry.url)

@@ -24,7 +24,7 @@ LONGEST_PARSE = 60.0  # seconds
 _STEP = 1 << 14
 
 
-def read_page(distribution: str, body: bytes, content_type: str, url: str) -> Listing:
+def read_page(distribution: str, body: bytes, content_type: str, url: str, *, strict: bool = True) -> Listing:
     """Return what a project page lists; raises UnavailableError with one line on a page that is none, or is not whole."""
     header = Message()
     header["content-type"] = content_type or "text/html"
@@ -33,15 +33,15 @@ def read_page(distribution: str, body: bytes, content_type: str, url: str) -> Li
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnexpectedRepoVersionWarning)
             if kind == JSON:
-                return _from_json(distribution, body, url)
+                return _from_json(distribution, body, url, strict)
             if kind in HTML:
-                return _from_html(distribution, body, url, header.get_content_charset())
+                return _from_html(distribution, body, url, header.get_content_charset(), strict)
     except UnsupportedRepoVersionError:
         raise UnavailableError(f"{distribution}: its page has a version of the format that is not known here") from None
     raise UnavailableError(f"{distribution}: the index answered with {shown(kind)}, which is no index page")
 
 
-def _from_json(distribution: str, body: bytes, url: str) -> Listing:
+def _from_json(distribution: str, body: bytes, url: str, strict: bool) -> Listing:
     try:
         page = ProjectPage.from_json_data(json.loads(body), url)
         entries = [_entry(package, package.upload_time and whole_seconds(package.upload_time)) for package in page.packages]
@@ -50,10 +50,10 @@ def _from_json(distribution: str, body: bytes, url: str) -> Listing:
     except (ValueError, RecursionError, OverflowError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnavailableError(f"{distribution}: its page is no JSON index page: {shown(reason)}") from None
-    return listing(distribution, entries, always_tells_yanks=True)
+    return listing(distribution, entries, always_tells_yanks=True, strict=strict)
 
 
-def _from_html(distribution: str, body: bytes, url: str, charset: str | None) -> Listing:
+def _from_html(distribution: str, body: bytes, url: str, charset: str | None, strict: bool) -> Listing:
     if not body.rstrip().lower().endswith((b"</html>", b"</body>")):
         raise UnavailableError(f"{distribution}: its page ends in the middle, or is no index page")
     entries: list[Entry] = []
@@ -67,7 +67,7 @@ def _from_html(distribution: str, body: bytes, url: str, charset: str | None) ->
         raise
     except (ValueError, LookupError, AssertionError, RecursionError, OverflowError) as error:
         raise UnavailableError(f"{distribution}: its page is no HTML index page: {shown(str(error))}") from None
-    return listing(distribution, entries, always_tells_yanks=False)
+    return listing(distribution, entries, always_tells_yanks=False, strict=strict)
 
 
 def _in_time(distribution: str, body: bytes) -> Iterator[bytes]:
@@ -88,4 +88,5 @@ def _entry(package: DistributionPackage, uploaded: datetime | None) -> Entry:
         uploaded,
         package.has_metadata,
         (package.metadata_digests or {}).get("sha256"),
+        package.digests.get("sha256"),
     )
