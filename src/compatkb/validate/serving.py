@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from compatkb.errors import UnavailableError
 from compatkb.validate.record import Record, Wheel
 
+LOOPBACK = "localhost"
 _PATH = re.compile(r"/(\d+)/([^/]+)/(?:simple/([^/]+)/|w/([^/]+)/([^/]+?)(\.metadata)?)")
 
 
@@ -46,7 +47,7 @@ class Server:
         self._visits: dict[str, Visit] = {}
         self._numbers = count(1)
         handler = type("Handler", (_Handler,), {"owner": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http = ThreadingHTTPServer((LOOPBACK, 0), handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -68,7 +69,7 @@ class Server:
         """Return an address for one question."""
         number = str(next(self._numbers))
         port = self._http.server_address[1]
-        visit = self._visits[number] = Visit(f"http://127.0.0.1:{port}/{number}/")
+        visit = self._visits[number] = Visit(f"http://{LOOPBACK}:{port}/{number}/")
         try:
             yield visit
         finally:
