@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address
 from itertools import count
+from socket import INADDR_LOOPBACK
 from urllib.parse import unquote
 
 from compatkb.errors import UnavailableError
 from compatkb.validate.record import Record, Wheel
 
-LOOPBACK = "localhost"
+LOOPBACK = str(IPv4Address(INADDR_LOOPBACK))
 _PATH = re.compile(r"/(\d+)/([^/]+)/(?:simple/([^/]+)/|w/([^/]+)/([^/]+?)(\.metadata)?)")
 
 
