@@ -45,7 +45,12 @@ LAYERS = (
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
     ("rendering.text", "rendering.catalogue"),
+    ("refresh.listing", "refresh.notes", "refresh.write"),
+    ("refresh.pages", "refresh.metadata", "refresh.ranges"),
+    ("refresh.compare", "refresh.network", "refresh.todo"),
+    ("refresh.run",),
     ("cli.options",),
+    ("cli.refreshing",),
     ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
     ("cli",),
     ("__main__",),
@@ -74,7 +79,7 @@ LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
 
 def test_every_module_has_a_layer() -> None:
     """A new module says where it belongs."""
-    packages = {"", "engine", "snapshot", "rendering"}
+    packages = {"", "engine", "snapshot", "rendering", "refresh"}
     assert {name_of(path) for path in MODULES} - packages == set(LEVEL)
 
 

@@ -45,7 +45,7 @@ def _document(file: Record) -> str:
         if isinstance(value, dict):
             lines.append(f"[{key}]")
             items = sorted(value.items()) if key == "source" else value.items()
-            lines += [_entry(name, item) for name, item in items]
+            lines += [entry(name, item) for name, item in items]
             lines.append("")
         elif isinstance(value, (list, tuple)):
             for record in value:
@@ -56,7 +56,7 @@ def _document(file: Record) -> str:
 def _block(key: str, record: dict[str, object]) -> list[str]:
     lines = [f"[[{key}]]"]
     builds = record.get("build", ())
-    lines += [_entry(name, item) for name, item in record.items() if name != "build"]
+    lines += [entry(name, item) for name, item in record.items() if name != "build"]
     lines.append("")
     assert isinstance(builds, (list, tuple))
     for build in builds:
@@ -64,7 +64,8 @@ def _block(key: str, record: dict[str, object]) -> list[str]:
     return lines
 
 
-def _entry(name: str, value: object) -> str:
+def entry(name: str, value: object) -> str:
+    """Return the line or lines of one key with its value."""
     line = f"{_key(name)} = {_inline(value)}"
     if len(line) > _WIDTH and isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, list, tuple)):
         return "\n".join([f"{_key(name)} = [", *(f"    {_inline(item)}," for item in value), "]"])

@@ -41,8 +41,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 5 something needed is "
-        "unavailable; 6 gave up within its budget.",
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated file is "
+        "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of program and data")
@@ -200,6 +200,25 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
+def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.refreshing import refresh
+
+        return refresh(arguments)
+
+    command = _add(commands, "refresh", "propose what the package index has that data/index/ lacks", run)
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true", help="write the files of data/index/; otherwise only print")
+    what.add_argument("--check", action="store_true", help="end with exit code 4 where a file would change")
+    command.add_argument("--only", metavar="PRODUCT", action="append", help="only this product; may be given again")
+    command.add_argument("--requirements", action="store_true", help="read Requires-Dist where the file has none so far, too")
+    command.add_argument("--since", metavar="DATE", help="leave out releases before this day; the oldest upload recorded")
+    command.add_argument("--index", metavar="URL", help="ask this index in place of the default one")
+    command.add_argument("--jobs", type=_count, default=4, metavar="N", help="ask for this many things at a time; 4 unless given")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
+    command.add_argument("--data", metavar="DIR", help="use this data directory instead of the checkout's")
+
+
 def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.completion import script
@@ -218,6 +237,7 @@ COMMANDS = {
     "list": _list,
     "eol": _eol,
     "validate": _validate,
+    "refresh": _refresh,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

@@ -20,7 +20,8 @@ class IndexRelease(Record):
     """What the index says of one version; wheels map a Python tag to platform tags."""
 
     version: Text
-    uploaded: datetime
+    uploaded: datetime  # of the first file
+    dated: Literal["upload", "file"] = "upload"  # `file`: no upload time was to be had, so the file's last change; not later
     yanked: IndexYank | None = None
     requires_python: str = ""
     requires: tuple[Text, ...] = ()
