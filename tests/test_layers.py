@@ -174,3 +174,10 @@ def test_what_compiles_is_watched() -> None:
     used = {name.removeprefix("compatkb.") for name in done.stdout.split()}
     watched = {name.removesuffix(".py") for name in _COMPILER}
     assert {name for name in used if name.split(".")[0] not in watched} <= {"errors"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_command_imports_refresh(path: Path) -> None:
+    """Answers never depend on the network: what talks to an index is imported by its own command alone."""
+    inside = name_of(path).startswith("refresh") or name_of(path) == "cli.refreshing"
+    assert inside or not [name for name in imports(path) if name.startswith("refresh")]

@@ -60,6 +60,8 @@ def differences(one: Reading, other: Reading) -> tuple[tuple[str, ...], tuple[st
 
 def _plain(text: str) -> str:
     try:
-        return str(Requirement(text))
+        requirement = Requirement(text)
     except InvalidRequirement:
         return text
+    requirement.name = str(canonicalize_name(requirement.name))
+    return str(requirement)
