@@ -32,8 +32,6 @@ def refresh(arguments: argparse.Namespace) -> int:
     from compatkb.refresh.run import select
     from compatkb.refresh.write import write
 
-    if arguments.jobs < 1:
-        raise UsageError("--jobs takes a number from 1 on")
     if arguments.index and not arguments.index.startswith(("https://", "http://")):
         raise UsageError(f"{arguments.index!r} is not the address of a package index: it begins with https:// or http://")
     directory = _directory(arguments.data)
