@@ -22,6 +22,7 @@ _COMPILER = (
     *(
         "assembling.py",
         "gaps.py",
+        "events.py",
         "knowledge.py",
         "loader.py",
         "observations.py",
@@ -74,7 +75,7 @@ def cache_directory() -> str:
 
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [os.path.join(directory, "channels.toml"), os.path.join(directory, "routes.toml")]
+    found = [os.path.join(directory, name) for name in ("channels.toml", "routes.toml", "timeline.toml")]
     for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
