@@ -73,7 +73,8 @@ def _references(file: TimelineFile) -> list[str]:
         if dispute.claims or len(dispute.positions) != len(dispute.sources) or len(dispute.positions) < 2:
             wrong.append(f"{where}: give two or more `positions`, and the source of each in the same order; no `claims`")
     named = {name for event in file.event for name in event.disputes}
-    cited = {name for record in (*file.event, *file.dispute) for name in record.sources}
+    cited = {name for event in file.event for name in event.sources}
+    cited |= {name for dispute in file.dispute for name in dispute.sources}
     wrong += [f"{FILE}: dispute {name}: no event names it" for name in sorted(disputes - named)]
     wrong += [f"{FILE}: source {name}: nothing cites it" for name in sorted(set(file.source) - cited)]
     return wrong

@@ -205,7 +205,9 @@ def _timeline(commands: "argparse._SubParsersAction[_Parser]") -> None:
         return timeline(arguments)
 
     command = _add(commands, "timeline", "show releases, milestones and ends of life in the order of time", run)
-    command.add_argument("--from", dest="since", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY")
+    command.add_argument(
+        "--from", dest="since", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY"
+    )
     command.add_argument("--to", dest="until", metavar="DATE", help="leave out what came after, likewise")
     command.add_argument("--vendor", action="append", metavar="NAME", help="only the events of these, by id")
     command.add_argument("--kind", action="append", choices=("release", "milestone", "end-of-life"), help="only these")

@@ -16,7 +16,7 @@ LEVELS = (YES, INFERRED, UNKNOWN, NO)
 """Best first."""
 MEANINGS = {
     YES: "a source lists the wheel, or it was seen",
-    INFERRED: "concluded from other releases",
+    INFERRED: "concluded, not stated for this release and Python",
     UNKNOWN: "the data cannot tell",
     NO: "there is none",
 }
@@ -145,7 +145,10 @@ def payload(facts: Snapshot, table: Table, day: date) -> str:
 
 def markdown(facts: Snapshot, table: Table, day: date) -> str:
     """Return the table in Markdown."""
-    lines = [f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |", "|---" * (len(table.pythons) + 1) + "|"]
+    lines = [
+        f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |",
+        "|---" * (len(table.pythons) + 1) + "|",
+    ]
     lines += [f"| {' | '.join([_name(row), *(cell.words for cell in row.cells)])} |" for row in table.rows]
     return "\n".join(lines) + f"\n\nAs of {day}, data of {facts.meta['data_date']}.\n"
 

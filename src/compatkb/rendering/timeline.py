@@ -100,7 +100,9 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     owner = max((len(name) for name in facts.vendors.values()), default=0)
     for event in events:
         more = "".join(f" [{mark}]" for mark in marks(event, day))
-        lines.append(f"{date_text(event):<{width}}  {facts.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}")
+        lines.append(
+            f"{date_text(event):<{width}}  {facts.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
+        )
         if event.note:
             lines.append(f"    note: {event.note}")
         for dispute in event.disputes:
@@ -151,9 +153,7 @@ def markdown(facts: Snapshot, events: Sequence[Event], day: date) -> str:
         links = ", ".join(
             f"[{number}](<{_target(url)}>)" if url else _cell(cited) for number, (cited, url) in enumerate(event.sources, 1)
         )
-        lines.append(
-            f"| {date_text(event)} | {_cell(facts.vendors[event.vendor])} | {event.kind} | {title} | {links} |"
-        )
+        lines.append(f"| {date_text(event)} | {_cell(facts.vendors[event.vendor])} | {event.kind} | {title} | {links} |")
     notes = [
         f"- {_cell(event.title)}: {_cell(d['about'])}: {_cell('; '.join(d['positions']))}. "
         f"Decided {d['decided']}: {_cell(d['decision'])}. {_cell(d['reason'])}"

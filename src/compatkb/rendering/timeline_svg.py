@@ -245,7 +245,7 @@ def _drawn(picture: _Picture, description: str) -> str:
         )
     for x, top, bottom, lane in picture.tracks:
         out.append(
-            f'<path class="track{lane % 4}" d="M{_number(x)} {_number(top)}V{_number(bottom)}" stroke-width="2" opacity=".45"/>'
+            f'<path class="track{lane % 4}" d="M{_number(x)} {_number(top)}V{_number(bottom)}" stroke-width="2" opacity=".5"/>'
         )
     out += [_sign(mark) for mark in picture.marks]
     for line in picture.lines:

@@ -215,9 +215,7 @@ class Snapshot:
             "select id, vendor, kind, title, product, version, precision, basis, note, first, last, announced, disputes, "
             "sources from event order by position"
         )
-        return tuple(
-            Event._make((*row[:12], tuple(json.loads(row[12])), _pairs(row[13]))) for row in self._db.execute(query)
-        )
+        return tuple(Event._make((*row[:12], tuple(json.loads(row[12])), _pairs(row[13]))) for row in self._db.execute(query))
 
     @cached_property
     def scopes(self) -> tuple[tuple[str, str, int, frozenset[str], int], ...]:

@@ -61,7 +61,9 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "content": (_columns("product mask spec basis", "image"), None),
     "vendor": (_columns("id name", "position"), "id"),
     "event": (
-        _columns("id vendor kind title product version precision basis note disputes sources", "position first last announced"),
+        _columns(
+            "id vendor kind title product version precision basis note disputes sources", "position first last announced"
+        ),
         "id",
     ),
     "cells": (_columns("mask", "id"), "id"),
