@@ -118,9 +118,14 @@ def svg(facts: Snapshot, events: Sequence[Event], day: date, width: int) -> str:
     elif (room - GUTTER) / len(found) >= LEAST_LANE:
         _side_by_side(picture, facts, found, day)
     else:
-        for number, (vendor, mine) in enumerate(found.items()):
-            _stacked(picture, number, facts.vendors[vendor], mine, day)
+        for vendor, mine in found.items():
+            _stacked(picture, _colour(facts, vendor), facts.vendors[vendor], mine, day)
     return _drawn(picture, _description(facts, found))
+
+
+def _colour(facts: Snapshot, vendor: str) -> int:
+    """Return the number of a vendor's colour, the same whichever lanes are shown."""
+    return list(facts.vendors).index(vendor) % len(LANE_COLOURS)
 
 
 def _legend(picture: _Picture, room: float) -> None:
@@ -145,11 +150,14 @@ def _years(events: Sequence[Event]) -> list[int]:
 def _side_by_side(picture: _Picture, facts: Snapshot, found: dict[str, list[Event]], day: date) -> None:
     lane_width = (picture.width - 2 * MARGIN - GUTTER) / len(found)
     lefts = [MARGIN + GUTTER + number * lane_width for number in range(len(found))]
+    colours = [_colour(facts, vendor) for vendor in found]
     top = picture.y
     bottoms = []
     for number, vendor in enumerate(found):
         picture.y = top
-        picture.write(lefts[number] + INSET, lane_width - INSET - 8, facts.vendors[vendor], HEAD, f"strong lane{number % 4}")
+        picture.write(
+            lefts[number] + INSET, lane_width - INSET - 8, facts.vendors[vendor], HEAD, f"strong lane{colours[number]}"
+        )
         bottoms.append(picture.y)
     picture.y = max(bottoms) + 8
     start = picture.y
@@ -161,19 +169,19 @@ def _side_by_side(picture: _Picture, facts: Snapshot, found: dict[str, list[Even
             picture.y = top + AFTER_BAND
             for event in mine:
                 if date.fromordinal(event.first).year == year:
-                    _event(picture, event, number, lefts[number], lane_width, day)
+                    _event(picture, event, colours[number], lefts[number], lane_width, day)
             ends.append(picture.y)
         picture.y = max(ends)
         picture.bands.append((top, picture.y - top, MARGIN))
         picture.y += 6
     for number in range(len(found)):
-        picture.tracks.append((lefts[number] + 10, start, picture.y - 6, number))
+        picture.tracks.append((lefts[number] + 10, start, picture.y - 6, colours[number]))
 
 
-def _stacked(picture: _Picture, number: int, name: str, mine: list[Event], day: date) -> None:
+def _stacked(picture: _Picture, colour: int, name: str, mine: list[Event], day: date) -> None:
     room = picture.width - 2 * MARGIN
     picture.y += AFTER_BAND
-    picture.write(MARGIN, room, name, HEAD, f"strong lane{number % 4}")
+    picture.write(MARGIN, room, name, HEAD, f"strong lane{colour}")
     picture.y += 4
     start = picture.y
     for year in _years(mine):
@@ -183,10 +191,10 @@ def _stacked(picture: _Picture, number: int, name: str, mine: list[Event], day: 
         picture.y += 6
         for event in mine:
             if date.fromordinal(event.first).year == year:
-                _event(picture, event, number, MARGIN, room, day)
+                _event(picture, event, colour, MARGIN, room, day)
         picture.bands.append((top, picture.y - top, MARGIN))
         picture.y += 6
-    picture.tracks.append((MARGIN + 10, start, picture.y - 6, number))
+    picture.tracks.append((MARGIN + 10, start, picture.y - 6, colour))
 
 
 def _event(picture: _Picture, event: Event, lane: int, left: float, lane_width: float, day: date) -> None:
@@ -245,7 +253,7 @@ def _drawn(picture: _Picture, description: str) -> str:
         )
     for x, top, bottom, lane in picture.tracks:
         out.append(
-            f'<path class="track{lane % 4}" d="M{_number(x)} {_number(top)}V{_number(bottom)}" stroke-width="2" opacity=".5"/>'
+            f'<path class="track{lane}" d="M{_number(x)} {_number(top)}V{_number(bottom)}" stroke-width="2" opacity=".5"/>'
         )
     out += [_sign(mark) for mark in picture.marks]
     for line in picture.lines:
@@ -257,7 +265,7 @@ def _drawn(picture: _Picture, description: str) -> str:
 
 
 def _sign(mark: _Mark) -> str:
-    style = ("plain" if mark.lane < 0 else f"sign{mark.lane % 4}") + (" empty" if mark.empty else "")
+    style = ("plain" if mark.lane < 0 else f"sign{mark.lane}") + (" empty" if mark.empty else "")
     x, y = _number(mark.x), _number(mark.y)
     if mark.kind == "release":
         return f'<circle class="{style}" cx="{x}" cy="{y}" r="5" stroke-width="2"/>'
