@@ -21,8 +21,8 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
-        "gaps.py",
         "events.py",
+        "gaps.py",
         "knowledge.py",
         "loader.py",
         "observations.py",
