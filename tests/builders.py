@@ -20,7 +20,7 @@ from compatkb.assembling import build_knowledge
 from compatkb.canonical import product_text, text_of
 from compatkb.knowledge import Knowledge
 from compatkb.loader import Files, load
-from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, RouteFile
+from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, RouteFile, TimelineFile
 from compatkb.records import Pin, Request
 from compatkb.snapshot.compile import compile_snapshot
 from compatkb.snapshot.read import Snapshot
@@ -168,6 +168,7 @@ def files_of(
     indexes: Iterable[Record] = (),
     images: Iterable[Record] = (),
     dimensions: Iterable[Record] | None = None,
+    timeline: Record | None = None,
 ) -> Files:
     """Return the validated records of a made-up data directory, without touching the disk."""
     named = [*products, *(platform() if dimensions is None else dimensions)]
@@ -183,6 +184,7 @@ def files_of(
         ChannelFile.model_validate({"channel": channels}),
         RouteFile.model_validate({"route": list(routes or [route()])}),
         (),
+        None if timeline is None else TimelineFile.model_validate(timeline),
     )
 
 
@@ -198,6 +200,8 @@ def write(directory: Path, files: Files) -> Path:
         (directory / "images" / f"{image.repository.id}.toml").write_text(text_of(image), encoding="utf-8")
     (directory / "channels.toml").write_text(text_of(files.channels), encoding="utf-8")
     (directory / "routes.toml").write_text(text_of(files.routes), encoding="utf-8")
+    if files.timeline:
+        (directory / "timeline.toml").write_text(text_of(files.timeline), encoding="utf-8")
     return directory
 
 

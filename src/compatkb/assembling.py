@@ -9,6 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.errors import DataError
+from compatkb.events import date_events
 from compatkb.gaps import mark_gaps
 from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
 from compatkb.loader import Files
@@ -56,6 +57,7 @@ def build_knowledge(files: Files) -> Knowledge:
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += _index_edges(knowledge, file.product.id, listed)
     mark_gaps(knowledge)
+    date_events(knowledge, problems)
     if problems:
         raise DataError(tuple(problems))
     return knowledge

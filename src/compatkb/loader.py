@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile
+from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile, TimelineFile
 
 R = TypeVar("R", bound=Record)
 
@@ -25,6 +25,7 @@ class Files:
     channels: ChannelFile
     routes: RouteFile
     evidence: tuple[Observation, ...]
+    timeline: TimelineFile | None = None
 
 
 def load(directory: Path) -> Files:
@@ -44,10 +45,12 @@ def load(directory: Path) -> Files:
     index = read_all("index", IndexFile)
     channels = _read(directory / "channels.toml", ChannelFile, problems)
     routes = _read(directory / "routes.toml", RouteFile, problems)
+    dated = directory / "timeline.toml"
+    timeline = _read(dated, TimelineFile, problems) if dated.exists() else None
     evidence = tuple(line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems))
     if problems or channels is None or routes is None:
         raise DataError(tuple(problems))
-    return Files(products, images, index, channels, routes, evidence)
+    return Files(products, images, index, channels, routes, evidence, timeline)
 
 
 def _read(path: Path, model: type[R], problems: list[str]) -> R | None:

@@ -1,6 +1,6 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests, found stacks."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STRONG, WEAK, UNKNOWN = 0, 1, 2
 """How well an edge is known: stated or observed, inferred, not at all."""
@@ -106,6 +106,25 @@ class Route(NamedTuple):
     provider: str
     with_: tuple[str, ...]
     without: frozenset[str]
+
+
+class Event(NamedTuple):
+    """An event of the timeline; days are ordinals, `first` and `last` those on which it can have happened."""
+
+    id: str
+    vendor: str
+    kind: str
+    title: str
+    product: str | None
+    version: str | None
+    precision: str
+    basis: str | None
+    note: str | None
+    first: int
+    last: int
+    announced: int | None
+    disputes: tuple[dict[str, Any], ...]
+    sources: tuple[tuple[str, str | None], ...]
 
 
 class Pin(NamedTuple):

@@ -219,6 +219,34 @@ def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("--jobs", type=_count, default=4, metavar="N", help="things to ask for at a time; 4 unless given")
     command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
     command.add_argument("--data", metavar="DIR", help="use this data directory instead of the checkout's")
+def _timeline(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.tables import timeline
+
+        return timeline(arguments)
+
+    command = _add(commands, "timeline", "show releases, milestones and ends of life in the order of time", run)
+    command.add_argument(
+        "--from", dest="since", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY"
+    )
+    command.add_argument("--to", dest="until", metavar="DATE", help="leave out what came after, likewise")
+    command.add_argument("--vendor", action="append", metavar="NAME", help="only the events of these, by id")
+    command.add_argument("--kind", action="append", choices=("release", "milestone", "end-of-life"), help="only these")
+    command.add_argument("--width", metavar="PIXELS", default="960", help="how wide the SVG picture is; 960 unless given")
+    _common(command, ("text", "json", "markdown", "mermaid", "svg"))
+
+
+def _matrix(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.tables import matrix
+
+        return matrix(arguments)
+
+    command = _add(commands, "matrix", "show which releases of a product have wheels for which Pythons", run)
+    command.add_argument("product", metavar="PRODUCT")
+    command.add_argument("--by", choices=("python",), default="python", help="what the columns are")
+    command.add_argument("--device", metavar="xpu|cpu", help="only the builds for this device")
+    _common(command, ("text", "json", "markdown", "csv"))
 
 
 def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -240,6 +268,8 @@ COMMANDS = {
     "eol": _eol,
     "validate": _validate,
     "refresh": _refresh,
+    "timeline": _timeline,
+    "matrix": _matrix,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

@@ -24,6 +24,7 @@ from compatkb.models.product import (
     When,
     Yank,
 )
+from compatkb.models.timeline import Event, EventKind, TimelineFile, Vendor, last_day
 
 __all__ = [
     "Advisory",
@@ -36,6 +37,8 @@ __all__ = [
     "Contained",
     "Dispute",
     "EndOfLife",
+    "Event",
+    "EventKind",
     "ImageFile",
     "IndexFile",
     "IndexRelease",
@@ -60,7 +63,10 @@ __all__ = [
     "Source",
     "Stage",
     "Tag",
+    "TimelineFile",
+    "Vendor",
     "Wheels",
     "When",
     "Yank",
+    "last_day",
 ]

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags
+from compatkb.snapshot import claims, elements, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -42,6 +42,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
                 "content": tags.contents(knowledge),
+                "vendor": timeline.vendors(knowledge),
+                "event": timeline.events(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():
@@ -57,6 +59,7 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
 def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
     seen = [file.seen for file in knowledge.files.index]
     seen += [source.seen for source in knowledge.sources.values()]
+    seen += [source.seen for source in (knowledge.files.timeline.source if knowledge.files.timeline else {}).values()]
     yield {"key": "format", "value": FORMAT}
     yield {"key": "data_date", "value": max(seen).isoformat() if seen else date.min.isoformat()}
     yield {"key": "digest", "value": digest}

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from compatkb.errors import DataError
-from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Floor, Product, Route
+from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
 from compatkb.snapshot.schema import FORMAT
 from compatkb.words import word_key
 
@@ -202,6 +202,20 @@ class Snapshot:
         """Product and its elements; the edge that does not hold beside them, and for which of its elements."""
         query = "select product, mask, edge, of_mask from waiver"
         return tuple((p, int(m, 16), e, int(o, 16)) for p, m, e, o in self._db.execute(query))
+
+    @cached_property
+    def vendors(self) -> dict[str, str]:
+        """The names of those whose events the timeline has, by id, in the order of the data."""
+        return dict(self._db.execute("select id, name from vendor order by position"))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the timeline, oldest first."""
+        query = (
+            "select id, vendor, kind, title, product, version, precision, basis, note, first, last, announced, disputes, "
+            "sources from event order by position"
+        )
+        return tuple(Event._make((*row[:12], tuple(json.loads(row[12])), _pairs(row[13]))) for row in self._db.execute(query))
 
     @cached_property
     def scopes(self) -> tuple[tuple[str, str, int, frozenset[str], int], ...]:

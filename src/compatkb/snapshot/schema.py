@@ -59,6 +59,13 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
     "content": (_columns("product mask spec basis", "image"), None),
+    "vendor": (_columns("id name", "position"), "id"),
+    "event": (
+        _columns(
+            "id vendor kind title product version precision basis note disputes sources", "position first last announced"
+        ),
+        "id",
+    ),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""

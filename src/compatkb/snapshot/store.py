@@ -21,6 +21,7 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
+        "events.py",
         "gaps.py",
         "knowledge.py",
         "loader.py",
@@ -74,7 +75,7 @@ def cache_directory() -> str:
 
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [os.path.join(directory, "channels.toml"), os.path.join(directory, "routes.toml")]
+    found = [os.path.join(directory, name) for name in ("channels.toml", "routes.toml", "timeline.toml")]
     for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
