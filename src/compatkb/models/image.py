@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.dispute import Dispute
 
 
 class Contained(Record):
@@ -68,3 +69,4 @@ class ImageFile(Record):
     revision: tuple[Revision, ...] = ()
     tag: tuple[Tag, ...] = ()
     listing: tuple[Listing, ...] = ()
+    dispute: tuple[Dispute, ...] = ()
