@@ -47,7 +47,7 @@ LAYERS = (
     ("rendering.disputes",),
     ("rendering.images",),
     ("rendering.payload",),
-    ("rendering.text", "rendering.catalogue"),
+    ("rendering.text", "rendering.catalogue", "rendering.tags"),
     ("cli.options",),
     ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
     ("cli",),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from compatkb.engine.causes import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.records import Element, Request
-from compatkb.rendering.sentences import plain
+from compatkb.rendering.sentences import nearest_edges, plain
 from compatkb.snapshot.read import Snapshot
 
 Content = dict[str, Any]
@@ -59,12 +59,12 @@ def of_stack(facts: Snapshot, stack: Stack, as_of: int) -> list[Content]:
 
 
 def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
-    """Return the disputes that a cause rests on: between the claims that deny, or about the builds that lack something."""
+    """Return the disputes that a cause rests on: of the claims that it names, or about the builds that lack something."""
     cells = -1
     for name in _PLATFORM:
         if pin := request.pin(name):
             cells &= facts.dimension_cells(name, pin.mask)
-    found = of_claims(facts, (edge.claim for edge in cause.edges))
+    found = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
     elements = [*cause.elements, *(element for _, element in cause.refused)]
     pin = request.pin("hardware")
     hardware = {e.version for e in facts.elements("hardware") if pin.mask >> e.idx & 1} if pin else set()
