@@ -1,6 +1,7 @@
 """Records of data/images/: tags, what they hold, and when which document listed them."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -42,6 +43,7 @@ class Listing(Record):
     """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
 
     tags: tuple[Text, ...] = Field(min_length=1)
+    lists: Literal["tags", "services"] = "tags"  # services of the build files may share a name with a tag
     table: Id
     order: int
     runs: tuple[tuple[int, int], ...] = Field(min_length=1)
