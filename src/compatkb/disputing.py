@@ -29,11 +29,17 @@ def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, Sou
 
 
 def leave_open(knowledge: Knowledge) -> None:
-    """Count wheels as neither seen nor inferred on the platforms for which an open dispute leaves them open."""
+    """Count wheels as neither seen nor missing on the platforms for which an open dispute leaves them open."""
     for file in knowledge.files.products:
         for dispute in file.dispute:
-            where = dispute.when and (dispute.when.os or dispute.when.arch or dispute.when.python)
-            if dispute.decision != OPEN or dispute.claims or dispute.day or not where or dispute.when.hardware:  # type: ignore[union-attr]
+            when = dispute.when
+            if (
+                dispute.decision != OPEN
+                or dispute.claims
+                or not when
+                or when.hardware
+                or not (when.os or when.arch or when.python)
+            ):
                 continue
             cells = platforms_of(knowledge, dispute)
             for term in dispute.of:
@@ -41,6 +47,7 @@ def leave_open(knowledge: Knowledge) -> None:
                 for number, element in enumerate(knowledge.elements[product]):
                     if mask >> number & 1:
                         element.floors = [replace(f, seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
+                        element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
 
 
 def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
