@@ -188,3 +188,22 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
     done = run("resolve", "--device", "hpu", "--data", str(data))
     assert "torch 2.12.0+gaudi, gaudi-software 1.30.0\n   works — Gaudi software, hpu" in done.out
     assert "pip install torch==2.12.0+gaudi gaudi-torch==1.30.0" in done.out
+
+
+def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
+    """Following data/README.md to the letter adds a release with a claim and a dispute, and the commands there show them."""
+    text = (ROOT / "data" / "README.md").read_text(encoding="utf-8").partition("\n## Add a fact in five minutes\n")[2]
+    data = tmp_path / "data"
+    shutil.copytree(ROOT / "data", data)
+    sources, first, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    path = tmp_path / re.findall(r"`(data/[\w/.-]+)`", text)[0]
+    before = path.read_text(encoding="utf-8")
+    after = before.replace("[source]\n", f"[source]\n{sources}", 1).replace("[[release]]\n", f"{first}\n[[release]]\n", 1)
+    path.write_text("\n".join([after, *ends]), encoding="utf-8")
+    commands = [words(line) for line in text.splitlines() if line.startswith("compatkb ")]
+    printed = [run(*(str(data) if word == "data" else word for word in command or ())) for command in commands]
+    assert [done.code for done in printed] == [0, 0]
+    assert "released: 2026-11-02 (disputed)" in printed[0].out
+    assert all(f"says: {side}" in printed[0].out for side in re.findall(r'positions = \["(.*?)", "(.*?)"\]', text)[0])
+    assert "os==ubuntu24.04" in printed[0].out
+    assert printed[1].out.startswith("9001.7  2026-11-02 (disputed)")

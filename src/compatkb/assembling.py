@@ -8,6 +8,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from compatkb.disputing import find_problems, leave_open, lost_claims
 from compatkb.errors import DataError
 from compatkb.events import date_events
 from compatkb.gaps import mark_gaps
@@ -48,7 +49,11 @@ def build_knowledge(files: Files) -> Knowledge:
             knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
     _imply(knowledge, problems)
     place(knowledge)
-    lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
+    lost = lost_claims(files)
+    disputed = list(find_problems(knowledge))
+    problems += disputed
+    if not disputed:
+        leave_open(knowledge)
     for cited_claim in tuple(knowledge.claims.values()):
         if cited_claim.claim.id not in lost:
             knowledge.edges += _edges(knowledge, cited_claim, problems)

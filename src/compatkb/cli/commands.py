@@ -39,14 +39,20 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show what the data hold of a product or version."""
+    """Show what the data hold of a product, a version, an image repository or a tag."""
     from compatkb.rendering.catalogue import product_text, release_text
 
     facts, day = _open(arguments)
+    as_json = arguments.format == "json"
+    if "/" in arguments.product:
+        from compatkb.rendering.tags import repository_text
+
+        name = ":".join(filter(None, (arguments.product, arguments.version)))
+        print(repository_text(facts, name, day, as_json=as_json), end="")
+        return 0
     name, _, version = arguments.product.partition("==")
     arguments.version = arguments.version or version
     product = find_product(facts, name)
-    as_json = arguments.format == "json"
     if arguments.version:
         print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")
     else:

@@ -115,9 +115,9 @@ def _show(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
         return show(arguments)
 
-    command = _add(commands, "show", "show a product, or one of its versions, with dates, claims and sources", run)
-    command.add_argument("product", metavar="PRODUCT")
-    command.add_argument("version", nargs="?", metavar="VERSION")
+    command = _add(commands, "show", "show a product, one of its versions, or an image tag, with sources and disputes", run)
+    command.add_argument("product", metavar="PRODUCT", help="a product, or an image repository such as OWNER/NAME")
+    command.add_argument("version", nargs="?", metavar="VERSION", help="a version or series of it, or a tag")
     _common(command)
 
 

@@ -1,6 +1,7 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.models.base import Basis, Record, Source
+from compatkb.models.dispute import BOTH, OPEN, Dispute, When
 from compatkb.models.evidence import Level, Observation, Outcome
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
@@ -9,7 +10,6 @@ from compatkb.models.product import (
     Build,
     Claim,
     Complete,
-    Dispute,
     EndOfLife,
     Install,
     Kind,
@@ -21,12 +21,13 @@ from compatkb.models.product import (
     Role,
     Stage,
     Wheels,
-    When,
     Yank,
 )
 from compatkb.models.timeline import Event, EventKind, TimelineFile, Vendor, last_day
 
 __all__ = [
+    "BOTH",
+    "OPEN",
     "Advisory",
     "Basis",
     "Build",

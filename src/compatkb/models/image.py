@@ -1,10 +1,12 @@
 """Records of data/images/: tags, what they hold, and when which document listed them."""
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.dispute import Dispute
 
 
 class Contained(Record):
@@ -41,6 +43,7 @@ class Listing(Record):
     """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
 
     tags: tuple[Text, ...] = Field(min_length=1)
+    lists: Literal["tags", "services"] = "tags"  # services of the build files may share a name with a tag
     table: Id
     order: int
     runs: tuple[tuple[int, int], ...] = Field(min_length=1)
@@ -68,3 +71,4 @@ class ImageFile(Record):
     revision: tuple[Revision, ...] = ()
     tag: tuple[Tag, ...] = ()
     listing: tuple[Listing, ...] = ()
+    dispute: tuple[Dispute, ...] = ()

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from compatkb.models.base import Id, Record, Source, Text
+from compatkb.models.dispute import Dispute
 
 
 class IndexYank(Record):
@@ -55,6 +56,7 @@ class ChannelFile(Record):
 
     channel: tuple[Channel, ...]
     source: dict[Id, Source] = {}
+    dispute: tuple[Dispute, ...] = ()
 
 
 class Route(Record):

@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.dispute import Dispute, When
 from compatkb.versions import Scheme
 
 
@@ -128,16 +129,6 @@ class Release(Record):
     build: tuple[Build, ...] = ()
 
 
-class When(Record):
-    """Conditions under which a claim holds, and-ed; inside one dimension any value will do."""
-
-    device: tuple[Id, ...] = ()
-    os: tuple[Id, ...] = ()
-    arch: tuple[Id, ...] = ()
-    python: tuple[Text, ...] = ()  # minors such as "3.12", or one bound such as ">=3.12"
-    hardware: tuple[Id, ...] = ()
-
-
 class Claim(Record):
     """What one product's versions say of another's: the only relation."""
 
@@ -158,19 +149,6 @@ class Claim(Record):
         if self.kind is Kind.BREAKS and not self.reason:
             raise ValueError("`breaks` needs a `reason`")
         return self
-
-
-class Dispute(Record):
-    """Sources that disagree, and what was decided."""
-
-    id: Id
-    about: Text
-    claims: tuple[Id, ...] = ()  # ids of claims in this file; empty where the dispute is about a date or a state
-    positions: tuple[Text, ...] = ()  # for such: what each side says, in the order of `sources`
-    decision: Text  # the id of the claim that holds, the value that holds, or "open"
-    reason: Text
-    decided: date
-    sources: tuple[Id, ...] = ()
 
 
 class Complete(Record):

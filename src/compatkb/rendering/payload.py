@@ -7,7 +7,7 @@ from compatkb.engine.answer import Answer, Near
 from compatkb.engine.causes import Cause
 from compatkb.engine.stacks import Link, Stack, Warned
 from compatkb.records import STRONG, UNKNOWN, Request
-from compatkb.rendering import commands, sentences
+from compatkb.rendering import commands, disputes, sentences
 from compatkb.rendering.images import images_of
 from compatkb.snapshot.read import Snapshot
 
@@ -62,6 +62,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "proof": proof,
         "images": images_of(facts, stack, request.as_of),
         "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
+        "disputes": disputes.of_stack(facts, stack, request.as_of),
         "unsettled": unsettled(facts, stack),
         "sources": [source_payload(s) for s in stack_sources(facts, stack)],
     }
@@ -115,11 +116,6 @@ def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
 def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
     """Return a claim with its basis and sources."""
     row = facts.rows("select kind, of_term, to_terms, when_, basis, reason, note from claim where id = ?", claim)[0]
-    disputes = [
-        {"about": d["about"], "decision": d["decision"], "reason": d["reason"], "decided": d["decided"]}
-        for d in facts.rows("select about, decision, reason, decided, claims from dispute")
-        if f'"{claim}"' in d["claims"]
-    ]
     content = {
         "id": claim,
         "kind": row["kind"],
@@ -132,8 +128,8 @@ def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
     for name in ("reason", "note"):
         if row[name]:
             content[name] = row[name]
-    if disputes:
-        content["disputes"] = disputes
+    if found := disputes.of_claims(facts, (claim,)):
+        content["disputes"] = found
     return content
 
 
@@ -147,6 +143,7 @@ def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, 
         "certain": cause.certain,
         "message": sentences.cause(facts, cause, request),
         "claims": [edge.claim for edge in cause.edges],
+        "disputes": disputes.of_cause(facts, cause, request),
         "sources": [source_payload(s) for s in sentences.cause_sources(facts, cause, request)],
     }
 
@@ -158,9 +155,8 @@ def _doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     stack = answer.stacks[0]
     sources = [source_payload(s) for s in stack_sources(facts, stack)]
     head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
-    return [
-        {**head, "certain": False, "message": message, "claims": [], "sources": sources} for message in unsettled(facts, stack)
-    ]
+    rest = {"certain": False, "claims": [], "disputes": disputes.of_stack(facts, stack, answer.request.as_of)}
+    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled(facts, stack)]
 
 
 def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cite
     elements = [e for _, e in _unlike(found)] if found.blocker[0] == "offer" else list(found.elements)
     for element in elements[:6]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
-    for edge in _nearest_edges(facts, found, request):
+    for edge in nearest_edges(facts, found, request):
         cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
     if found.certain and not found.edges:
         for row in facts.rows("select sources from scope where product = ?", found.blocker[1]):
@@ -188,7 +188,7 @@ def _has_glibc(facts: Snapshot, request: Request) -> bool:
     return bool(names) and all(GLIBC_FAMILY in (name, *facts.wider.get(name, ())) for name in names)
 
 
-def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
+def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
     """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
     edges = list(found.edges)
     if found.blocker[0] != "claim" or len(edges) <= 3:
@@ -220,7 +220,7 @@ def _spread(facts: Snapshot, edge: Edge) -> int:
 
 
 def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
-    shown = _nearest_edges(facts, found, request)
+    shown = nearest_edges(facts, found, request)
     parts = []
     for edge in shown:
         row = facts.rows("select reason, of_term, to_terms, when_ from claim where id = ?", edge.claim)[0]

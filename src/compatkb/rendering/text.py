@@ -2,11 +2,12 @@
 
 import textwrap
 from datetime import date
+from typing import Any
 
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.records import Request
-from compatkb.rendering import commands, sentences
+from compatkb.rendering import commands, disputes, sentences
 from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import claim_payload, stack_sources, unsettled
 from compatkb.snapshot.read import Snapshot
@@ -26,6 +27,7 @@ _SIDES = {
 }
 _SHOWN = 3
 _IMAGES = 4
+_DISPUTES = 3
 _WIDTH = 100
 _TIED = "\N{NO-BREAK SPACE}"
 
@@ -48,6 +50,8 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
         lines += ["", "Why not:"]
         for cause in answer.causes:
             lines += _wrapped("- ", sentences.cause(facts, cause, request))
+            for row in disputes.of_cause(facts, cause, request)[: None if why else _DISPUTES]:
+                lines += _dispute(row, "    ", why=why)
             for source in sentences.cause_sources(facts, cause, request)[: 8 if why else 3]:
                 lines.append(f"    source: {_source(source)}")
     elif not answer.stacks:
@@ -102,6 +106,11 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     for warned in stack.warnings:
         word = "note" if warned.kind == "known-issue" else "warning"
         lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(warned))
+    disputed = disputes.of_stack(facts, stack, request.as_of)
+    for row in () if why else disputed[:_DISPUTES]:
+        lines += _dispute(row, pad, why=False)
+    if not why and len(disputed) > _DISPUTES:
+        lines.append(f"{pad}disputed: {len(disputed) - _DISPUTES} more points (--why shows them)")
     for sentence in unsettled(facts, stack)[: None if why else 3]:
         lines += _wrapped(f"{pad}open: ", sentence)
     steps = commands.pip_commands(facts, stack)
@@ -113,14 +122,21 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     images = images_of(facts, stack, request.as_of)
     if images:
         listed = sorted(images, key=lambda i: (not i["listed"], i["image"]))
-        text = ", ".join(i["image"] + ("" if i["listed"] else " (no longer listed)") for i in listed[:_IMAGES])
+        text = ", ".join(i["image"] + _marks(i) for i in listed[:_IMAGES])
         more = f" and {len(images) - _IMAGES} more" if len(images) > _IMAGES else ""
         lines += _wrapped(f"{pad}images: ", text + more)
     if why:
         lines += _why(facts, stack, pad)
+        for row in disputed:
+            lines += _dispute(row, pad, why=True)
     else:
         lines += [f"{pad}source: {_source(s)}" for s in stack_sources(facts, stack)[:2]]
     return lines
+
+
+def _marks(image: dict[str, Any]) -> str:
+    marks = ([] if image["listed"] else ["no longer listed"]) + (["disputed"] if image["disputes"] else [])
+    return f" ({', '.join(marks)})" if marks else ""
 
 
 def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
@@ -144,11 +160,18 @@ def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
             )
             if "note" in said:
                 lines += _wrapped(f"{pad}    note: ", said["note"])
-            for dispute in said.get("disputes", ()):
-                lines += _wrapped(
-                    f"{pad}    disputed: ", f"{dispute['about']}; decided: {dispute['decision']} ({dispute['reason']})"
-                )
             lines += [f"{pad}      source: {source['url'] or source['text']}" for source in said["sources"]]
+    return lines
+
+
+def _dispute(row: dict[str, Any], pad: str, *, why: bool) -> list[str]:
+    """Return the mark of a dispute, or with `why` both its sides, wrapped."""
+    if not why:
+        return _wrapped(f"{pad}disputed: ", disputes.mark(row))
+    head, *rest = disputes.lines(row)
+    lines = _wrapped(f"{pad}disputed: ", head)
+    for line in rest:
+        lines += [f"{pad}{line}"] if line.startswith("    ") else _wrapped(f"{pad}  ", line.strip())
     return lines
 
 

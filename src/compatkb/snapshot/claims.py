@@ -1,7 +1,8 @@
-"""Rows of the snapshot about claims: edges, citations, disputes, scopes, advisories and install recipes."""
+"""Rows of the snapshot about claims: edges, citations, scopes, advisories and install recipes."""
 
 from collections.abc import Iterator
 
+from compatkb.disputing import open_claims
 from compatkb.knowledge import Knowledge, split_term
 from compatkb.models import Claim, Kind, When
 from compatkb.snapshot.cells import FOREVER, Interned, Row
@@ -10,7 +11,7 @@ from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     """Yield what the engine reads: one row an edge."""
-    undecided = {claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims}
+    undecided = open_claims(knowledge.files)
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
@@ -66,23 +67,6 @@ def citations(knowledge: Knowledge) -> Iterator[Row]:
                 "text": cite_text(source),
                 "url": cite_url(source),
                 "seen": source.seen.isoformat(),
-            }
-
-
-def disputes(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield disagreements and their decisions."""
-    for file in knowledge.files.products:
-        for dispute in file.dispute:
-            yield {
-                "id": dispute.id,
-                "product": file.product.id,
-                "about": dispute.about,
-                "claims": dumps(dispute.claims),
-                "positions": dumps(dispute.positions),
-                "decision": dispute.decision,
-                "reason": dispute.reason,
-                "decided": dispute.decided.isoformat(),
-                "sources": cite(knowledge, file.product.id, dispute.sources),
             }
 
 

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags, timeline
+from compatkb.snapshot import claims, disputes, elements, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -33,7 +33,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "edge": claims.edges(knowledge, cells),
                 "claim": claims.claims(knowledge),
                 "citation": claims.citations(knowledge),
-                "dispute": claims.disputes(knowledge),
+                "dispute": disputes.disputes(knowledge),
+                "concerned": disputes.concerned(knowledge, cells),
                 "scope": claims.scopes(knowledge),
                 "advisory": claims.advisories(knowledge, cells),
                 "install": claims.installs(knowledge),

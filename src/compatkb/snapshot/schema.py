@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "2"
+FORMAT = "3"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -50,7 +50,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     ),
     "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
     "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
-    "dispute": (_columns("id product about claims positions decision reason decided sources"), "id"),
+    "dispute": (_columns("id kind owner about day days positions decision holds reason decided"), "id"),
+    "concerned": (_columns("dispute claim name mask devices hardware", "cells"), None),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
@@ -70,5 +71,12 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
 }
 """Columns and key of every table, in the order in which they are filled."""
 
-INDEXES = (("edge", ("of_product",)), ("element", ("product",)), ("content", ("product",)), ("citation", ("claim",)))
+INDEXES = (
+    ("edge", ("of_product",)),
+    ("element", ("product",)),
+    ("content", ("product",)),
+    ("citation", ("claim",)),
+    ("concerned", ("name",)),
+    ("concerned", ("claim",)),
+)
 """Columns that are looked up by."""
