@@ -26,9 +26,10 @@ LAYERS = (
     ("observations",),
     ("records",),
     ("snapshot.cells", "snapshot.citation"),
-    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags"),
+    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags", "snapshot.readings"),
     ("snapshot.compile",),
     ("snapshot.store",),
+    ("stats",),
     ("engine.view",),
     ("engine.problem",),
     ("engine.search",),
@@ -43,10 +44,14 @@ LAYERS = (
     ("validate.session",),
     ("rendering.evidence",),
     ("rendering.commands", "rendering.images", "rendering.sentences"),
+    ("validate.runner",),
+    ("rendering.commands", "rendering.images", "rendering.sentences", "rendering.markdown"),
     ("rendering.payload",),
-    ("rendering.text", "rendering.catalogue"),
+    ("rendering.text", "rendering.catalogue", "rendering.statistics"),
     ("cli.options",),
     ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
+    ("cli.commands", "cli.completion", "cli.parser"),
+    ("cli.documents",),
     ("cli",),
     ("__main__",),
 )
@@ -69,7 +74,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
-LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion"), ("cli.parser", "cli.documents")}
 
 
 def test_every_module_has_a_layer() -> None:

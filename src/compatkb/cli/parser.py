@@ -198,6 +198,14 @@ def _shard(text: str) -> tuple[int, int]:
     if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 1/4")
     return int(number), int(of)
+def _stats(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.documents import stats
+
+        return stats(arguments)
+
+    command = _add(commands, "stats", "say how large, how well supported and how fresh the data are", run)
+    _common(command, ("text", "json", "markdown", "badge", "badge-json"))
 
 
 def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -218,6 +226,7 @@ COMMANDS = {
     "list": _list,
     "eol": _eol,
     "validate": _validate,
+    "stats": _stats,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags
+from compatkb.snapshot import claims, elements, readings, tags
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -42,6 +42,7 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
                 "content": tags.contents(knowledge),
+                "reading": readings.readings(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():

@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "2"
+FORMAT = "3"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -48,8 +48,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ),
         "id",
     ),
-    "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
-    "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
+    "claim": (_columns("id product kind of_term to_terms when_ basis reason note origin"), "id"),
+    "citation": (_columns("claim text url seen document publisher", "n"), ("claim", "n")),
     "dispute": (_columns("id product about claims positions decision reason decided sources"), "id"),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
@@ -59,6 +59,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
     "content": (_columns("product mask spec basis", "image"), None),
+    "reading": (_columns("kind level outcome day example", "n"), None),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
