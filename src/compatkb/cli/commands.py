@@ -77,11 +77,15 @@ def eol(arguments: argparse.Namespace) -> int:
 
 def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
     """Return the facts that a command answers from, and the day that it answers for."""
-    today = _today()
-    day = parse_day(arguments.as_of) if arguments.as_of else today
+    day = parse_day(arguments.as_of) if arguments.as_of else _today()
+    return open_data(arguments), day
+
+
+def open_data(arguments: argparse.Namespace) -> Snapshot:
+    """Return the facts that a command answers from, and remark on old ones."""
     facts = Snapshot(locate(arguments.data))
-    _remark_age(facts, today)
-    return facts, day
+    _remark_age(facts, _today())
+    return facts
 
 
 def _today() -> date:

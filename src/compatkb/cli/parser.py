@@ -41,8 +41,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 5 something needed is "
-        "unavailable; 6 gave up within its budget.",
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated region is "
+        "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of program and data")
@@ -208,6 +208,26 @@ def _stats(commands: "argparse._SubParsersAction[_Parser]") -> None:
     _common(command, ("text", "json", "markdown", "badge", "badge-json"))
 
 
+def _docs(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.documents import docs_check, docs_render
+
+        return docs_render(arguments) if arguments.action == "render" else docs_check(arguments)
+
+    command = _add(commands, "docs", "fill the marked regions of Markdown files, or check that they are up to date", run)
+    actions = command.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=_Parser)
+    for name, summary in (
+        ("render", "fill the marked regions of Markdown files"),
+        ("check", "print as a diff what render would change, and fail if there is any; writes nothing"),
+    ):
+        action = actions.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        action.add_argument(
+            "files", nargs="*", metavar="FILE", help="Markdown files and folders; README.md and docs unless given"
+        )
+        action.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
+        action.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+
+
 def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.completion import script
@@ -227,6 +247,7 @@ COMMANDS = {
     "eol": _eol,
     "validate": _validate,
     "stats": _stats,
+    "docs": _docs,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""
