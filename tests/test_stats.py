@@ -156,7 +156,7 @@ def test_ages_are_of_the_day(small: Snapshot) -> None:
 
 
 def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
-    """Each observation counts under its level and outcome, and not as a requirement."""
+    """Each observation counts under its level and outcome, not as a requirement; what was not checked is no look."""
     from builders import compiled, data_directory
 
     from compatkb.assembling import build_knowledge
@@ -170,9 +170,8 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
         "outcome": "ok",
         "packages": {"torch": "1.0", "b": "1.0"},
         "python": "3.12",
-        "os": "linux",
-        "arch": "x86_64",
-        "device": "cpu",
+        "platform": "linux-x86_64",
+        "tool": "python",
         "index": "extra",
         "checked": "2026-11-01",
     }
@@ -181,6 +180,7 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
         {**line, "python": "3.11", "checked": "2026-11-03"},
         {**line, "outcome": "failed-import"},
         {**line, "level": "run"},
+        {**line, "level": "gate", "outcome": "not-checked", "checked": "2026-11-09", "detail": "no index"},
     ]
     (data / "evidence" / "seen.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     knowledge = build_knowledge(load(data))
@@ -188,10 +188,10 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
     stats = statistics(compiled(knowledge, tmp_path), TODAY)
     assert stats.observations["import"] == {"failed-import": 1, "ok": 2}
     assert stats.observations["run"] == {"ok": 1}
-    assert (stats.observed, stats.requirements) == (4, 0)
+    assert (stats.observed, stats.requirements) == (5, 0)
     seen = stats.readings[-1]
     assert (seen.kind, seen.oldest, seen.newest) == ("evidence", date(2026, 11, 1), date(2026, 11, 3))
-    assert "4: import (failed-import 1, ok 2), run (ok 1)" in stats_text(stats)
+    assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in stats_text(stats)
 
 
 def test_empty_knowledge_has_figures(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ ROLES = ("package", "companion", "leaf", "dimension")
 KINDS = ("needs", "constrains", "verified", "breaks")
 LEVELS = ("published", "resolve", "gate", "import", "run")
 READINGS = ("source", "index", "evidence")
+UNCHECKED = "not-checked"
+"""The outcome that is no check: it makes nothing fresher."""
 
 
 class Coverage(NamedTuple):
@@ -155,7 +157,8 @@ def _observations(facts: Snapshot) -> dict[str, dict[str, int]]:
 
 def _readings(facts: Snapshot) -> list[Reading]:
     rows: dict[str, list[dict[str, Any]]] = {}
-    for row in facts.rows("select kind, day, n, example from reading order by day, example"):
+    query = f"select kind, day, n, example from reading where outcome <> '{UNCHECKED}' order by day, example"
+    for row in facts.rows(query):
         rows.setdefault(row["kind"], []).append(row)
     return [
         Reading(

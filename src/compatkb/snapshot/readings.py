@@ -23,7 +23,9 @@ def readings(knowledge: Knowledge) -> Iterator[Row]:
         found.setdefault(("index", "", "", index.seen), []).append(f"index/{index.distribution}.toml")
     for seen in files.evidence:
         packages = " ".join(f"{name}=={version}" for name, version in sorted(seen.packages.items()))
-        found.setdefault(("evidence", str(seen.level), str(seen.outcome), seen.checked), []).append(f"{seen.level} of {packages}")
+        found.setdefault(("evidence", str(seen.level), str(seen.outcome), seen.checked), []).append(
+            f"{seen.level} of {packages}"
+        )
     for (kind, level, outcome, day), names in sorted(found.items()):
         yield {
             "kind": kind,
