@@ -32,10 +32,13 @@ test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI run
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --quiet -n 2 -m "not online"
 
+docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
+	$(BIN)/compatkb docs render
+
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test bench clean
+.PHONY: help run test docs bench clean

@@ -12,7 +12,7 @@ from compatkb.disputing import find_problems, leave_open, lost_claims
 from compatkb.errors import DataError
 from compatkb.events import date_events
 from compatkb.gaps import mark_gaps
-from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
+from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, Origin, split_term
 from compatkb.loader import Files
 from compatkb.models import (
     Basis,
@@ -271,7 +271,7 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
                 seen=file.seen,
             )
             claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
-            knowledge.claims[key] = Cited(claim, product, (source,))
+            knowledge.claims[key] = Cited(claim, product, (source,), Origin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             yield Edge(
                 key, Kind.NEEDS, product, 1 << number, to, knowledge.matching(to, spec, strict=True), spec,

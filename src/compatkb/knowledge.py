@@ -8,6 +8,7 @@ claim between two sets of elements, with the platforms on which it denies and vo
 import re
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
 
 from compatkb.loader import Files
 from compatkb.models import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
@@ -62,13 +63,22 @@ class Edge:
     unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
 
 
+class Origin(StrEnum):
+    """Who made a claim: a curator, or the program from what an index or an observation says."""
+
+    PEOPLE = "people"
+    INDEX = "index"
+    EVIDENCE = "evidence"
+
+
 @dataclass(frozen=True)
 class Cited:
-    """A claim with the file that makes it; for claims read from the index the source is made here."""
+    """A claim with the file that makes it; for claims that the program made the source is made too."""
 
     claim: Claim
     product: str
     sources: tuple[Source, ...]
+    origin: Origin = Origin.PEOPLE
 
 
 @dataclass

@@ -24,7 +24,7 @@ def version_text() -> str:
 
 def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
     answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
     return _print(facts, answer, arguments)
@@ -32,7 +32,7 @@ def resolve(arguments: argparse.Namespace) -> int:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
@@ -42,7 +42,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Show what the data hold of a product, a version, an image repository or a tag."""
     from compatkb.rendering.catalogue import product_text, release_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     as_json = arguments.format == "json"
     if "/" in arguments.product:
         from compatkb.rendering.tags import repository_text
@@ -64,7 +64,7 @@ def list_products(arguments: argparse.Namespace) -> int:
     """List products, or the versions of one."""
     from compatkb.rendering.catalogue import list_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
     return 0
@@ -74,19 +74,24 @@ def eol(arguments: argparse.Namespace) -> int:
     """List ends of life."""
     from compatkb.rendering.catalogue import eol_text, parse_days
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     days = parse_days(arguments.within)
     print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
     return 0
 
 
-def _open(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
-    today = _today()
-    day = parse_day(arguments.as_of) if arguments.as_of else today
+def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+    """Return the facts that a command answers from, and the day that it answers for."""
+    day = parse_day(arguments.as_of) if arguments.as_of else _today()
+    return open_data(arguments), day
+
+
+def open_data(arguments: argparse.Namespace) -> Snapshot:
+    """Return the facts that a command answers from, and remark on old ones."""
     facts = Snapshot(locate(arguments.data))
-    _remark_age(facts, today)
-    return facts, day
+    _remark_age(facts, _today())
+    return facts
 
 
 def _today() -> date:

@@ -41,7 +41,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated file is "
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated region is "
         "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
@@ -201,6 +201,36 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
+def _stats(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.documents import stats
+
+        return stats(arguments)
+
+    command = _add(commands, "stats", "say how large, how well supported and how fresh the data are", run)
+    _common(command, ("text", "json", "markdown", "badge", "badge-json"))
+
+
+def _docs(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.documents import docs_check, docs_render
+
+        return docs_render(arguments) if arguments.action == "render" else docs_check(arguments)
+
+    command = _add(commands, "docs", "fill the marked regions of Markdown files, or check that they are up to date", run)
+    actions = command.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=_Parser)
+    for name, summary in (
+        ("render", "fill the marked regions of Markdown files"),
+        ("check", "print as a diff what render would change, and fail if there is any; writes nothing"),
+    ):
+        action = actions.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        action.add_argument(
+            "files", nargs="*", metavar="FILE", help="Markdown files and folders; README.md and docs unless given"
+        )
+        action.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
+        action.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+
+
 def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.refreshing import refresh
@@ -219,6 +249,8 @@ def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("--jobs", type=_count, default=4, metavar="N", help="things to ask for at a time; 4 unless given")
     command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
     command.add_argument("--data", metavar="DIR", help="use this data directory instead of the checkout's")
+
+
 def _timeline(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.tables import timeline
@@ -270,6 +302,8 @@ COMMANDS = {
     "refresh": _refresh,
     "timeline": _timeline,
     "matrix": _matrix,
+    "stats": _stats,
+    "docs": _docs,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

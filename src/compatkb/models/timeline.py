@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from compatkb.models.base import Id, Record, Source, Term, Text
-from compatkb.models.product import Dispute
+from compatkb.models.dispute import Dispute
 
 MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 """How many months a date of each precision spans; a day spans none."""

@@ -12,13 +12,14 @@ from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import claim_payload, stack_sources, unsettled
 from compatkb.snapshot.read import Snapshot
 
-_WORDS = {
+VERDICTS = {
     "works": "works",
     "works-with-warnings": "works, with warnings",
     "likely": "likely, but at least one step is only inferred",
     "unknown": "unknown: the data cannot tell",
     "does-not-work": "does not work",
 }
+"""Verdicts as people read them."""
 _SIDES = {
     "same": "of the same series",
     "below": "the nearest below",
@@ -37,7 +38,7 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
     request = answer.request
     day = date.fromordinal(request.as_of)
     lines = [
-        f"{sentences.asked(request)}: {_WORDS[answer.verdict]}",
+        f"{sentences.asked(request)}: {VERDICTS[answer.verdict]}",
         f"(as of {day}, data of {facts.meta['data_date']})",
     ]
     shown = answer.stacks if everything else _varied(answer.stacks)
@@ -88,7 +89,7 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     names = {route.id: route.name for route in facts.routes}
     lines = _wrapped(head, ", ".join(_tied(e.product, e.version) for e in main), len(head))
     pad = " " * len(head)
-    lines += _wrapped(pad, f"{_WORDS[stack.verdict]} — {names[stack.route]}, {stack.device}")
+    lines += _wrapped(pad, f"{VERDICTS[stack.verdict]} — {names[stack.route]}, {stack.device}")
     platform = f"Python {sentences.ranges(stack.python, facts.grid['python'])}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
     lines += _wrapped(pad, platform)
     for dimension, label in (

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from compatkb.disputing import open_claims
-from compatkb.knowledge import Knowledge, split_term
+from compatkb.knowledge import Knowledge, Origin, split_term
 from compatkb.models import Claim, Kind, When
 from compatkb.snapshot.cells import FOREVER, Interned, Row
-from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
+from compatkb.snapshot.citation import cite, cite_text, cite_url, document_of, dumps
 
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
@@ -44,9 +44,10 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
             "of_term": claim.of,
             "to_terms": " | ".join(claim.to),
             "when_": _when(claim),
-            "basis": "observed" if claim.sources == ("index",) else str(claim.basis),
+            "basis": str(claim.basis) if cited.origin is Origin.PEOPLE else "observed",
             "reason": claim.reason,
             "note": claim.note,
+            "origin": str(cited.origin),
         }
 
 
@@ -61,12 +62,15 @@ def citations(knowledge: Knowledge) -> Iterator[Row]:
     """Yield the sources of claims."""
     for cited in knowledge.claims.values():
         for number, source in enumerate(cited.sources):
+            document, publisher = document_of(source)
             yield {
                 "claim": cited.claim.id,
                 "n": number,
                 "text": cite_text(source),
                 "url": cite_url(source),
                 "seen": source.seen.isoformat(),
+                "document": document,
+                "publisher": publisher,
             }
 
 

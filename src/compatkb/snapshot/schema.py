@@ -48,8 +48,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ),
         "id",
     ),
-    "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
-    "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
+    "claim": (_columns("id product kind of_term to_terms when_ basis reason note origin"), "id"),
+    "citation": (_columns("claim text url seen document publisher", "n"), ("claim", "n")),
     "dispute": (_columns("id kind owner about day days positions decision holds reason decided"), "id"),
     "concerned": (_columns("dispute claim name mask devices hardware", "cells"), None),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
@@ -67,6 +67,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ),
         "id",
     ),
+    "reading": (_columns("kind level outcome day example", "n"), None),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
