@@ -16,15 +16,16 @@ LAYERS = (
     ("errors", "words", "versions", "snapshot.schema"),
     ("models.base",),
     ("models.product", "models.index", "models.image", "models.evidence"),
+    ("models.feature",),
     ("models",),
     ("loader", "canonical", "platforms"),
     ("knowledge",),
-    ("placing", "gaps"),
+    ("placing", "gaps", "featuring"),
     ("assembling",),
     ("observations",),
     ("records",),
     ("snapshot.cells", "snapshot.citation"),
-    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags"),
+    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.features", "snapshot.tags"),
     ("snapshot.compile",),
     ("snapshot.store",),
     ("engine.view",),
@@ -36,9 +37,11 @@ LAYERS = (
     ("api",),
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
+    ("rendering.features",),
     ("rendering.text", "rendering.catalogue"),
     ("cli.options",),
     ("cli.commands", "cli.completion", "cli.parser"),
+    ("cli.features",),
     ("cli",),
     ("__main__",),
 )
@@ -61,7 +64,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
-LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.features"), ("cli.parser", "cli.completion")}
 
 
 def test_every_module_has_a_layer() -> None:

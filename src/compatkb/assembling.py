@@ -9,6 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.errors import DataError
+from compatkb.featuring import clashes, own_builds, product_files
 from compatkb.gaps import mark_gaps
 from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
 from compatkb.loader import Files
@@ -30,8 +31,8 @@ from compatkb.versions import Scheme, parse
 
 def build_knowledge(files: Files) -> Knowledge:
     """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
-    problems: list[str] = []
-    by_id = {file.product.id: file for file in files.products}
+    problems = list(clashes(files.products, files.features))
+    by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
     index = {str(canonicalize_name(file.distribution)): file for file in files.index}
     grid = _grid(by_id)
@@ -39,6 +40,7 @@ def build_knowledge(files: Files) -> Knowledge:
     _add_pinned_leaves(by_id, index, elements)
     sources = {(file.product.id, name): source for file in ordered for name, source in file.source.items()}
     knowledge = Knowledge(files, grid, {f.product.id: f.product for f in ordered}, elements, {}, [], {}, sources)
+    knowledge.disputes = [(file.product.id, dispute) for file in ordered for dispute in file.dispute]
     for file in ordered:
         for claim in file.claim:
             if claim.id in knowledge.claims:
@@ -47,10 +49,13 @@ def build_knowledge(files: Files) -> Knowledge:
             knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
     _imply(knowledge, problems)
     place(knowledge)
-    lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
+    lost = {claim for _, d in knowledge.disputes if d.decision in d.claims for claim in d.claims if claim != d.decision}
     for cited_claim in tuple(knowledge.claims.values()):
         if cited_claim.claim.id not in lost:
-            knowledge.edges += _edges(knowledge, cited_claim, problems)
+            edges = _edges(knowledge, cited_claim, problems)
+            if knowledge.products[cited_claim.product].role is Role.FEATURE:
+                edges = (own_builds(knowledge, files.features, edge, problems) for edge in edges)
+            knowledge.edges += edges
     for file in ordered:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
@@ -170,7 +175,8 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
 
 def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
     claim, grid = cited.claim, knowledge.grid
-    where = f"products/{cited.product}.toml: claim {claim.id}"
+    folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
+    where = f"{folder}/{cited.product}.toml: claim {claim.id}"
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
     if unknown:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from compatkb.loader import Files
-from compatkb.models import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
+from compatkb.models import Basis, Build, Claim, Dispute, EndOfLife, IndexRelease, Kind, Product, Release, Source
 from compatkb.platforms import Grid
 from compatkb.versions import Scheme, admits, specifier
 
@@ -83,6 +83,7 @@ class Knowledge:
     edges: list[Edge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], Source]
+    disputes: list[tuple[str, Dispute]] = field(default_factory=list)  # with the product or feature that they are about
 
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
         """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""
@@ -107,7 +108,7 @@ class Knowledge:
 
 def split_term(term: str) -> tuple[str, str]:
     """Return the product id and the specifier of a term."""
-    match = re.match(r"([a-z0-9][a-z0-9_-]*)\s*(.*)", term)
+    match = re.match(r"([a-z0-9][a-z0-9_.-]*)\s*(.*)", term)
     assert match  # the model checked it
     return match[1], match[2]
 

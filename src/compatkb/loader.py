@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile
+from compatkb.models import ChannelFile, FeatureFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile
 
 R = TypeVar("R", bound=Record)
 
@@ -25,6 +25,7 @@ class Files:
     channels: ChannelFile
     routes: RouteFile
     evidence: tuple[Observation, ...]
+    features: tuple[FeatureFile, ...] = ()
 
 
 def load(directory: Path) -> Files:
@@ -41,13 +42,14 @@ def load(directory: Path) -> Files:
 
     products = read_all("products", ProductFile)
     images = read_all("images", ImageFile)
+    features = read_all("features", FeatureFile)
     index = read_all("index", IndexFile)
     channels = _read(directory / "channels.toml", ChannelFile, problems)
     routes = _read(directory / "routes.toml", RouteFile, problems)
     evidence = tuple(line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems))
     if problems or channels is None or routes is None:
         raise DataError(tuple(problems))
-    return Files(products, images, index, channels, routes, evidence)
+    return Files(products, images, index, channels, routes, evidence, features)
 
 
 def _read(path: Path, model: type[R], problems: list[str]) -> R | None:

@@ -24,16 +24,16 @@ def version_text() -> str:
 
 def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
-    facts, day = _open(arguments)
+    facts, day = opened(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
+    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs))
     return _print(facts, answer, arguments)
 
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
-    facts, day = _open(arguments)
-    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
+    facts, day = opened(arguments)
+    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day, arguments.needs))
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
 
@@ -42,11 +42,16 @@ def show(arguments: argparse.Namespace) -> int:
     """Show what the data hold of a product or version."""
     from compatkb.rendering.catalogue import product_text, release_text
 
-    facts, day = _open(arguments)
+    facts, day = opened(arguments)
     name, _, version = arguments.product.partition("==")
     arguments.version = arguments.version or version
     product = find_product(facts, name)
     as_json = arguments.format == "json"
+    if product.role == "feature":
+        from compatkb.rendering.features import features_text
+
+        print(features_text(facts, day, feature=product.id, form=arguments.format), end="")
+        return 0
     if arguments.version:
         print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")
     else:
@@ -58,7 +63,7 @@ def list_products(arguments: argparse.Namespace) -> int:
     """List products, or the versions of one."""
     from compatkb.rendering.catalogue import list_text
 
-    facts, day = _open(arguments)
+    facts, day = opened(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
     return 0
@@ -68,14 +73,15 @@ def eol(arguments: argparse.Namespace) -> int:
     """List ends of life."""
     from compatkb.rendering.catalogue import eol_text, parse_days
 
-    facts, day = _open(arguments)
+    facts, day = opened(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     days = parse_days(arguments.within)
     print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
     return 0
 
 
-def _open(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+def opened(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+    """Return the facts that a command asks, and the day that it asks about."""
     today = _today()
     day = parse_day(arguments.as_of) if arguments.as_of else today
     facts = Snapshot(locate(arguments.data))

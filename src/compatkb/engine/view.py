@@ -53,7 +53,14 @@ class View:
         """Return whether an edge speaks of this device and hardware."""
         if edge.devices and self.device not in edge.devices:
             return False
-        return not edge.hardware or bool(edge.hardware & self.hardware)
+        if not edge.hardware:
+            return True
+        return bool(edge.hardware & self.hardware) and not (edge.kind == "verified" and self.in_part(edge))
+
+    def in_part(self, edge: Edge) -> bool:
+        """Return whether what is said of a feature concerns only some of the hardware pinned: of the rest nothing is known."""
+        rest = edge.hardware and self.hardware & ~edge.hardware
+        return bool(rest) and self.facts.products[edge.of].role == "feature"
 
     def says(self, of: str, idx: int, to: str) -> list[Edge]:
         """Return the edges that element `idx` of one product has to another product."""
@@ -62,6 +69,7 @@ class View:
             by_element: list[list[Edge]] = [[] for _ in self.facts.elements(of)]
             for edge in self.facts.edges(of, to):
                 if self.holds(edge):
+                    edge = edge._replace(open=True) if self.in_part(edge) else edge
                     mask = edge.of_mask
                     while mask:
                         low = mask & -mask
@@ -97,7 +105,8 @@ class View:
             role = self.facts.products[product].role
             kept = 0
             for element in self.facts.elements(product):
-                fits = self.device in element.devices or role == "leaf" or (role == "dimension" and not element.devices)
+                free = role in ("leaf", "feature") or (role == "dimension" and not element.devices)
+                fits = free or self.device in element.devices
                 if element.installable and fits and (element.since is None or element.since <= self.as_of):
                     kept |= 1 << element.idx
             self._offers[product] = kept
@@ -198,7 +207,8 @@ def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
     denied = strong = weak = matters = muddled = 0
     for edge, inside in speaking:
         if edge.open:
-            muddled |= edge.denies | edge.vouches
+            if inside or edge.kind in ("needs", "constrains"):
+                muddled |= edge.denies | edge.vouches
             continue
         if edge.kind in ("needs", "constrains"):
             matters |= edge.denies

@@ -2,6 +2,7 @@
 
 from compatkb.models.base import Basis, Record, Source
 from compatkb.models.evidence import Level, Observation
+from compatkb.models.feature import Feature, FeatureFile, Statement, Status
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
 from compatkb.models.product import (
@@ -36,6 +37,8 @@ __all__ = [
     "Contained",
     "Dispute",
     "EndOfLife",
+    "Feature",
+    "FeatureFile",
     "ImageFile",
     "IndexFile",
     "IndexRelease",
@@ -58,6 +61,8 @@ __all__ = [
     "RouteFile",
     "Source",
     "Stage",
+    "Statement",
+    "Status",
     "Tag",
     "Wheels",
     "When",

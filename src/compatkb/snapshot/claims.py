@@ -10,7 +10,7 @@ from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     """Yield what the engine reads: one row an edge."""
-    undecided = {claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims}
+    undecided = {claim for _, d in knowledge.disputes if d.decision == "open" for claim in d.claims}
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
@@ -71,19 +71,18 @@ def citations(knowledge: Knowledge) -> Iterator[Row]:
 
 def disputes(knowledge: Knowledge) -> Iterator[Row]:
     """Yield disagreements and their decisions."""
-    for file in knowledge.files.products:
-        for dispute in file.dispute:
-            yield {
-                "id": dispute.id,
-                "product": file.product.id,
-                "about": dispute.about,
-                "claims": dumps(dispute.claims),
-                "positions": dumps(dispute.positions),
-                "decision": dispute.decision,
-                "reason": dispute.reason,
-                "decided": dispute.decided.isoformat(),
-                "sources": cite(knowledge, file.product.id, dispute.sources),
-            }
+    for product, dispute in knowledge.disputes:
+        yield {
+            "id": dispute.id,
+            "product": product,
+            "about": dispute.about,
+            "claims": dumps(dispute.claims),
+            "positions": dumps(dispute.positions),
+            "decision": dispute.decision,
+            "reason": dispute.reason,
+            "decided": dispute.decided.isoformat(),
+            "sources": cite(knowledge, product, dispute.sources),
+        }
 
 
 def scopes(knowledge: Knowledge) -> Iterator[Row]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
-from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags
+from compatkb.models import Release, Role
+from compatkb.snapshot import claims, elements, features, tags
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -42,6 +42,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
                 "content": tags.contents(knowledge),
+                "feature": features.features(knowledge),
+                "statement": features.statements(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():
@@ -63,8 +65,7 @@ def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
 
 
 def _products(knowledge: Knowledge) -> Iterator[Row]:
-    for file in sorted(knowledge.files.products, key=lambda f: (f.product.rank, f.product.id)):
-        product = file.product
+    for product in knowledge.products.values():
         yield {
             "id": product.id,
             "name": product.name,
@@ -87,11 +88,12 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
 
 def _names(knowledge: Knowledge) -> Iterator[Row]:
     names: dict[str, str] = {}
-    for product in knowledge.products.values():
+    products = [product for product in knowledge.products.values() if product.role is not Role.FEATURE]
+    for product in products:
         for name in (product.id, product.distribution, product.import_name, product.name, *product.aliases):
             if name:
                 names.setdefault(word_key(name), product.id)
-    for product in knowledge.products.values():  # an id always means its own product
+    for product in products:  # an id always means its own product
         names[word_key(product.id)] = product.id
     yield from ({"name": name, "product": product} for name, product in sorted(names.items()))
 

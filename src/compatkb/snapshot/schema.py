@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "2"
+FORMAT = "3"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -58,10 +58,21 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
+    "feature": (_columns("id name product needs aliases note sources"), "id"),
+    "statement": (
+        _columns("claim feature product spec mask status device os arch python hardware basis", "position"),
+        "claim",
+    ),
     "content": (_columns("product mask spec basis", "image"), None),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
 
-INDEXES = (("edge", ("of_product",)), ("element", ("product",)), ("content", ("product",)), ("citation", ("claim",)))
+INDEXES = (
+    ("edge", ("of_product",)),
+    ("element", ("product",)),
+    ("content", ("product",)),
+    ("citation", ("claim",)),
+    ("statement", ("product",)),
+)
 """Columns that are looked up by."""

@@ -17,6 +17,7 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
+        "featuring.py",
         "knowledge.py",
         "loader.py",
         "observations.py",
@@ -61,7 +62,13 @@ def cache_directory() -> str:
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
     found = [os.path.join(directory, "channels.toml"), os.path.join(directory, "routes.toml")]
-    for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
+    for folder, ending in (
+        ("products", ".toml"),
+        ("images", ".toml"),
+        ("features", ".toml"),
+        ("index", ".toml"),
+        ("evidence", ".jsonl"),
+    ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
                 found += [entry.path for entry in entries if entry.name.endswith(ending)]
