@@ -129,7 +129,7 @@ def product(
 
 def feature(name: str, *statements: Record, product: str = "torch", needs: str | None = None, **more: Any) -> Record:
     """Return a feature file; `needs` is the product that brings it."""
-    brought = {"needs": {"product": needs, "sources": [SOURCE]}} if needs else {}
+    brought = {"needs": [{"product": needs, "sources": [SOURCE]}]} if needs else {}
     rest = _kebab(more)
     tables = {key: list(rest.pop(key)) for key in ("dispute",) if key in rest}
     return {

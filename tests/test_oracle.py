@@ -112,6 +112,18 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
         assert wrong(oracle, facts, case) == []
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
+    """Each feature needed alone, and beside a card of which something is said."""
+    for name in facts.features:
+        every = {name: frozenset(range(len(oracle.knowledge.elements[name])))}
+        assert wrong(oracle, facts, Case(device, TODAY, every, pythons=FEW)) == []
+        for card in ("arc-a", "max", "arc"):
+            number = next(n for n, e in enumerate(oracle.knowledge.elements["hardware"]) if e.version == card)
+            pins = {**every, "hardware": frozenset({number})}
+            assert wrong(oracle, facts, Case(device, TODAY, pins, pythons=("3.12",))) == []
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""
@@ -131,6 +143,9 @@ def drawn(knowledge: Knowledge, dice: random.Random) -> Iterator[Case]:
 
     for _ in range(MANY):
         fixed = pins(some, 3) | pins(list(MACHINE), 2) | pins(roles[Role.LEAF], 1)
+        if dice.random() < 0.3:
+            needed = dice.choice(roles[Role.FEATURE])
+            fixed[needed] = frozenset(range(len(knowledge.elements[needed])))
         bare = tuple(name for name in dice.sample(PACKAGES, dice.randint(0, 1)) if name not in fixed)
         systems = (dice.choice(knowledge.grid.systems),) if dice.random() < 0.3 else ()
         arch = dice.choice(("x86_64", "x86_64", "x86_64", "aarch64", "arm64"))

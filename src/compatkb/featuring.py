@@ -35,7 +35,7 @@ def clashes(files: Sequence[ProductFile], features: Sequence[FeatureFile]) -> It
         where, feature = f"features/{file.feature.id}.toml", file.feature
         if feature.id in products:
             yield f"{where}: {feature.id} is a product; a feature needs an id of its own"
-        named = [feature.product, *([feature.needs.product] if feature.needs else [])]
+        named = [feature.product, *(brought.product for brought in feature.needs)]
         yield from (f"{where}: {product} is no product" for product in named if product not in products)
         ids = [statement.id for statement in file.statement]
         yield from (f"{where}: statement {name}: the id is used twice" for name in {n for n in ids if ids.count(n) > 1})
@@ -46,16 +46,16 @@ def _product_file(file: FeatureFile) -> ProductFile:
     cited = next(iter(file.statement)).sources
     used = {statement.status for statement in file.statement} | {Status.SUPPORTED}
     claims = [_claim(file, statement) for statement in file.statement]
-    if feature.needs:
-        claims.append(
-            Claim(
-                id=claim_id(file, "needs"),
-                kind=Kind.NEEDS,
-                of=feature.id,
-                to=(feature.needs.product,),
-                sources=feature.needs.sources,
-            )
+    claims += [
+        Claim(
+            id=claim_id(file, f"needs-{brought.product}"),
+            kind=Kind.NEEDS,
+            of=feature.id,
+            to=(brought.product,),
+            sources=brought.sources,
         )
+        for brought in feature.needs
+    ]
     disputes = [
         dispute.model_copy(
             update={

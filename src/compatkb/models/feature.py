@@ -25,7 +25,7 @@ class Status(StrEnum):
 
 
 class Brought(Record):
-    """The product without which nobody has the feature."""
+    """A product without which nobody has the feature."""
 
     product: Id
     sources: Sources
@@ -38,7 +38,7 @@ class Feature(Record):
     name: Text
     product: Id  # the product that it is part of
     aliases: tuple[Text, ...] = ()
-    needs: Brought | None = None  # a product that a stack must then hold
+    needs: tuple[Brought, ...] = ()  # products that a stack must then hold
     note: Text | None = None
 
 

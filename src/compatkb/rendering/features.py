@@ -89,7 +89,7 @@ def features_text(
         aliases = f" (also: {', '.join(entry['aliases'])})" if entry["aliases"] else ""
         lines.append(f"{entry['id']}: {entry['name']}{aliases}")
         if entry["needs"]:
-            lines.append(f"  comes with: {entry['needs']}")
+            lines.append(f"  comes with: {', '.join(entry['needs'])}")
         if entry["note"]:
             lines.append(f"  note: {entry['note']}")
         for statement in entry["statements"]:
@@ -133,7 +133,7 @@ def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[
             "id": row["id"],
             "name": row["name"],
             "product": row["product"],
-            "needs": row["needs"],
+            "needs": row["needs"].split(),
             "aliases": json.loads(row["aliases"]),
             "note": row["note"],
             "statements": [_shown(s, feature=False) for s in said[row["id"]] if product in (None, s["of"], row["product"])],

@@ -352,7 +352,7 @@ def _feature_unsettled(facts: Snapshot, stack: Stack, offered: Offered) -> str:
         notes = [row["note"] for c in offered.claims for row in facts.rows("select note from claim where id = ?", c)]
         why = next((f": {note.rstrip('.')}" for note in notes if note), "")
         by = " and ".join(f"{product} {version}" for product, version in offered.by)
-        return f"that {by} supports {name} on {where} is only inferred{why}; a run that uses it would settle it"
+        return f"that {name} works with {by} on {where} is only inferred{why}; a run that uses it would settle it"
     members = {e.product: 1 << e.idx for e in stack.packages}
     rows = facts.rows("select product, mask, hardware, device from statement where feature = ?", offered.feature)
     stated = [
@@ -364,7 +364,7 @@ def _feature_unsettled(facts: Snapshot, stack: Stack, offered: Offered) -> str:
     hint = f"; it is told by hardware, so pin one of {', '.join(named)}" if named and "hardware" not in stack.requested else ""
     about = " and ".join(f"{e.product} {e.version}" for e in stack.packages if e.product in requested_packages(facts, stack))
     settle = hint or "; a statement of its makers, or a run that uses it, would settle it"
-    return f"nothing in the data says whether {about} supports {name} on {where}{settle}"
+    return f"nothing in the data says whether {name} works with {about} on {where}{settle}"
 
 
 def requested_packages(facts: Snapshot, stack: Stack) -> set[str]:

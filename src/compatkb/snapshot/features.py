@@ -17,10 +17,10 @@ def features(knowledge: Knowledge) -> Iterator[Row]:
             "id": feature.id,
             "name": feature.name,
             "product": feature.product,
-            "needs": feature.needs.product if feature.needs else None,
+            "needs": " ".join(brought.product for brought in feature.needs),
             "aliases": dumps(feature.aliases),
             "note": feature.note,
-            "sources": cite(knowledge, feature.id, feature.needs.sources) if feature.needs else "[]",
+            "sources": cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
         }
 
 
