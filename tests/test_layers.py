@@ -25,6 +25,11 @@ LAYERS = (
     ("knowledge",),
     ("placing", "gaps", "events"),
     ("placing", "gaps", "disputing"),
+    ("models.feature",),
+    ("models",),
+    ("loader", "canonical", "platforms"),
+    ("knowledge",),
+    ("placing", "gaps", "featuring"),
     ("assembling",),
     ("observations",),
     ("records",),
@@ -32,6 +37,7 @@ LAYERS = (
     ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags", "snapshot.timeline"),
     ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.disputes", "snapshot.tags"),
     ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags", "snapshot.readings"),
+    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.features", "snapshot.tags"),
     ("snapshot.compile",),
     ("snapshot.store",),
     ("stats",),
@@ -49,6 +55,7 @@ LAYERS = (
     ("validate.runner",),
     ("rendering.commands", "rendering.images", "rendering.sentences", "rendering.markdown"),
     ("rendering.payload",),
+    ("rendering.features",),
     ("rendering.text", "rendering.catalogue"),
     ("refresh.listing", "refresh.notes", "refresh.write"),
     ("refresh.pages", "refresh.metadata", "refresh.ranges"),
@@ -90,6 +97,7 @@ LAYERS = (
     ("cli.parser",),
     ("cli.commands", "cli.completion", "cli.parser"),
     ("cli.documents",),
+    ("cli.features",),
     ("cli",),
     ("__main__",),
 )
@@ -114,6 +122,7 @@ def imports(path: Path) -> Iterator[str]:
 LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
 LAZY = {("cli.parser", name) for name in ("cli.commands", "cli.completion", "cli.validating")}
 LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion"), ("cli.parser", "cli.documents")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.features"), ("cli.parser", "cli.completion")}
 
 
 def test_every_module_has_a_layer() -> None:

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 from compatkb.disputing import find_problems, leave_open, lost_claims
 from compatkb.errors import DataError
 from compatkb.events import date_events
+from compatkb.featuring import clashes, own_builds, product_files
 from compatkb.gaps import mark_gaps
 from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, Origin, split_term
 from compatkb.loader import Files
@@ -32,8 +33,8 @@ from compatkb.versions import Scheme, parse
 
 def build_knowledge(files: Files) -> Knowledge:
     """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
-    problems: list[str] = []
-    by_id = {file.product.id: file for file in files.products}
+    problems = list(clashes(files.products, files.features))
+    by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
     index = {str(canonicalize_name(file.distribution)): file for file in files.index}
     grid = _grid(by_id)
@@ -56,7 +57,10 @@ def build_knowledge(files: Files) -> Knowledge:
         leave_open(knowledge)
     for cited_claim in tuple(knowledge.claims.values()):
         if cited_claim.claim.id not in lost:
-            knowledge.edges += _edges(knowledge, cited_claim, problems)
+            edges = _edges(knowledge, cited_claim, problems)
+            if knowledge.products[cited_claim.product].role is Role.FEATURE:
+                edges = (own_builds(knowledge, files.features, edge, problems) for edge in edges)
+            knowledge.edges += edges
     for file in ordered:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
@@ -177,7 +181,8 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
 
 def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
     claim, grid = cited.claim, knowledge.grid
-    where = f"products/{cited.product}.toml: claim {claim.id}"
+    folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
+    where = f"{folder}/{cited.product}.toml: claim {claim.id}"
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
     if unknown:

@@ -3,26 +3,34 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compatkb.featuring import product_files
 from compatkb.knowledge import Knowledge, split_term
 from compatkb.loader import Files
-from compatkb.models import OPEN, Dispute, Source
+from compatkb.models import OPEN, Dispute, ProductFile, Source
+
+
+def claiming(files: Files) -> tuple[ProductFile, ...]:
+    """Return the files that make claims: those of products, and those of features as the products that they become."""
+    return (*files.products, *product_files(files.features))
 
 
 def lost_claims(files: Files) -> set[str]:
     """Return the ids of claims that do not hold, since another side of their dispute does."""
-    decided = [d for file in files.products for d in file.dispute if d.decision in d.claims]
+    decided = [d for file in claiming(files) for d in file.dispute if d.decision in d.claims]
     return {claim for dispute in decided for claim in dispute.claims if claim != dispute.decision}
 
 
 def open_claims(files: Files) -> set[str]:
     """Return the ids of claims of which nobody has decided whether they hold."""
-    return {claim for file in files.products for d in file.dispute if d.decision == OPEN for claim in d.claims}
+    return {claim for file in claiming(files) for d in file.dispute if d.decision == OPEN for claim in d.claims}
 
 
 def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, Source]]]:
-    """Yield every dispute with the kind and name of its file (product, image, channel) and the sources of that file."""
+    """Yield every dispute with kind and name of its file (product, feature, image, channel), and that file's sources."""
     for product in files.products:
         yield from (("product", product.product.id, dispute, product.source) for dispute in product.dispute)
+    for feature in product_files(files.features):
+        yield from (("feature", feature.product.id, dispute, feature.source) for dispute in feature.dispute)
     for image in files.images:
         yield from (("image", image.repository.name, dispute, image.source) for dispute in image.dispute)
     yield from (("channel", "", dispute, files.channels.source) for dispute in files.channels.dispute)
@@ -78,7 +86,7 @@ def find_problems(knowledge: Knowledge) -> Iterator[str]:
             if claim not in knowledge.claims or knowledge.claims[claim].product != name:
                 yield f"{where}: claim {claim} is not in this file"
         for thing in dispute.of:
-            if kind == "product":
+            if kind in ("product", "feature"):
                 yield from (f"{where}: {problem}" for problem in _term_problems(knowledge, thing))
             elif thing not in (tags[name] if kind == "image" else channels):
                 yield f"{where}: {thing} is no {'tag of this file' if kind == 'image' else 'channel'}"

@@ -117,7 +117,7 @@ class Knowledge:
 
 def split_term(term: str) -> tuple[str, str]:
     """Return the product id and the specifier of a term."""
-    match = re.match(r"([a-z0-9][a-z0-9_-]*)\s*(.*)", term)
+    match = re.match(r"([a-z0-9][a-z0-9_.-]*)\s*(.*)", term)
     assert match  # the model checked it
     return match[1], match[2]
 

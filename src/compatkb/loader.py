@@ -10,7 +10,17 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile, TimelineFile
+from compatkb.models import (
+    ChannelFile,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    Observation,
+    ProductFile,
+    Record,
+    RouteFile,
+    TimelineFile,
+)
 
 R = TypeVar("R", bound=Record)
 
@@ -26,6 +36,7 @@ class Files:
     routes: RouteFile
     evidence: tuple[Observation, ...]
     timeline: TimelineFile | None = None
+    features: tuple[FeatureFile, ...] = ()
 
 
 def load(directory: Path) -> Files:
@@ -42,6 +53,7 @@ def load(directory: Path) -> Files:
 
     products = read_all("products", ProductFile)
     images = read_all("images", ImageFile)
+    features = read_all("features", FeatureFile)
     index = read_all("index", IndexFile)
     channels = _read(directory / "channels.toml", ChannelFile, problems)
     routes = _read(directory / "routes.toml", RouteFile, problems)
@@ -50,7 +62,7 @@ def load(directory: Path) -> Files:
     evidence = tuple(line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems))
     if problems or channels is None or routes is None:
         raise DataError(tuple(problems))
-    return Files(products, images, index, channels, routes, evidence, timeline)
+    return Files(products, images, index, channels, routes, evidence, timeline, features)
 
 
 def _read(path: Path, model: type[R], problems: list[str]) -> R | None:

@@ -6,6 +6,10 @@ STRONG, WEAK, UNKNOWN = 0, 1, 2
 """How well an edge is known: stated or observed, inferred, not at all."""
 
 
+UNBUILT = ("leaf", "dimension", "feature")
+"""Roles of what has no builds of its own."""
+
+
 class Product(NamedTuple):
     """A product's head."""
 
@@ -142,6 +146,7 @@ class Pin(NamedTuple):
     extra: str | None = None
     near: int = 0  # where `mask` is empty: the elements that the version would stand beside
     beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
+    need: bool = False  # a feature that the stack must have
 
 
 class Request(NamedTuple):

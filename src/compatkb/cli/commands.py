@@ -26,14 +26,14 @@ def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
+    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs))
     return _print(facts, answer, arguments)
 
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
     facts, day = open_facts(arguments)
-    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
+    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day, arguments.needs))
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
 
@@ -53,6 +53,11 @@ def show(arguments: argparse.Namespace) -> int:
     name, _, version = arguments.product.partition("==")
     arguments.version = arguments.version or version
     product = find_product(facts, name)
+    if product.role == "feature":
+        from compatkb.rendering.features import features_text
+
+        print(features_text(facts, day, feature=product.id, form=arguments.format), end="")
+        return 0
     if arguments.version:
         print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")
     else:

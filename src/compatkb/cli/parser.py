@@ -80,6 +80,12 @@ def _pins(command: argparse.ArgumentParser) -> None:
         command.add_argument(option, *others, dest=f"pin_{product}", metavar="V", action="append", help=text)
 
 
+def _needs(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--needs", action="append", default=[], metavar="FEATURE", help="what the stack must support, such as torch.compile"
+    )
+
+
 def _resolve(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.commands import resolve
@@ -92,6 +98,7 @@ def _resolve(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("words", nargs="*", metavar="PRODUCT[==V]", help="any product, in any version or pinned as pip does")
     _pins(command)
     command.add_argument("--device", action="append", metavar="xpu|cpu", help="device to run on; every one unless given")
+    _needs(command)
     command.add_argument("--why", action="store_true", help="trace every edge to its source or observation")
     command.add_argument("--all", action="store_true", help="show every stack, not only the first ones")
     _common(command, ("text", "json", "requirements"))
@@ -106,6 +113,7 @@ def _explain(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command = _add(commands, "explain", "say whether these versions work together, why or why not, with sources", run)
     command.add_argument("words", nargs="+", metavar="PRODUCT[==V]", help="what stands together, pinned as pip does")
     command.add_argument("--device", action="append", metavar="xpu|cpu", help="device to run on; every one unless given")
+    _needs(command)
     _common(command)
 
 
@@ -130,6 +138,17 @@ def _list(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command = _add(commands, "list", "list the products, or the versions of one", run)
     command.add_argument("product", nargs="?", metavar="PRODUCT")
     _common(command)
+
+
+def _features(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.features import features
+
+        return features(arguments)
+
+    command = _add(commands, "features", "list features, and which releases are said to support them, with sources", run)
+    command.add_argument("product", nargs="?", metavar="PRODUCT", help="a product, or one feature; all unless given")
+    _common(command, ("text", "json", "markdown"))
 
 
 def _eol(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -297,6 +316,7 @@ COMMANDS = {
     "explain": _explain,
     "show": _show,
     "list": _list,
+    "features": _features,
     "eol": _eol,
     "validate": _validate,
     "refresh": _refresh,

@@ -20,7 +20,7 @@ def _quoted(value: object) -> object:
 
 
 def _term(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
         raise ValueError(f"{text!r} is not a product id with an optional specifier, such as torch==2.8.0")
     return text
 

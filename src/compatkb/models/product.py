@@ -18,6 +18,7 @@ class Role(StrEnum):
     COMPANION = "companion"  # shown where a matching build exists; never vetoes
     LEAF = "leaf"  # known only through the pins and bounds of others
     DIMENSION = "dimension"  # a property of the machine: python, os, arch, device, hardware, driver, glibc
+    FEATURE = "feature"  # something that software can do; made from data/features/, never written in data/products/
 
 
 class Stage(StrEnum):

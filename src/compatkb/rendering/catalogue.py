@@ -9,6 +9,7 @@ from compatkb.asking import find_versions
 from compatkb.errors import UsageError
 from compatkb.records import Product
 from compatkb.rendering import disputes, sentences
+from compatkb.rendering.features import release_features, release_lines
 from compatkb.rendering.payload import SCHEMA, claim_payload, source_payload
 from compatkb.snapshot.read import Snapshot
 
@@ -28,10 +29,11 @@ def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: b
                 "distribution": p.distribution,
             }
             for p in facts.products.values()
+            if p.role != "feature"
         ]
         if as_json:
             return _json(facts, day, {"products": rows})
-        width = max(len(product_id) for product_id in facts.products)
+        width = max(len(str(row["id"])) for row in rows)
         counts = {row["id"]: f"{row['releases']:>4} release{'' if row['releases'] == 1 else 's'}" for row in rows}
         lines = [f"{row['id']:<{width}}  {counts[row['id']]:<13} {row['name']} ({row['role']})\n" for row in rows]
         return "".join(lines) + _foot(facts, day)
@@ -104,8 +106,8 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
     bits = sum(1 << e.idx for e in builds)
     for edges in facts.edges_from(product.id).values():
         says += [edge.claim for edge in edges if edge.of_mask & bits]
-    for other in facts.products:
-        if other != product.id:
+    for other, head in facts.products.items():
+        if other != product.id and head.role != "feature":
             said += [
                 edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"
             ]
@@ -134,6 +136,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
         "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
         "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(said)],
         "disputes": disputes.of_elements(facts, product.id, bits),
+        "features": release_features(facts, product.id, bits),
     }
 
 
@@ -186,6 +189,7 @@ def _release_lines(entry: Content, day: date) -> str:
     for dispute in entry["disputes"]:
         head, *rest = disputes.lines(dispute)
         lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
+    lines += release_lines(entry["features"])
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
 

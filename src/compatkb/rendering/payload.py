@@ -5,7 +5,7 @@ from typing import Any
 
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.causes import Cause
-from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.engine.stacks import Link, Offered, Stack, Warned
 from compatkb.records import STRONG, UNKNOWN, Request
 from compatkb.rendering import commands, disputes, sentences
 from compatkb.rendering.images import images_of
@@ -33,7 +33,8 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
 def request_payload(request: Request) -> dict[str, Any]:
     """Return the request as it was understood."""
     return {
-        "pins": {pin.product: pin.text for pin in request.pins},
+        "pins": {pin.product: pin.text for pin in request.pins if not pin.need},
+        "needs": [pin.product for pin in request.pins if pin.need],
         "products": list(request.bare),
         "devices": list(request.devices),
     }
@@ -55,6 +56,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "driver": list(stack.known.get("gpu-driver", ())),
         "oneapi": list(stack.known.get("oneapi", ())),
         "glibc": list(stack.known.get("glibc", ())),
+        "features": [feature_payload(facts, offered) for offered in stack.features],
         "bounds": dict(stack.bounds),
         "indexes": commands.indexes_of(facts, stack),
         "install": commands.pip_commands(facts, stack),
@@ -77,6 +79,16 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
             for e in stack.packages
         ]
     return content
+
+
+def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
+    """Return what is known of a feature that was asked for."""
+    return {
+        "feature": offered.feature,
+        "status": offered.status if offered.claims else "unknown",
+        "support": _LEVELS[offered.level],
+        "claims": [claim_payload(facts, claim) for claim in offered.claims],
+    }
 
 
 def support(facts: Snapshot, stack: Stack) -> str:

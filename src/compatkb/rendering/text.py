@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.records import Request
-from compatkb.rendering import commands, disputes, sentences
+from compatkb.rendering import commands, disputes, features, sentences
 from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import claim_payload, stack_sources, unsettled
 from compatkb.snapshot.read import Snapshot
@@ -64,10 +64,12 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
     if answer.nearest:
         lines += ["", "Nearest:"]
         names = {route.id: route.name for route in facts.routes}
+        needs = {pin.product for pin in request.pins if pin.need}
         for number, near in enumerate(answer.nearest, 1):
             given = ", ".join(near.relaxed)
+            what = "the need for" if set(near.relaxed) <= needs else "the pin on"
             over = f" over {names[near.stack.route]}" if near.where != "best" else ""
-            lines += ["", f"{_SIDES[near.where].capitalize()}{over}, giving up the pin on {given}:"]
+            lines += ["", f"{_SIDES[near.where].capitalize()}{over}, giving up {what} {given}:"]
             lines += _stack(facts, near.stack, request, f"{number}. ", why=why)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -100,6 +102,8 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     ):
         if values := stack.known.get(dimension):
             lines += _wrapped(f"{pad}{label}: ", ", ".join(values))
+    for offered in stack.features:
+        lines += _wrapped(f"{pad}feature: ", features.offered_words(facts, offered))
     if runtimes:
         few = runtimes if why or len(runtimes) <= 4 else runtimes[:3]
         more = "" if few is runtimes else f" and {len(runtimes) - len(few)} more (--why lists them)"

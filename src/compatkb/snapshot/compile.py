@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
-from compatkb.models import Release
-from compatkb.snapshot import claims, disputes, elements, readings, tags, timeline
+from compatkb.models import Release, Role
+from compatkb.snapshot import claims, disputes, elements, features, readings, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -46,6 +46,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "vendor": timeline.vendors(knowledge),
                 "event": timeline.events(knowledge),
                 "reading": readings.readings(knowledge),
+                "feature": features.features(knowledge),
+                "statement": features.statements(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():
@@ -68,8 +70,7 @@ def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
 
 
 def _products(knowledge: Knowledge) -> Iterator[Row]:
-    for file in sorted(knowledge.files.products, key=lambda f: (f.product.rank, f.product.id)):
-        product = file.product
+    for product in knowledge.products.values():
         yield {
             "id": product.id,
             "name": product.name,
@@ -92,11 +93,12 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
 
 def _names(knowledge: Knowledge) -> Iterator[Row]:
     names: dict[str, str] = {}
-    for product in knowledge.products.values():
+    products = [product for product in knowledge.products.values() if product.role is not Role.FEATURE]
+    for product in products:
         for name in (product.id, product.distribution, product.import_name, product.name, *product.aliases):
             if name:
                 names.setdefault(word_key(name), product.id)
-    for product in knowledge.products.values():  # an id always means its own product
+    for product in products:  # an id always means its own product
         names[word_key(product.id)] = product.id
     yield from ({"name": name, "product": product} for name, product in sorted(names.items()))
 

@@ -60,7 +60,7 @@ def concerned(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
         words = {"devices": " ".join(when.device), "hardware": " ".join(when.hardware)}
         more = {**words, "cells": cells.id(platforms_of(knowledge, dispute))}
         for thing in dispute.of:
-            if kind == "product":
+            if kind in ("product", "feature"):
                 product, mask = knowledge.mask(thing)
                 yield {**head, "name": product, "mask": f"{mask:x}", **more}
             else:

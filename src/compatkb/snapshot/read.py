@@ -182,6 +182,17 @@ class Snapshot:
             self._edges[of] = {to: tuple(edges) for to, edges in found.items()}
         return self._edges[of]
 
+    def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
+        """Return the sources of a claim: text and address."""
+        query = "select text, url from citation where claim = ? order by n"
+        return tuple(self._db.execute(query, (claim,)))
+
+    @cached_property
+    def features(self) -> dict[str, tuple[str, ...]]:
+        """The words by which each feature goes: its name, then its other names."""
+        query = "select id, name, aliases from feature order by id"
+        return {row[0]: (row[1], *json.loads(row[2])) for row in self._db.execute(query)}
+
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""

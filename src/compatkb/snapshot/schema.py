@@ -59,6 +59,11 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
+    "feature": (_columns("id name product needs aliases note sources"), "id"),
+    "statement": (
+        _columns("claim feature product spec mask status device os arch python hardware basis", "position"),
+        "claim",
+    ),
     "content": (_columns("product mask spec basis", "image"), None),
     "vendor": (_columns("id name", "position"), "id"),
     "event": (
@@ -79,5 +84,6 @@ INDEXES = (
     ("citation", ("claim",)),
     ("concerned", ("name",)),
     ("concerned", ("claim",)),
+    ("statement", ("product",)),
 )
 """Columns that are looked up by."""

@@ -22,6 +22,7 @@ _COMPILER = (
     *(
         "assembling.py",
         "events.py",
+        "featuring.py",
         "gaps.py",
         "knowledge.py",
         "loader.py",
@@ -76,7 +77,13 @@ def cache_directory() -> str:
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
     found = [os.path.join(directory, name) for name in ("channels.toml", "routes.toml", "timeline.toml")]
-    for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
+    for folder, ending in (
+        ("products", ".toml"),
+        ("images", ".toml"),
+        ("features", ".toml"),
+        ("index", ".toml"),
+        ("evidence", ".jsonl"),
+    ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
                 found += [entry.path for entry in entries if entry.name.endswith(ending)]
