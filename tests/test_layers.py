@@ -26,7 +26,7 @@ LAYERS = (
     ("observations",),
     ("records",),
     ("snapshot.cells", "snapshot.citation"),
-    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags"),
+    ("snapshot.read", "snapshot.elements", "snapshot.claims", "snapshot.tags", "snapshot.provenance"),
     ("snapshot.compile",),
     ("snapshot.store",),
     ("engine.view",),

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags
+from compatkb.snapshot import claims, elements, provenance, tags
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -42,6 +42,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
                 "content": tags.contents(knowledge),
+                "document": provenance.documents(knowledge),
+                "observation": provenance.observations(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():

@@ -59,6 +59,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
     "content": (_columns("product mask spec basis", "image"), None),
+    "document": (_columns("text url seen"), None),
+    "observation": (_columns("level outcome packages python os arch device channel checked detail culprit", "id"), "id"),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
