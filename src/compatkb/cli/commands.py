@@ -24,7 +24,7 @@ def version_text() -> str:
 
 def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
     answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
     return _print(facts, answer, arguments)
@@ -32,7 +32,7 @@ def resolve(arguments: argparse.Namespace) -> int:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
@@ -42,7 +42,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Show what the data hold of a product or version."""
     from compatkb.rendering.catalogue import product_text, release_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     name, _, version = arguments.product.partition("==")
     arguments.version = arguments.version or version
     product = find_product(facts, name)
@@ -58,7 +58,7 @@ def list_products(arguments: argparse.Namespace) -> int:
     """List products, or the versions of one."""
     from compatkb.rendering.catalogue import list_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
     return 0
@@ -68,16 +68,17 @@ def eol(arguments: argparse.Namespace) -> int:
     """List ends of life."""
     from compatkb.rendering.catalogue import eol_text, parse_days
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     days = parse_days(arguments.within)
     print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
     return 0
 
 
-def _open(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+    """Return the facts that a command answers from, and the day that it answers for."""
     today = _today()
-    day = parse_day(arguments.as_of) if arguments.as_of else today
+    day = parse_day(arguments.as_of) if getattr(arguments, "as_of", None) else today
     facts = Snapshot(locate(arguments.data))
     _remark_age(facts, today)
     return facts, day

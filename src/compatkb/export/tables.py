@@ -117,7 +117,10 @@ class _Reader:
         for row in self.facts.rows("select * from product order by rank, id"):
             other = json.loads(row["replaced_by"]) if row["replaced_by"] else {}
             yield {
-                **{key: row[key] for key in ("id", "name", "role", "scheme", "rank", "distribution", "import_name", "homepage")},
+                **{
+                    key: row[key]
+                    for key in ("id", "name", "role", "scheme", "rank", "distribution", "import_name", "homepage")
+                },
                 "names": " ".join(names.get(row["id"], ())),
                 "eol": row["eol"],
                 "replaced_by": self._known(other.get("product")),

@@ -28,7 +28,7 @@ def make_file(target: Path, make: Callable[[Path], object]) -> None:
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, new)
-        os.replace(new, target)
+        new.replace(target)
     except OSError as error:
         raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
     finally:
@@ -58,12 +58,12 @@ def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[st
                 file.flush()
                 os.fsync(file.fileno())
         if target.exists():
-            os.rename(target, folder / "old")
+            target.rename(folder / "old")
         try:
-            os.rename(new, target)
+            new.rename(target)
         except OSError:
             if (folder / "old").exists():
-                os.rename(folder / "old", target)
+                (folder / "old").rename(target)
             raise
     except OSError as error:
         raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
