@@ -41,7 +41,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 5 something needed is "
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a stale file; 5 something needed is "
         "unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
@@ -256,9 +256,9 @@ def _export(commands: "argparse._SubParsersAction[_Parser]") -> None:
         return export(arguments)
 
     command = _add(
-        commands, "export", "write the knowledge base for other programs: tables, graphs, diagrams, a calendar", run
+        commands, "export", "write the knowledge base as tables, graph, diagram or calendar", run
     )
-    forms = ("json", "csv", "graphml", "mermaid", "dot", "ical")
+    forms = ("json", "csv", "graphml", "mermaid", "dot", "ical", "schema")
     command.add_argument("--format", choices=forms, required=True, help="form of the output; schema is that of json")
     command.add_argument("--out", metavar="FILE", help="write there instead of standard output; csv: a folder, or FILE.zip")
     command.add_argument("--table", metavar="NAME", help="csv: this table alone")
