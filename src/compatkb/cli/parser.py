@@ -41,8 +41,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a stale file; 5 something needed is "
-        "unavailable; 6 gave up within its budget.",
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated file is "
+        "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of program and data")
@@ -255,9 +255,7 @@ def _export(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
         return export(arguments)
 
-    command = _add(
-        commands, "export", "write the knowledge base as tables, graph, diagram or calendar", run
-    )
+    command = _add(commands, "export", "write the knowledge base as tables, graph, diagram or calendar", run)
     forms = ("json", "csv", "graphml", "mermaid", "dot", "ical", "schema")
     command.add_argument("--format", choices=forms, required=True, help="form of the output; schema is that of json")
     command.add_argument("--out", metavar="FILE", help="write there instead of standard output; csv: a folder, or FILE.zip")

@@ -4,7 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
-from compatkb.export.tables import series_of
+from compatkb.export.tables import ANY_VERSION, series_of
 from compatkb.snapshot.read import Snapshot
 
 NODES, ARROWS = 120, 400
@@ -37,7 +37,7 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
     found: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
     for row in facts.rows("select * from edge where kind != 'breaks' or to_product != 'os' order by id"):
         of, to = row["of_product"], row["to_product"]
-        if not _wanted(facts, products, of, to) or row["spec"] == "any version":
+        if not _wanted(facts, products, of, to) or row["spec"] == ANY_VERSION:
             continue
         for one in _boxes(label[of], row["of_mask"]):
             for other in _boxes(label[to], row["to_mask"]):

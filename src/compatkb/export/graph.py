@@ -4,7 +4,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from compatkb.export.tables import is_build, series_of
+from compatkb.export.tables import ANY_VERSION, is_build, series_of
 from compatkb.records import Element
 from compatkb.snapshot.read import Snapshot
 
@@ -46,13 +46,18 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
             "reason": claim["reason"] or "",
             "sources": cited.get(claim["id"], ""),
         }
-        ends = [_chosen(facts, of, row["of_mask"]), _chosen(facts, to, row["to_mask"])]
-        for element in (element for end in ends for element in end):
-            if _name(element) not in graph:
-                graph.add_node(_name(element), **_node(facts, series, element))
-        for one in ends[0]:
-            for other in ends[1]:
-                graph.add_edge(_name(one), _name(other), key=claim["id"], **content)
+        for one in (own := _chosen(facts, of, row["of_mask"])):
+            graph.add_node(_name(one), **_node(facts, series, one))
+        if row["spec"] == ANY_VERSION:
+            graph.add_node(to, **_product(facts, to))
+            others = [to]
+        else:
+            for other in (named := _chosen(facts, to, row["to_mask"])):
+                graph.add_node(_name(other), **_node(facts, series, other))
+            others = [_name(other) for other in named]
+        for one in own:
+            for other in others:
+                graph.add_edge(_name(one), other, key=claim["id"], **content)
     return graph
 
 
@@ -89,6 +94,13 @@ def _node(facts: Snapshot, series: dict[str, dict[str, str]], element: Element) 
         "eol": _day(element.eol),
         "yanked": element.yank_by is not None,
     }
+
+
+def _product(facts: Snapshot, product: str) -> Row:
+    """Return the node of a product of which any version will do."""
+    nothing = dict.fromkeys(("version", "release", "series", "stage", "devices", "released", "eol"), "")
+    role = facts.products[product].role
+    return {"label": product, "product": product, "role": role, "what": "product", "yanked": False, **nothing}
 
 
 def _chosen(facts: Snapshot, product: str, mask: str) -> list[Element]:

@@ -111,7 +111,7 @@ TABLES = (
             _text("name", "its name"),
             _text("role", "package, companion, leaf (known through the pins of others) or dimension (of a machine)"),
             _text("scheme", "how its versions read: pep440, dotted, minor or listed"),
-            _number("rank", "its place in stacks and commands"),
+            _number("place", "its place in stacks and commands, small first"),
             _maybe("distribution", "its name on package indexes"),
             _maybe("import_name", "the module that it installs"),
             _maybe("homepage", "its address"),
@@ -242,7 +242,13 @@ TABLES = (
         "claim_side",
         "The known versions that the two sides of a claim name; a claim that was overruled names none.",
         (),
-        (_text("claim", "the claim", "claim"), _text("side", "of, or to"), *_ELEMENT),
+        (
+            _text("claim", "the claim", "claim"),
+            _text("side", "of, or to"),
+            _ELEMENT[0],
+            _maybe("release", "the release named; null where any version will do", "release"),
+            _ELEMENT[2],
+        ),
     ),
     Table(
         "dispute",

@@ -15,6 +15,8 @@ Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 _FOREVER = date.max.toordinal()
 
+ANY_VERSION = "any version"  # as the snapshot writes a term without a specifier: presence is all that it asks for
+
 
 def read_tables(facts: Snapshot) -> Tables:
     """Return the rows of every table of the published schema, by table name."""
@@ -49,7 +51,8 @@ class _Reader:
         self.facts = facts
         self.tables: Tables = {}
         self.numbers: dict[tuple[str, str | None], int] = {}
-        self.seen = {(r["text"], r["url"]): r["seen"] for r in facts.rows("select text, url, seen from document")}
+        query = "select text, url, seen from document union all select text, url, seen from citation order by seen"
+        self.seen = {(row["text"], row["url"]): row["seen"] for row in facts.rows(query)}
         self.channels = {row["id"] for row in facts.rows("select id from channel")}
         filled: dict[str, list[Row]] = {"meta": self._meta()}
         self._fill(filled)
@@ -117,10 +120,8 @@ class _Reader:
         for row in self.facts.rows("select * from product order by rank, id"):
             other = json.loads(row["replaced_by"]) if row["replaced_by"] else {}
             yield {
-                **{
-                    key: row[key]
-                    for key in ("id", "name", "role", "scheme", "rank", "distribution", "import_name", "homepage")
-                },
+                **{key: row[key] for key in ("id", "name", "role", "scheme", "distribution", "import_name", "homepage")},
+                "place": row["rank"],
                 "names": " ".join(names.get(row["id"], ())),
                 "eol": row["eol"],
                 "replaced_by": self._known(other.get("product")),
@@ -246,6 +247,7 @@ class _Reader:
 
     def _sides(self) -> list[Row]:
         masks: dict[tuple[str, str, str], int] = {}
+        present: set[tuple[str, str, str]] = set()
         query = "select claim, kind, of_product, of_mask, to_product, to_mask, spec from edge order by claim, id"
         terms = {row["id"]: row["to_terms"] for row in self.facts.rows("select id, to_terms from claim")}
         for row in self.facts.rows(query):
@@ -254,10 +256,14 @@ class _Reader:
                 if side == "of" or named:  # what follows for an operating system is no side of the claim
                     key = (row["claim"], side, product)
                     masks[key] = masks.get(key, 0) | int(mask, 16)
+                    if side == "to" and row["spec"] == ANY_VERSION:
+                        present.add(key)
         found = []
         for (claim, side, product), mask in masks.items():
             known = (1 << len(self.facts.elements(product))) - 1
-            found += [{"claim": claim, "side": side, **version} for version in self._named(product, mask & known)]
+            anything = {"product": product, "release": None, "build": None}
+            versions = [anything] if (claim, side, product) in present else self._named(product, mask & known)
+            found += [{"claim": claim, "side": side, **version} for version in versions]
         return found
 
     def _disputes(self, tables: Tables) -> None:

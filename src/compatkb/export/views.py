@@ -10,7 +10,7 @@ VIEWS = (
   (select group_concat(version, ', ') from (select version from build where release = r.id order by position)) as builds
 from release r join product p on p.id = r.product
 where p.role in ('package', 'companion')
-order by p.rank, r.product, r.position""",
+order by p.place, r.product, r.position""",
     ),
     View(
         "claims_with_sources",
@@ -43,7 +43,7 @@ group by t.id, c.term order by t.repository, t.name, c.term""",
 from release r join product p on p.id = r.product
 where p.role in ('package', 'companion') and not r.yanked and coalesce(r.eol, p.eol, date('now')) >= date('now')
   and exists (select 1 from build b where b.release = r.id and b.installable)
-order by p.rank, r.product, r.position""",
+order by p.place, r.product, r.position""",
     ),
     View(
         "ends_of_life",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compatkb.knowledge import Knowledge
+from compatkb.models import Source
 from compatkb.snapshot.cells import Row
 from compatkb.snapshot.citation import cite_text, cite_url, dumps
 
@@ -10,6 +11,9 @@ from compatkb.snapshot.citation import cite_text, cite_url, dumps
 def documents(knowledge: Knowledge) -> Iterator[Row]:
     """Yield every cited document once, with the last day on which someone read it; sorted."""
     sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
+    for listed in knowledge.files.index:
+        names = (release.file or f"{listed.distribution} {release.version}" for release in listed.release)
+        sources += [Source(channel="default", file=name, seen=listed.seen) for name in names]
     seen: dict[tuple[str, str], str] = {}
     for source in sources:
         key = (cite_text(source), cite_url(source) or "")
