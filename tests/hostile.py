@@ -56,7 +56,7 @@ def records() -> list[dict[str, object]]:
     torch["product"]["name"] = TEXT
     ipex = product(
         "ipex",
-        releases=["2.8.0", "2.7.0"],
+        releases=["2.8.0", release("2.7.0", builds=[build("2.7.0", channels=["default"], wheels=[])])],
         claims=[
             needs("ipex==2.8.0", "torch==2.8.0", id="yes"),
             verified("ipex==2.8.0", "torch==2.7.0", basis="inferred", note=TEXT, id="no"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import universe
 from conftest import ROOT, Run
-from hostile import TEXT, hostile_facts
+from hostile import TEXT, hostile_directory, hostile_facts
 
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.export.database import DESCRIPTION, write_database
@@ -49,6 +49,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     found.row_factory = sqlite3.Row
     yield found
     found.close()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """Facts without a package."""
+    return universe(tmp_path_factory.mktemp("small"), [])
 
 
 def all_of(database: Database, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -183,7 +189,6 @@ def test_same_data_same_bytes(facts: Snapshot, path: Path, tmp_path: Path) -> No
     """The database is a function of the data, also over an older one."""
     write_database(facts, tmp_path / "again.sqlite")
     assert (tmp_path / "again.sqlite").read_bytes() == path.read_bytes()
-    write_database(facts, tmp_path / "again.sqlite")
     assert [p.name for p in tmp_path.iterdir()] == ["again.sqlite"]
 
 
@@ -200,9 +205,9 @@ def test_it_describes_itself_as_the_page_does(database: Database) -> None:
         assert not column or f"`{column}`" in section
 
 
-def test_empty_data_make_an_empty_database(tmp_path: Path) -> None:
+def test_empty_data_make_an_empty_database(small: Snapshot, tmp_path: Path) -> None:
     """Data without a package are exported, with tables that are there and views that answer."""
-    write_database(universe(tmp_path, []), tmp_path / "out.sqlite")
+    write_database(small, tmp_path / "out.sqlite")
     found = sqlite3.connect(tmp_path / "out.sqlite")
     assert all_of(found, "select count(*) from claim") == [(0,)]
     assert all_of(found, "select count(*) > 0 from release where product = 'python'") == [(1,)]
@@ -211,46 +216,46 @@ def test_empty_data_make_an_empty_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"my notes", b"SQLite format 3\0 and nothing else"])
-def test_something_else_is_left_alone(content: bytes, facts: Snapshot, tmp_path: Path) -> None:
+def test_something_else_is_left_alone(content: bytes, small: Snapshot, tmp_path: Path) -> None:
     """A file that is no database of ours is overwritten only by force; an empty one holds nothing to lose."""
     target = tmp_path / "mine.sqlite"
     target.write_bytes(content)
     with pytest.raises(UsageError, match="--force"):
-        write_database(facts, target)
+        write_database(small, target)
     assert target.read_bytes() == content
-    write_database(facts, target, force=True)
+    write_database(small, target, force=True)
     assert target.read_bytes().startswith(b"SQLite format 3\0")
     (tmp_path / "empty").touch()
-    write_database(facts, tmp_path / "empty")
+    write_database(small, tmp_path / "empty")
 
 
-def test_a_foreign_database_is_left_alone(facts: Snapshot, tmp_path: Path) -> None:
+def test_a_foreign_database_is_left_alone(small: Snapshot, tmp_path: Path) -> None:
     """A database of another program is no database of ours."""
     target = tmp_path / "other.sqlite"
     other = sqlite3.connect(target)
     other.execute("create table meta (key text, value text)")
     other.close()
     with pytest.raises(UsageError, match="no database of compatkb"):
-        write_database(facts, target)
+        write_database(small, target)
 
 
-def test_targets_that_cannot_be(facts: Snapshot, tmp_path: Path) -> None:
+def test_targets_that_cannot_be(small: Snapshot, tmp_path: Path) -> None:
     """A folder, a missing folder and a file in the way are refused with one sentence, and leave nothing behind."""
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(UsageError, match="is no file"):
-        write_database(facts, tmp_path)
+        write_database(small, tmp_path)
     for target in (tmp_path / "missing" / "out", tmp_path / "file" / "out"):
         with pytest.raises(UnavailableError, match="cannot be written"):
-            write_database(facts, target)
+            write_database(small, target)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_failure_leaves_the_old_database(facts: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_the_old_database(small: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When writing fails half-way, the old file is as it was and no other is there."""
     import sqlite_utils
 
     target = tmp_path / "out.sqlite"
-    write_database(facts, target)
+    write_database(small, target)
     before = target.read_bytes()
 
     def fail(*_: object, **__: object) -> None:
@@ -258,7 +263,7 @@ def test_a_failure_leaves_the_old_database(facts: Snapshot, tmp_path: Path, monk
 
     monkeypatch.setattr(sqlite_utils.Database, "create_view", fail)
     with pytest.raises(UnavailableError, match="No space left"):
-        write_database(facts, target)
+        write_database(small, target)
     assert target.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["out.sqlite"]
 
@@ -266,12 +271,14 @@ def test_a_failure_leaves_the_old_database(facts: Snapshot, tmp_path: Path, monk
 def test_command_writes_and_describes(run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`compatkb build` writes compatkb.sqlite here; remarks go to standard error; --describe prints the page."""
     monkeypatch.chdir(tmp_path)
-    done = run("build")
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    data = ("--data", str(hostile_directory(tmp_path)))
+    done = run("build", *data)
     assert (done.code, done.out) == (0, "")
     assert "compatkb.sqlite" in done.err
     assert (tmp_path / "compatkb.sqlite").is_file()
     assert run("build", "--describe").out == database_page()
-    assert run("build", "--out", str(tmp_path / "none" / "x")).code == 5
+    assert run("build", "--out", str(tmp_path / "none" / "x"), *data).code == 5
     (tmp_path / "notes").write_text("mine", encoding="utf-8")
-    assert run("build", "--out", "notes").code == 2
-    assert run("build", "--out", "").code == 2
+    assert run("build", "--out", "notes", *data).code == 2
+    assert run("build", "--out", "", *data).code == 2

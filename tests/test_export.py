@@ -97,7 +97,6 @@ def test_csv_comes_back(tables: Tables, hostile: Snapshot) -> None:
 def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path, tables: Tables) -> None:
     """A folder and an archive hold the same files; writing again gives the same bytes; other files are not touched."""
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a")).code == 0
-    assert run("export", "--format", "csv", "--out", str(tmp_path / "a")).code == 0
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert files == bundle.csv_files(tables)
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a.zip")).code == 0
@@ -106,6 +105,8 @@ def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path, table
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == files
     assert bundle.zip_bytes(files, date(2026, 11, 21)) == first
+    write_folder(tmp_path / "a", {"claim.csv": b"id"}, ours=lambda name: name in files)  # an older one is replaced
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["claim.csv"]
     (tmp_path / "a" / "thesis.txt").write_text("mine", encoding="utf-8")
     done = run("export", "--format", "csv", "--out", str(tmp_path / "a"))
     assert (done.code, "thesis.txt" in done.err) == (2, True)

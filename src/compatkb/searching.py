@@ -16,6 +16,7 @@ KINDS = ("product", "release", "value", "image", "advisory", "dispute", "claim")
 
 _TOKEN = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _SNIPPET = 120
+_TERMS = 4  # so many terms of a claim are shown in its title
 
 
 class Hit(NamedTuple):
@@ -199,14 +200,31 @@ def _sayings(facts: Snapshot, day: date) -> Iterator[_Record]:
         command = ("compatkb", "show", row["product"])
         names = (row["product"], row["id"])
         yield _Record("dispute", row["product"], None, row["about"], names, remarks, command, place)
+    later = _later(facts, day)
     query = "select * from claim where reason is not null or note is not null order by id"
     for place, row in enumerate(facts.rows(query)):
-        title = f"{row['of_term']} {row['kind']} {row['to_terms'].replace(' | ', ', ')}"
+        if row["id"] in later:
+            continue
+        terms = row["to_terms"].split(" | ")
+        whole = f"{row['of_term']} {row['kind']} {', '.join(terms)}"
+        more = f" and {len(terms) - _TERMS} more" if len(terms) > _TERMS else ""
+        title = f"{row['of_term']} {row['kind']} {', '.join(terms[:_TERMS])}{more}"
         of, spec = _split(row["of_term"])
         plain = spec[2:] if re.fullmatch(r"==[^*,=]+", spec) else spec
         command = ("compatkb", "show", of, *([plain] if plain else ()))
-        remarks = _some(title, row["reason"], row["note"])
+        remarks = _some(whole, row["reason"], row["note"])
         yield _Record("claim", of, plain or None, title, (row["id"],), remarks, command, place)
+
+
+def _later(facts: Snapshot, day: date) -> set[str]:
+    """Return the claims of versions that came out after a day, none earlier."""
+    late: dict[str, bool] = {}
+    for row in facts.rows("select claim, of_product, of_mask from edge"):
+        bits = int(row["of_mask"], 16)
+        mine = [e for e in facts.elements(row["of_product"]) if bits >> e.idx & 1]
+        after = all(e.since is not None and e.since > day.toordinal() for e in mine)
+        late[row["claim"]] = late.get(row["claim"], True) and after
+    return {claim for claim, after in late.items() if after}
 
 
 def _split(term: str) -> tuple[str, str]:
