@@ -98,12 +98,14 @@ def test_observations_are_changes(tmp_path: Path) -> None:
 
     data = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])
     (data / "evidence").mkdir()
-    seen = {"level": "import", "outcome": "failed-import", "packages": {"torch": "2.8.0"}, "python": "3.12", "os": "linux"}
-    more = {"arch": "x86_64", "device": "cpu", "index": "default", "checked": "2026-11-20"}
+    seen = {"level": "import", "outcome": "failed-import", "packages": {"torch": "2.8.0"}, "python": "3.12"}
+    more = {"platform": "linux-x86_64", "tool": "python", "device": "cpu", "index": "default", "checked": "2026-11-20"}
     (data / "evidence" / "a.jsonl").write_text(json.dumps(seen | more) + "\n", encoding="utf-8")
     compile_directory(data, tmp_path / "snapshot.sqlite")
     found = find_changes(Snapshot(str(tmp_path / "snapshot.sqlite")), date(2026, 11, 20), date(2026, 11, 20))
-    assert [(c.kind, c.product, c.subject) for c in found] == [("validated", "torch", "torch 2.8.0")]
+    assert [(c.kind, c.product, c.subject) for c in found] == [
+        ("validated", "torch", "torch 2.8.0 (Python 3.12, linux x86_64, cpu)")
+    ]
     assert "failed-import" in found[0].detail
 
 

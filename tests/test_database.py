@@ -1,5 +1,6 @@
 """The SQLite database for people: complete, consistent, searchable, described, and never written over something else."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import universe
+from builders import data_directory, product, universe
 from conftest import ROOT, Run
 from hostile import TEXT, hostile_directory, hostile_facts
 
@@ -19,6 +20,7 @@ from compatkb.export.schema import TABLES
 from compatkb.export.tables import read_tables
 from compatkb.export.views import VIEWS
 from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import compile_directory
 
 Database = sqlite3.Connection
 
@@ -203,6 +205,29 @@ def test_it_describes_itself_as_the_page_does(database: Database) -> None:
         section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
         assert section
         assert not column or f"`{column}`" in section
+
+
+def test_observations_are_rows(tmp_path: Path) -> None:
+    """What a command saw is a record with its packages, which need not be products of the data."""
+    data = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])
+    (data / "evidence").mkdir()
+    seen = {
+        "level": "import",
+        "outcome": "ok",
+        "packages": {"torch": "2.8.0", "Other": "1"},
+        "python": "3.12",
+        "device": "cpu",
+    }
+    more = {"platform": "linux-x86_64", "tool": "python", "index": "extra", "checked": "2026-11-20", "detail": TEXT}
+    (data / "evidence" / "a.jsonl").write_text(json.dumps(seen | more) + "\n", encoding="utf-8")
+    compile_directory(data, tmp_path / "snapshot.sqlite")
+    write_database(Snapshot(str(tmp_path / "snapshot.sqlite")), tmp_path / "out.sqlite")
+    found = sqlite3.connect(tmp_path / "out.sqlite")
+    query = "select level, outcome, os, arch, checked, stubbed, detail from observation"
+    assert all_of(found, query) == [("import", "ok", "linux", "x86_64", "2026-11-20", 0, TEXT)]
+    assert all_of(found, "select name, version from observation_package") == [("Other", "1"), ("torch", "2.8.0")]
+    assert all_of(found, "pragma foreign_key_check") == []
+    found.close()
 
 
 def test_empty_data_make_an_empty_database(small: Snapshot, tmp_path: Path) -> None:

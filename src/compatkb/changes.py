@@ -70,11 +70,11 @@ def _all(facts: Snapshot) -> Iterator[Change]:
         yield Change(day, "decided", row["product"], row["about"], detail, _pairs(row["sources"]))
     for row in facts.rows("select * from observation order by id"):
         packages = json.loads(row["packages"])
-        named = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
         where = f"Python {row['python']}, {row['os']} {row['arch']}, {row['device']}"
+        named = f"{', '.join(f'{name} {version}' for name, version in sorted(packages.items()))} ({where})"
         mine = [facts.product(name) for name in packages]
         first = next((product.id for product in mine if product), None)
-        detail = f"{row['level']}: {row['outcome']} ({where})"
+        detail = f"{row['level']}: {row['outcome']}"
         yield Change(date.fromisoformat(row["checked"]), "validated", first, named, detail)
 
 

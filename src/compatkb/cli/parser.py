@@ -276,13 +276,6 @@ def _schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("--check", action="store_true", help="write nothing; print what differs and exit with 4")
 
 
-def _count(text: str) -> int:
-    """Return a number of records; argparse turns the error into wrong usage."""
-    if not text.isdecimal() or not 0 < int(text) < 10**6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
-    return int(text)
-
-
 COMMANDS = {
     "resolve": _resolve,
     "explain": _explain,

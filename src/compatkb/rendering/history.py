@@ -90,7 +90,7 @@ def _lines(changes: list[Change]) -> Iterator[str]:
 
     for (kind, product, detail, after), group in groupby(changes, key=alike):
         subjects = [_subject(change) for change in group]
-        shown = ", ".join(subjects[:_NAMED])
+        shown = ("; " if kind == "validated" else ", ").join(subjects[:_NAMED])
         if len(subjects) > _NAMED:
             shown += f" and {len(subjects) - _NAMED} more"
         about = f" ({_line(detail)})" if detail else ""

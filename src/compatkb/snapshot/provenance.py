@@ -28,7 +28,7 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
         yield {
             "id": number,
             "level": str(seen.level),
-            "outcome": seen.outcome,
+            "outcome": str(seen.outcome),
             "packages": dumps(seen.packages),
             "python": seen.python,
             "os": seen.os,
@@ -36,6 +36,8 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
             "device": seen.device,
             "channel": seen.index,
             "checked": seen.checked.isoformat(),
+            "tool": seen.tool,
+            "stubbed": int(seen.stubbed),
             "detail": seen.detail,
             "culprit": seen.culprit,
         }

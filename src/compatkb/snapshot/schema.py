@@ -60,7 +60,10 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "image": (_columns("repository name device runs note sources", "id"), "id"),
     "content": (_columns("product mask spec basis", "image"), None),
     "document": (_columns("text url seen"), None),
-    "observation": (_columns("level outcome packages python os arch device channel checked detail culprit", "id"), "id"),
+    "observation": (
+        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        "id",
+    ),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
