@@ -8,7 +8,8 @@ from datetime import date
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.export.schema import FORMAT, TABLES, Column, Table
+from compatkb.export.columns import Column, Table
+from compatkb.export.schema import FORMAT, TABLES
 from compatkb.export.tables import Row, Tables
 
 _KINDS: dict[str, dict[str, Any]] = {

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.export.schema import FORMAT, TABLES, Table
+from compatkb.export.columns import Table
+from compatkb.export.schema import FORMAT, TABLES
 from compatkb.export.tables import Tables, read_tables
 from compatkb.export.views import VIEWS
 from compatkb.export.writing import make_file

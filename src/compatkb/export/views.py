@@ -1,6 +1,6 @@
 """The views of the database: the questions that people open it with."""
 
-from compatkb.export.schema import View
+from compatkb.export.columns import View
 
 VIEWS = (
     View(
