@@ -34,6 +34,10 @@ test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI run
 
 docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
 	$(BIN)/compatkb docs render
+generate: $(VENV)/made ## rewrite what is made from the models and tables: schemas and docs/database.md
+	$(BIN)/compatkb schema --out data/schema
+	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
+	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
 
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
@@ -42,3 +46,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
 
 .PHONY: help run test docs bench clean
+.PHONY: help run test generate bench clean

@@ -88,7 +88,7 @@ def eol(arguments: argparse.Namespace) -> int:
 
 def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
     """Return the facts that a command answers from, and the day that it answers for."""
-    day = parse_day(arguments.as_of) if arguments.as_of else _today()
+    day = parse_day(arguments.as_of) if getattr(arguments, "as_of", None) else _today()
     return open_data(arguments), day
 
 

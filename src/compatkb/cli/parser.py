@@ -42,6 +42,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
         epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated region is "
+        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated file is "
         "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
@@ -311,6 +312,71 @@ def _completion(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
+def _search(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.finding import search
+
+        return search(arguments)
+
+    command = _add(commands, "search", "search names, notes and reasons for words, and say what to type next", run)
+    command.add_argument("words", nargs="+", metavar="WORD", help="every word must match, from its start: arc a770, avx2 aten")
+    command.add_argument("--limit", type=_count, default=20, metavar="N", help="show at most N records; 20 unless given")
+    _common(command)
+
+
+def _changes(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.finding import changes
+
+        return changes(arguments)
+
+    command = _add(commands, "changes", "list what became true since a day: releases, withdrawals, ends, image tags", run)
+    command.add_argument("product", nargs="?", metavar="PRODUCT")
+    command.add_argument("--since", metavar="DATE", required=True, help="the first day, YYYY-MM-DD")
+    command.add_argument("--until", metavar="DATE", dest="as_of", help="the last day; another name of --as-of")
+    _common(command, ("text", "json", "markdown"))
+
+
+def _build(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.exporting import build
+
+        return build(arguments)
+
+    command = _add(commands, "build", "write the knowledge base as a SQLite database for people", run)
+    command.add_argument("--out", metavar="FILE", default="compatkb.sqlite", help="the file; compatkb.sqlite unless given")
+    command.add_argument("--force", action="store_true", help="overwrite a file that is no database of compatkb")
+    command.add_argument("--describe", action="store_true", help="write nothing; print what the tables and views are")
+    command.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+
+
+def _export(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.exporting import export
+
+        return export(arguments)
+
+    command = _add(commands, "export", "write the knowledge base as tables, graph, diagram or calendar", run)
+    forms = ("json", "csv", "graphml", "mermaid", "dot", "ical", "schema")
+    command.add_argument("--format", choices=forms, required=True, help="form of the output; schema is that of json")
+    command.add_argument("--out", metavar="FILE", help="write there instead of standard output; csv: a folder, or FILE.zip")
+    command.add_argument("--table", metavar="NAME", help="csv: this table alone")
+    command.add_argument("--product", metavar="PRODUCT", action="append", help="graphs and calendar: this product; repeatable")
+    command.add_argument("--level", choices=("series", "release", "build"), help="diagrams: what a box is; series by default")
+    command.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+
+
+def _schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.exporting import schema
+
+        return schema(arguments)
+
+    command = _add(commands, "schema", "write the JSON Schemas of the data files", run)
+    command.add_argument("--out", metavar="DIR", default="data/schema", help="the folder; data/schema unless given")
+    command.add_argument("--check", action="store_true", help="write nothing; print what differs and exit with 4")
+
+
 COMMANDS = {
     "resolve": _resolve,
     "explain": _explain,
@@ -324,6 +390,11 @@ COMMANDS = {
     "matrix": _matrix,
     "stats": _stats,
     "docs": _docs,
+    "search": _search,
+    "changes": _changes,
+    "build": _build,
+    "export": _export,
+    "schema": _schema,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release, Role
-from compatkb.snapshot import claims, disputes, elements, features, readings, tags, timeline
+from compatkb.snapshot import claims, disputes, elements, features, provenance, readings, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -48,6 +48,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "reading": readings.readings(knowledge),
                 "feature": features.features(knowledge),
                 "statement": features.statements(knowledge),
+                "document": provenance.documents(knowledge),
+                "observation": provenance.observations(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():

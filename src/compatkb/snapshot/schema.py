@@ -73,6 +73,11 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         "id",
     ),
     "reading": (_columns("kind level outcome day example", "n"), None),
+    "document": (_columns("text url seen"), None),
+    "observation": (
+        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        "id",
+    ),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
