@@ -210,6 +210,4 @@ def test_what_compiles_is_watched() -> None:
 def test_only_the_command_imports_refresh(path: Path) -> None:
     """Answers never depend on the network: what talks to an index is imported by the commands that ask one alone."""
     inside = name_of(path).startswith("refresh") or name_of(path) in ("cli.refreshing", "validate.upstream")
-    """Answers never depend on the network: what talks to an index is imported by its own command alone."""
-    inside = name_of(path).startswith("refresh") or name_of(path) in ("cli.refreshing", "validate.upstream")
     assert inside or not [name for name in imports(path) if name.startswith("refresh")]
