@@ -21,6 +21,7 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
+        "disputing.py",
         "gaps.py",
         "knowledge.py",
         "loader.py",
