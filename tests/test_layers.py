@@ -103,6 +103,7 @@ LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
 LAZY = {("cli.parser", name) for name in ("cli.commands", "cli.completion", "cli.validating")}
 LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion"), ("cli.parser", "cli.documents")}
 LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.features"), ("cli.parser", "cli.completion")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion"), ("cli.parser", "cli.validating")}
 
 
 def test_every_module_has_a_layer() -> None:

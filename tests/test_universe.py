@@ -202,8 +202,8 @@ def listings(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
 def dispute(claim_id: str) -> Record:
     """Return a dispute that nobody has decided."""
     return {
-        "id": f"about-{claim_id}", "about": "which", "claims": [claim_id], "decision": "open", "reason": "no source decides",
-        "decided": TODAY, "sources": ["page"],
+        "id": f"about-{claim_id}", "about": "which", "claims": [claim_id], "positions": ["this", "that"], "decision": "open",
+        "reason": "no source decides", "decided": TODAY, "sources": ["page", "page"],
     }  # fmt: skip
 
 
