@@ -198,6 +198,8 @@ def _shard(text: str) -> tuple[int, int]:
     if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 1/4")
     return int(number), int(of)
+
+
 def _stats(commands: "argparse._SubParsersAction[_Parser]") -> None:
     def run(arguments: argparse.Namespace) -> int:
         from compatkb.cli.documents import stats
