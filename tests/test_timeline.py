@@ -29,7 +29,8 @@ HEAD = f"{PAGE}[[vendor]]\nid = 'acme'\nname = 'Acme'\n"
 DAY = "who = 'acme'\nkind = 'milestone'\ntitle = 'It starts'\nsources = ['page']\n"
 PLAIN = f"[[event]]\nid = 'start'\non = 2024-05-01\n{DAY}"
 RELEASE = "[[event]]\nid = 'out'\nwho = 'acme'\nkind = 'release'\ntitle = 'Out'\n"
-DISPUTE = "[[dispute]]\nid = 'day'\nabout = 'the day'\ndecision = 'open'\nreason = 'nobody knows'\ndecided = 2026-11-21\n"
+SIDES = "positions = ['May', 'June']\nsources = ['page', 'page']\n"
+DISPUTE = "[[dispute]]\nid = 'day'\nabout = 'the day'\nof = ['start']\ndecision = 'open'\nreason = 'nobody knows'\ndecided = 2026-11-21\n"
 HOSTILE = "<img src=x onerror=alert(1)> a: b; #c | `d` [e](javascript:f) {g} %% & </text>"
 
 
@@ -80,11 +81,14 @@ def facts_with(tmp_path: Path, *events: dict[str, Any], vendors: tuple[str, ...]
         pytest.param(PLAIN.replace("['page']", "['book']"), "event start: book is no source", id="no-source"),
         pytest.param(PLAIN.replace("sources = ['page']\n", ""), "give `sources`", id="source-missing"),
         pytest.param(PLAIN + PLAIN, "event start: the id is used twice", id="twice"),
-        pytest.param(PLAIN + "disputes = ['day']\n", "event start: day is no dispute", id="no-dispute"),
-        pytest.param(PLAIN + DISPUTE, "dispute day: no event names it", id="lonely-dispute"),
         pytest.param(
-            PLAIN + "disputes = ['day']\n" + DISPUTE + "positions = ['May', 'June']\nsources = ['page']\n",
-            "dispute day: give two or more `positions`",
+            PLAIN + DISPUTE.replace("'start'", "'end'") + SIDES,
+            "dispute day: end is no event of this file",
+            id="no-such-event",
+        ),
+        pytest.param(
+            PLAIN + DISPUTE + "positions = ['May', 'June']\nsources = ['page']\n",
+            "give one of `sources` for each of `positions`",
             id="position-without-source",
         ),
         pytest.param(RELEASE + "of = 'torch==2.8.0'\n", "source page: nothing cites it", id="unused-source"),

@@ -60,22 +60,20 @@ def _references(file: TimelineFile) -> list[str]:
         ("dispute", [d.id for d in file.dispute]),
     ):
         wrong += [f"{FILE}: {what} {name}: the id is used twice" for name, times in Counter(names).items() if times > 1]
-    vendors, disputes = {v.id for v in file.vendor}, {d.id for d in file.dispute}
+    vendors, events = {v.id for v in file.vendor}, {e.id for e in file.event}
     for event in file.event:
         where = f"{FILE}: event {event.id}"
         if event.who not in vendors:
             wrong.append(f"{where}: {event.who} is no vendor; known: {', '.join(v.id for v in file.vendor)}")
         wrong += [f"{where}: {name} is no source of this file" for name in event.sources if name not in file.source]
-        wrong += [f"{where}: {name} is no dispute of this file" for name in event.disputes if name not in disputes]
     for dispute in file.dispute:
         where = f"{FILE}: dispute {dispute.id}"
         wrong += [f"{where}: {name} is no source of this file" for name in dispute.sources if name not in file.source]
         if dispute.claims or len(dispute.positions) != len(dispute.sources) or len(dispute.positions) < 2:
             wrong.append(f"{where}: give two or more `positions`, and the source of each in the same order; no `claims`")
-    named = {name for event in file.event for name in event.disputes}
+        wrong += [f"{where}: {name} is no event of this file" for name in dispute.of if name not in events]
     cited = {name for event in file.event for name in event.sources}
     cited |= {name for dispute in file.dispute for name in dispute.sources}
-    wrong += [f"{FILE}: dispute {name}: no event names it" for name in sorted(disputes - named)]
     wrong += [f"{FILE}: source {name}: nothing cites it" for name in sorted(set(file.source) - cited)]
     return wrong
 

@@ -45,7 +45,6 @@ class Event(Record):
     by: date | None = None
     announced: date | None = None  # from this day on it is shown as planned
     note: Text | None = None
-    disputes: tuple[Id, ...] = ()
     sources: tuple[Id, ...] = ()  # none are needed where the date is derived from a release
 
     @model_validator(mode="after")

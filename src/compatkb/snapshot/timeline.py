@@ -21,7 +21,6 @@ def events(knowledge: Knowledge) -> Iterator[Row]:
     file = knowledge.files.timeline
     if file is None:
         return
-    disputes = {dispute.id: dispute for dispute in file.dispute}
     for position, dated in enumerate(date_events(knowledge, [])):
         event = dated.event
         yield {
@@ -38,7 +37,7 @@ def events(knowledge: Knowledge) -> Iterator[Row]:
             "basis": dated.basis,
             "announced": event.announced.toordinal() if event.announced else None,
             "note": event.note,
-            "disputes": dumps([_dispute(file, disputes[name]) for name in event.disputes]),
+            "disputes": dumps([_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of]),
             "sources": dumps([[cite_text(source), cite_url(source)] for source in dated.sources]),
         }
 
