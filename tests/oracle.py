@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from compatkb.disputing import open_claims
 from compatkb.knowledge import GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
 from compatkb.models import Basis, Kind, Role, Route, Stage
 from compatkb.versions import admits
@@ -86,7 +87,7 @@ class Oracle:
         self.knowledge = knowledge
         self.heads = knowledge.products
         self.order = [head.id for head in sorted(self.heads.values(), key=lambda head: (head.rank, head.id))]
-        self.undecided = {claim for _, d in knowledge.disputes if d.decision == "open" for claim in d.claims}
+        self.undecided = open_claims(knowledge.files)
         self.seen = {str(canonicalize_name(file.distribution)): file.seen for file in knowledge.files.index}
         self.advisories = [(advisory, *knowledge.mask(advisory.of)) for file in files for advisory in file.advisory]
         self.wheel_scopes = [

@@ -264,7 +264,6 @@ def _refresh(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("--requirements", action="store_true", help="read Requires-Dist where the file has none so far, too")
     command.add_argument("--since", metavar="DATE", help="leave out releases before this day; the oldest upload recorded")
     command.add_argument("--index", metavar="URL", help="ask this index in place of the default one")
-    command.add_argument("--jobs", metavar="N", type=int, default=4, help="ask for this many things at a time (4)")
     command.add_argument("--jobs", type=_count, default=4, metavar="N", help="things to ask for at a time; 4 unless given")
     command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
     command.add_argument("--data", metavar="DIR", help="use this data directory instead of the checkout's")
