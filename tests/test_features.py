@@ -32,6 +32,7 @@ from oracle import Oracle
 from compatkb.asking import find_feature, make_request
 from compatkb.assembling import build_knowledge
 from compatkb.engine.answer import Answer, resolve
+from compatkb.engine.stacks import Stack
 from compatkb.errors import DataError, UsageError
 from compatkb.snapshot.read import Snapshot
 
@@ -61,9 +62,14 @@ def asked(facts: Snapshot, *words: str, needs: Iterable[str] = ("f",), device: s
     return resolve(facts, make_request(facts, (), words, (device,), TODAY, tuple(needs)))
 
 
-def best(answer: Answer, *wanted: str) -> dict[str, str]:
-    """Return the versions of some products in the best stack."""
-    return {e.product: e.version for e in answer.stacks[0].packages if not wanted or e.product in wanted}
+def best(answer: Answer) -> dict[str, str]:
+    """Return the versions of the best stack."""
+    return best_of(answer.stacks[0])
+
+
+def best_of(stack: Stack) -> dict[str, str]:
+    """Return the versions of a stack."""
+    return {e.product: e.version for e in stack.packages}
 
 
 def agrees(oracle: Oracle, facts: Snapshot, *words: str, needs: Iterable[str] = ("f",), device: str = "xpu") -> list[str]:
@@ -183,6 +189,17 @@ def test_cause_names_the_feature(tmp_path: Path) -> None:
     near = {n.relaxed: {e.product: e.version for e in n.stack.packages} for n in answer.nearest}
     assert near[("torch",)] == {"torch": "1.0"}
     assert near[("f",)] == {"torch": "2.0"}
+
+
+def test_near_is_the_nearest_series_that_has_it(tmp_path: Path) -> None:
+    """The nearest series below and above are those of which the feature is said, however many lie between."""
+    torches = torch(verified("torch", "hardware==arc"), releases=[f"{n}.0" for n in range(1, 9)])
+    said = [statement("torch==1.0"), statement("torch==7.0"), statement("torch==4.0", "not-supported")]
+    _, facts = world(tmp_path, [torches], [feature("f", *said)])
+    near = {(n.relaxed, n.where): best_of(n.stack) for n in asked(facts, "torch==4.0", "hardware==arc").nearest}
+    assert near[("torch",), "below"] == {"torch": "1.0"}
+    assert near[("torch",), "above"] == {"torch": "7.0"}
+    assert near[("f",), "best"] == {"torch": "4.0"}
 
 
 def test_denial_beyond_the_complete_list_is_not_certain(tmp_path: Path) -> None:
@@ -376,9 +393,29 @@ def test_table(data: str, run: Callable[..., Run]) -> None:
         "| torch | where | 1.0 | 2.0 | 2.1 | 2.2 |",
         "|---|---|---|---|---|---|",
         "| f | xpu, linux | unknown | yes | yes | yes |",
-        "| f | xpu, windows | no | unknown | prototype (Python 3.11) (2.1) | likely |",
+        "| f | xpu, windows | no | unknown | prototype (Python 3.11; 2.1) | likely |",
         "| g | everywhere | yes | unknown | unknown | unknown |",
     ]
+
+
+def test_table_of_wide_and_narrow_places(tmp_path: Path, run: Callable[..., Run]) -> None:
+    """What is said of every place counts for each row; a row for some hardware leaves the row for all; no build is no word."""
+    said = [
+        statement("torch>=1.0", when={"device": ["xpu"], "os": ["linux"]}),
+        statement("torch>=1.0", "beta", when={"device": ["xpu"], "os": ["linux"], "hardware": ["max"]}),
+        statement("torch>=1.0", "not-supported", when={"python": ["3.12"]}),
+        statement("torch>=1.0", when={"device": ["cpu"], "os": ["linux"], "python": ["3.11"]}),
+    ]
+    builds = [release("1.0", builds=[build("1.0", devices=["cpu"])]), release("2.0")]
+    made = data_directory(
+        tmp_path / "data", [torch(releases=builds)], features=[feature("f", *said)], dimensions=[*platform(), hardware()]
+    )
+    assert run("features", "--format", "markdown", "--data", str(made)).out.splitlines()[2:] == [
+        "| f | xpu, linux | no build | yes; no (Python 3.12) |",
+        "| f | xpu, linux, max | no build | yes; beta; no (Python 3.12) |",
+        "| f | cpu, linux | no (Python 3.12); yes (Python 3.11) | no (Python 3.12); yes (Python 3.11) |",
+    ]
+    assert "xpu" not in run("show", "torch", "1.0", "--data", str(made)).out.split("features:")[1]
 
 
 def test_list_of_features(data: str, run: Callable[..., Run]) -> None:
@@ -411,6 +448,9 @@ def test_features_are_no_products(data: str, run: Callable[..., Run]) -> None:
     listed = [p["id"] for p in json.loads(run("list", "--format", "json", "--data", data).out)["products"]]
     assert "torch" in listed
     assert not {"f", "g"} & set(listed)
+    done = run("list", "f", "--data", data)
+    assert (done.code, done.out) == (2, "")
+    assert "see `compatkb features f`" in done.err
 
 
 def test_answer_in_words(data: str, run: Callable[..., Run]) -> None:

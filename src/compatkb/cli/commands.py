@@ -9,6 +9,7 @@ from compatkb.asking import find_product, make_request, parse_day
 from compatkb.cli.options import HEADLINES
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
+from compatkb.errors import UsageError
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
@@ -71,6 +72,8 @@ def list_products(arguments: argparse.Namespace) -> int:
 
     facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
+    if product and product.role == "feature":
+        raise UsageError(f"{product.id} is a feature; see `compatkb features {product.id}`")
     print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
     return 0
 

@@ -110,15 +110,13 @@ def features_table(facts: Snapshot, *, product: str | None = None, feature: str 
     for of in products:
         mine = [s for s in spoken if s["of"] == of]
         columns = _columns(facts, of, mine)
-        rows: dict[tuple[str, str], list[Content]] = {}
-        for statement in mine:
-            for place in _places(statement):
-                rows.setdefault((statement["feature"], place), []).append(statement)
         head = [facts.products[of].name, "where", *(name for name, _ in columns)]
         lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-        for (name, place), said in rows.items():
-            cells = [_cell(facts, of, mask, said) for _, mask in columns]
-            lines.append(f"| {name} | {place or 'everywhere'} | {' | '.join(cells)} |")
+        for name in dict.fromkeys(statement["feature"] for statement in mine):
+            for place, said in _rows([s for s in mine if s["feature"] == name]).items():
+                cells = [_cell(facts, of, mask, place, said) for _, mask in columns]
+                where = ", ".join(word for word in place if word) or "everywhere"
+                lines.append(f"| {name} | {where} | {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n" if parts else ""
 
@@ -155,13 +153,28 @@ def _sentence(statement: Content) -> str:
     return f"{statement['status'].replace('-', ' ')}{f' on {when}' if when else ''}{basis}"
 
 
-def _places(statement: Content) -> list[str]:
-    """Return the rows of the table that a statement belongs to: a device and a system each, and the hardware."""
+Place = tuple[str, str, str]
+"""A device, a system, and the rest of a condition in words; empty: any."""
+
+
+def _rows(said: list[Content]) -> dict[Place, list[Content]]:
+    """Return the places of which something is said, each with what is said of it and of wider ones.
+
+    A device without a system, or the other way round, has no row of its own where one of both has.
+    """
+    places = {place: None for statement in said for place in _places(statement)}
+    kept = [p for p in places if not any(_covers(p, other) and p[2] == other[2] for other in places if other != p)]
+    return {p: [s for s in said if any(w == p or _covers(w, p) for w in _places(s))] for p in kept}
+
+
+def _covers(wide: Place, narrow: Place) -> bool:
+    return all(one in ("", other) for one, other in zip(wide, narrow, strict=True)) and bool(narrow[0] or narrow[1])
+
+
+def _places(statement: Content) -> list[Place]:
     when = statement["when"]
-    hardware = f", {' or '.join(when['hardware'])}" if "hardware" in when else ""
-    arch = f" {' or '.join(when['arch'])}" if "arch" in when else ""
-    pairs = [(d, s) for d in when.get("device", [""]) for s in when.get("os", [""])]
-    return [", ".join(word for word in (device, system) if word) + arch + hardware for device, system in pairs]
+    rest = ", ".join(" or ".join(when[name]) for name in ("arch", "hardware") if name in when)
+    return [(device, system, rest) for device in when.get("device", [""]) for system in when.get("os", [""])]
 
 
 def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[str, int]]:
@@ -180,29 +193,34 @@ def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[s
     return names
 
 
-def _cell(facts: Snapshot, product: str, series: int, said: list[Content]) -> str:
-    """Return what is said of a series: the word, marked where it is inferred, holds for some Pythons or some releases."""
-    words: dict[str, None] = {}
+def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[Content]) -> str:
+    """Return what is said of a series: the word, with the Pythons and the releases where it does not hold for all."""
+    elements = [e for e in facts.elements(product) if series >> e.idx & 1]
+    there = [e for e in elements if not place[0] or not e.devices or place[0] in e.devices]
+    if not there:
+        return "no build"
+    releases = list(dict.fromkeys(e.release for e in there))
+    words: dict[tuple[str, tuple[str, ...]], list[str] | None] = {}
     for statement in said:
-        hit = statement["mask"] & series
-        if not hit:
+        named = tuple(dict.fromkeys(e.release for e in there if statement["mask"] >> e.idx & 1))
+        if not named:
             continue
         word = _WORDS[statement["status"]]
-        word = "likely" if statement["basis"] == "inferred" and word == "yes" else word
-        word = "likely not" if statement["basis"] == "inferred" and word == "no" else word
+        if statement["basis"] == "inferred":
+            word = {"yes": "likely", "no": "likely not"}.get(word, f"likely {word}")
+        key = (word, () if list(named) == releases else named)
         pythons = statement["when"].get("python")
-        if pythons:
-            word += f" (Python {_pythons(facts, pythons)})"
-        releases = {e.release for e in facts.elements(product) if series >> e.idx & 1}
-        named = {e.release for e in facts.elements(product) if hit >> e.idx & 1}
-        if named != releases:
-            order = [e.release for e in facts.elements(product) if hit >> e.idx & 1]
-            word += f" ({', '.join(dict.fromkeys(order))})"
-        words[word] = None
-    return "; ".join(words) or _UNKNOWN
+        known = words.get(key, [])
+        words[key] = None if pythons is None or known is None else [*known, *pythons]
+    texts = []
+    for (word, named), found in words.items():
+        limits = [f"Python {_pythons(facts, found)}"] if found else []
+        limits += [", ".join(named)] if named else []
+        texts.append(f"{word} ({'; '.join(limits)})" if limits else word)
+    return "; ".join(texts) or _UNKNOWN
 
 
 def _pythons(facts: Snapshot, pythons: list[str]) -> str:
     order = facts.grid["python"]
-    plain = [python for python in pythons if python in order]
+    plain = [python for python in dict.fromkeys(pythons) if python in order]
     return ", ".join([*([sentences.ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])

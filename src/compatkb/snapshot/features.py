@@ -25,7 +25,10 @@ def features(knowledge: Knowledge) -> Iterator[Row]:
 
 
 def statements(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield one row a statement, in the order of its file; conditions are words between spaces."""
+    """Yield one row a statement, in the order of its file; conditions are words between spaces.
+
+    Its elements are those of which it really speaks: what is said of a device is not said of builds for another one.
+    """
     masks = {edge.claim: edge.to_mask for edge in knowledge.edges}
     for file in knowledge.files.features:
         for position, statement in enumerate(file.statement):
@@ -38,8 +41,17 @@ def statements(knowledge: Knowledge) -> Iterator[Row]:
                 "position": position,
                 "product": product,
                 "spec": spec,
-                "mask": f"{masks.get(claim, 0):x}",
+                "mask": f"{masks.get(claim, 0) & _made_for(knowledge, product, when):x}",
                 "status": str(statement.status),
                 **{name: " ".join(getattr(when, name)) for name in ("device", "os", "arch", "python", "hardware")},
                 "basis": str(statement.basis),
             }
+
+
+def _made_for(knowledge: Knowledge, product: str, when: When) -> int:
+    """Return the elements of a product that are for one of the devices of a condition."""
+    if not when.device:
+        return -1
+    elements = knowledge.elements.get(product, [])
+    fits = (n for n, e in enumerate(elements) if e.build is None or set(e.build.devices) & set(when.device))
+    return sum(1 << n for n in fits)
