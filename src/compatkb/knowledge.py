@@ -83,6 +83,7 @@ class Knowledge:
     edges: list[Edge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], Source]
+    _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
 
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
         """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""
@@ -90,7 +91,13 @@ class Knowledge:
         return product, self.matching(product, spec, strict=strict)
 
     def matching(self, product: str, spec: str, *, strict: bool = False) -> int:
-        """Return the elements of `product` that `spec` names."""
+        """Return the elements of `product` that `spec` names; elements do not change once this was asked."""
+        key = (product, spec, strict)
+        if key not in self._matched:
+            self._matched[key] = self._matching(product, spec, strict=strict)
+        return self._matched[key]
+
+    def _matching(self, product: str, spec: str, *, strict: bool) -> int:
         scheme = self.products[product].scheme
         found = 0
         for number, element in enumerate(self.elements[product]):

@@ -2,6 +2,7 @@
 
 from compatkb.models.base import Basis, Record, Source
 from compatkb.models.evidence import Level, Observation, Outcome
+from compatkb.models.exception import ExceptionFile, Exemption
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
 from compatkb.models.product import (
@@ -36,6 +37,8 @@ __all__ = [
     "Contained",
     "Dispute",
     "EndOfLife",
+    "ExceptionFile",
+    "Exemption",
     "ImageFile",
     "IndexFile",
     "IndexRelease",

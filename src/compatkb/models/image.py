@@ -1,8 +1,9 @@
 """Records of data/images/: tags, what they hold, and when which document listed them."""
 
 from datetime import datetime
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
 
@@ -14,6 +15,12 @@ class Contained(Record):
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
 
 
 class Tag(Record):

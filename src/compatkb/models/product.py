@@ -237,6 +237,7 @@ class Product(Record):
     homepage: Text | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none
     complete: tuple[Complete, ...] = ()
     note: Text | None = None
 
