@@ -146,7 +146,7 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         for version in sorted(versions):
             if parse(scheme, version) not in known:
                 known.add(parse(scheme, version))
-                elements[product].append(Element(product, version, Release(version=version, sources=("pins",))))
+                elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
         elements[product] = _oldest_first(scheme, elements[product][::-1])
 
 

@@ -9,6 +9,11 @@ from compatkb.versions import Scheme, parse
 _WIDTH = 118
 
 
+def canonical(file: Record) -> str:
+    """Return the canonical text of a data file of any kind."""
+    return product_text(file) if isinstance(file, ProductFile) else text_of(file)
+
+
 def product_text(file: ProductFile) -> str:
     """Return the canonical text of a product file: newest release first, sources by id."""
     scheme = file.product.scheme

@@ -40,6 +40,7 @@ class Element:
     listed: IndexRelease | None = None  # what the default index says of it
     published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
     floors: list["Floor"] = field(default_factory=list)
+    echo: bool = False  # nothing lists it: it is there because something pins it
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ class Repository(Record):
     names: tuple[Text, ...] = ()  # other repositories that carry the same tags
     document: Text  # path of the document that lists the tags
     repo: Text  # repository of that document
+    other_tables: tuple[Id, ...] = ()  # tables of that document whose rows name no tags
     run: tuple[Text, ...] = ()  # extra arguments of `docker run`
     note: Text | None = None
 
