@@ -33,8 +33,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tuple[Where, str]]:
-    if build.stage in _NOT_INSTALLED and (build.wheels or build.channels):
-        yield ("stage",), f"{build.stage} means that there are no wheels, and the build has some, or a channel"
+    if build.stage in _NOT_INSTALLED and build.wheels:
+        yield ("wheels",), f"{build.stage} means that there are no wheels, and the build has some"
+    if build.stage is Stage.TAG_ONLY and build.channels:
+        yield ("channels",), f"{build.stage} means that nothing was published, and the build has a channel"
     if build.wheels and not build.channels:
         yield ("wheels",), "wheels without a channel that carries them"
     if "default" in build.channels and listed and build.distribution is None:

@@ -165,8 +165,8 @@ def _dispute(dispute: Dispute, claims: set[str]) -> Iterator[tuple[Where, str]]:
     for number, claim in enumerate(dispute.claims):
         if claim not in claims:
             yield ("claims", number), f"{claim} is no claim of this file"
-    if len(dispute.claims) == 1:
-        yield ("claims",), "a dispute is between two claims or more"
+    if len(dispute.claims) == 1 and not dispute.positions:
+        yield ("claims",), "a dispute is between two claims, or between a claim and what `positions` say"
     if dispute.claims and dispute.decision not in (*dispute.claims, "open"):
         yield ("decision",), f'{dispute.decision} is neither one of the claims nor "open"'
 

@@ -15,8 +15,8 @@ from compatkb.versions import Scheme, parse
 NAME, LEVEL = "requirements", Severity.ERROR
 SUMMARY = "a line of an index file cannot be read as packaging standards have it"
 
-_PYTHON = re.compile(r"(?:py|cp|pp)\d+(?:_?\d+)?t?")
-_PLATFORM = re.compile(r"any|(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*")
+_PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)")
+_PLATFORM = re.compile(r"any|(?:(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*\.?)+(?<!\.)")
 
 
 def check(subject: Subject) -> Iterator[Finding]:

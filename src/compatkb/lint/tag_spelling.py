@@ -17,7 +17,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Yield parts of tags that are rare and close to a common part."""
     tags = {tag.name for _, file in subject.images for tag in file.tag}
     counts = Counter(word for name in tags for word in _WORD.findall(name))
-    meant = {word: right for word in counts if (right := _meant(word, counts))}
+    fields = {text for _, file in subject.images for tag in file.tag for text in (tag.device, tag.option, tag.flavour)}
+    meant = {word: right for word in counts if word not in fields and (right := _meant(word, counts))}
     for document, file in subject.images:
         for number, tag in enumerate(file.tag):
             for word in _WORD.findall(tag.name):

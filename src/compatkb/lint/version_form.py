@@ -7,7 +7,7 @@ from packaging.version import Version
 
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject
-from compatkb.models import IndexFile, ProductFile, Release
+from compatkb.models import Build, IndexFile, ProductFile, Release
 from compatkb.places import Where
 from compatkb.versions import Key, Scheme, parse
 
@@ -61,8 +61,13 @@ def _builds(file: ProductFile) -> Iterator[tuple[Where, str]]:
             if (key, build.distribution) in seen:
                 yield where, f"{build.version} stands twice"
             seen[key, build.distribution] = build.version
-            if isinstance(key, Version) and isinstance(own, Version) and key.release != own.release:
-                yield where, f"{build.version} is no build of {release.version}"
+            if isinstance(key, Version) and isinstance(own, Version) and key.release != own.release and not _relabelled(build):
+                yield where, f"{build.version} is no build of {release.version}; if its maker calls it so, say it in `note`"
+
+
+def _relabelled(build: Build) -> bool:
+    """Return whether the record says that a maker labelled a build by another release."""
+    return build.maker is not None and build.note is not None
 
 
 def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:

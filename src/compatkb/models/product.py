@@ -121,6 +121,7 @@ class Release(Record):
     devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
     released: Moment | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why it has no end of life here, where others of its product have one
     yanked: Yank | None = None
     track: Text | None = None  # drivers: lts, production, rolling
     note: Text | None = None
