@@ -15,11 +15,12 @@ from compatkb.snapshot.store import _COMPILER
 SOURCE = ROOT / "src" / "compatkb"
 MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
-    ("errors", "words", "versions", "snapshot.schema"),
+    ("errors", "words", "versions", "snapshot.schema", "findings", "places"),
     ("models.base",),
-    ("models.product", "models.index", "models.image", "models.evidence"),
+    ("models.product", "models.index", "models.image", "models.evidence", "models.exception"),
     ("models",),
-    ("loader", "canonical", "platforms"),
+    ("loader", "canonical", "platforms", "writing"),
+    ("formatting",),
     ("knowledge",),
     ("placing", "gaps"),
     ("assembling",),
@@ -45,8 +46,13 @@ LAYERS = (
     ("rendering.commands", "rendering.images", "rendering.sentences"),
     ("rendering.payload",),
     ("rendering.text", "rendering.catalogue"),
+    ("lint.subject",),
+    tuple(f"lint.{path.stem}" for path in (SOURCE / "lint").glob("*.py") if path.stem not in ("__init__", "subject")),
+    ("lint",),
+    ("rendering.findings",),
     ("cli.options",),
     ("cli.commands", "cli.completion", "cli.parser", "cli.validating"),
+    ("cli.commands", "cli.curating", "cli.completion", "cli.parser"),
     ("cli",),
     ("__main__",),
 )
@@ -69,7 +75,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
-LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.curating"), ("cli.parser", "cli.completion")}
 
 
 def test_every_module_has_a_layer() -> None:

@@ -78,10 +78,11 @@ CHECKS = cast(
 
 
 class Report(NamedTuple):
-    """What lint found, in the order of files and lines, and whether the data could be loaded at all."""
+    """What lint found, in the order of files and lines; whether the data could be loaded; how much exceptions accept."""
 
     findings: tuple[Finding, ...]
     loaded: bool
+    exempted: int = 0
 
 
 def lint(contents: Mapping[str, bytes], today: date, rules: Iterable[str] = ()) -> Report:
@@ -95,14 +96,14 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = ()) -> Repor
     missing = [name for name in NEEDED if name not in {document.path for document in loaded.documents}]
     if loaded.problems or missing:
         problems = loaded.problems or tuple(Problem(name, None, "is missing") for name in missing)
-        return Report(tuple(sorted(map(_unloaded, problems), key=lambda f: f.order)), loaded=False)
+        return Report(tuple(sorted(map(_unloaded, problems), key=lambda finding: finding.order)), loaded=False)
     subject, problems = _subject(loaded.documents, loaded.evidence, today)
     found = [finding for rule in chosen for finding in rule.check(subject)]
     ran = tuple(rule.NAME for rule in chosen)
-    found = exceptions.settle(subject, found, ran, tuple(rule.NAME for rule in CHECKS))
+    found, exempted = exceptions.settle(subject, found, ran, tuple(rule.NAME for rule in CHECKS))
     if problems and not any(finding.level is Severity.ERROR for finding in found):
         found += map(_unloaded, problems)  # else the rules have said it, with its line
-    return Report(tuple(sorted(found, key=lambda finding: finding.order)), loaded=not problems)
+    return Report(tuple(sorted(found, key=lambda finding: finding.order)), not problems, exempted)
 
 
 def _chosen(names: tuple[str, ...]) -> tuple[Rule, ...]:

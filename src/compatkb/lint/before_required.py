@@ -24,7 +24,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         first = _first(knowledge, edge.to, edge.to_mask)
         if first is None:
             continue
-        early = [text for text in _earlier(knowledge, edge, first)]
+        early = list(_earlier(knowledge, edge, first))
         if not early:
             continue
         message = f"{early[0]}, and {edge.to}{edge.spec} only on {first}"
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         elif (name := knowledge.products[edge.of].distribution) in index:
             of = (edge.of_mask & -edge.of_mask).bit_length() - 1
             release = knowledge.elements[edge.of][of].listed
-            file = next(file for document, file in subject.index if file.distribution == name)
+            file = next(file for _, file in subject.index if file.distribution == name)
             where = ("release", next(n for n, r in enumerate(file.release) if r is release), "requires")
             yield subject.finding(NAME, LEVEL, index[name], where, message, sources=cited.sources)
     for document, images in subject.images:
@@ -61,9 +61,9 @@ def _images(subject: Subject, knowledge: Knowledge, path: str, file: ImageFile) 
     days = {revision.n: revision.at.date() for revision in file.revision}
     listed: dict[str, date] = {}
     for listing in file.listing:
-        for tag in listing.tags:
+        for name in listing.tags:
             shown = [days[first] for first, _ in listing.runs if first in days]
-            listed[tag] = min([*shown, *([listed[tag]] if tag in listed else [])])
+            listed[name] = min([*shown, *([listed[name]] if name in listed else [])], default=date.max)
     for number, tag in enumerate(file.tag):
         for position, held in enumerate(tag.contains):
             product, mask = knowledge.mask(held.is_)

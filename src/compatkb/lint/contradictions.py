@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import Edge
@@ -48,8 +49,6 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _turned(edge: Edge) -> Edge:
-    from dataclasses import replace
-
     return replace(edge, of=edge.to, of_mask=edge.to_mask, to=edge.of, to_mask=edge.of_mask, unlisted=0)
 
 
@@ -64,9 +63,9 @@ def _wrong(says: Edge, denies: Edge) -> str | None:
     """Return what is wrong between a claim and one that denies, None where both can hold."""
     both = f"{says.of}: {says.claim} {says.kind} {says.to}{says.spec}, and {denies.claim}"
     if denies.kind in _DEMANDS:
-        if says.kind in _DEMANDS and says.denies & denies.denies:
-            if not (says.to_mask & denies.to_mask or says.unlisted & denies.unlisted):
-                return f"{both} {denies.kind} {denies.spec}: no {says.to} satisfies both"
+        apart = not (says.to_mask & denies.to_mask or says.unlisted & denies.unlisted)
+        if says.kind in _DEMANDS and says.denies & denies.denies and apart:
+            return f"{both} {denies.kind} {denies.spec}: no {says.to} satisfies both"
         if says.kind is Kind.VERIFIED and says.vouches & denies.denies and _outside(says, denies.to_mask, denies.unlisted):
             return f"{both} {denies.kind} {denies.spec}: what was tested is excluded"
     if denies.kind is Kind.BREAKS and says.kind is not Kind.BREAKS and says.vouches & denies.denies:

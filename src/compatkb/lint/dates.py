@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date
+from itertools import pairwise
 
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject, walk
@@ -112,13 +113,13 @@ def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:
 def _revisions(file: ImageFile) -> Iterator[tuple[Where, str]]:
     last = max((source.seen for source in file.source.values()), default=None)
     ordered = sorted(enumerate(file.revision), key=lambda pair: pair[1].n)
-    for (_, before), (number, after) in zip(ordered, ordered[1:], strict=False):
+    for (_, before), (number, after) in pairwise(ordered):
         if after.at < before.at:
             yield ("revision", number, "at"), f"revision {after.n} is older than revision {before.n}"
     for number, revision in enumerate(file.revision):
         if last and revision.at.date() > last:
             yield ("revision", number, "at"), f"revision {revision.n} is of a day after the sources were read"
     for number, listing in enumerate(file.listing):
-        for position, ((_, end), (start, _)) in enumerate(zip(listing.runs, listing.runs[1:], strict=False)):
+        for position, ((_, end), (start, _)) in enumerate(pairwise(listing.runs)):
             if start <= end:
                 yield ("listing", number, "runs", position + 1), "runs overlap or stand in another order"

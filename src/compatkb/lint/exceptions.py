@@ -19,25 +19,27 @@ def check(subject: Subject) -> Iterator[Finding]:
     return iter(())
 
 
-def settle(subject: Subject, findings: Iterable[Finding], ran: tuple[str, ...], known: tuple[str, ...]) -> list[Finding]:
-    """Return the findings that no valid exception accepts, and what is wrong with exceptions.
+def settle(
+    subject: Subject, findings: Iterable[Finding], ran: tuple[str, ...], known: tuple[str, ...]
+) -> tuple[list[Finding], int]:
+    """Return the findings that no valid exception accepts, what is wrong with exceptions, and how many are accepted.
 
     `ran` are the rules that were run: an exception from another one is not called idle. `known` are all rules.
     """
     left = list(findings)
+    accepted = 0
     for document, file in subject.of(ExceptionFile):
         for number, exemption in enumerate(file.exception):
-            where = ("exception", number)
-            hit = [finding for finding in left if _fits(exemption, finding)]
-            if message := _wrong(exemption, subject, known):
-                if NAME in ran:
-                    left.append(subject.finding(NAME, LEVEL, document, where, message))
-                continue
-            if not hit and exemption.rule in ran and NAME in ran:
-                message = f"{exemption.rule} finds nothing at {exemption.subject} any more: delete the exception"
-                left.append(subject.finding(NAME, LEVEL, document, where, message))
-            left = [finding for finding in left if finding not in hit]
-    return left
+            message = _wrong(exemption, subject, known)
+            if not message:
+                hit = [finding for finding in left if _fits(exemption, finding)]
+                left = [finding for finding in left if finding not in hit]
+                accepted += len(hit)
+                if not hit and exemption.rule in ran:
+                    message = f"{exemption.rule} finds nothing at {exemption.subject} any more: delete the exception"
+            if message and NAME in ran:
+                left.append(subject.finding(NAME, LEVEL, document, ("exception", number), message))
+    return left, accepted
 
 
 def _fits(exemption: Exemption, finding: Finding) -> bool:

@@ -1,6 +1,7 @@
 """Data files have one form, so that reviews show facts and nothing else."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compatkb.canonical import canonical
 from compatkb.findings import Finding, Severity
@@ -30,6 +31,4 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _at(finding: Finding, line: int, column: int) -> Finding:
-    from dataclasses import replace
-
     return replace(finding, line=line, column=column)

@@ -21,7 +21,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     graph.add_node(start)
     for route in subject.files.routes.route:
         graph.add_edges_from((start, name) for name in (route.provider, *route.with_, *route.without))
-    names = {str(canonicalize_name(f.product.distribution)): f.product.id for _, f in subject.products if f.product.distribution}
+    names = {
+        str(canonicalize_name(f.product.distribution)): f.product.id for _, f in subject.products if f.product.distribution
+    }
     for _, file in subject.products:
         graph.add_node(file.product.id)
         if file.product.platform or file.product.default:
@@ -32,7 +34,13 @@ def check(subject: Subject) -> Iterator[Finding]:
             graph.add_edges_from((own, split_term(term)[0]) for _, term, _ in terms(document.record))
     if subject.knowledge:
         graph.add_edges_from((edge.of, edge.to) for edge in subject.knowledge.edges)
-        used = {device for elements in subject.knowledge.elements.values() for e in elements if e.build for device in e.build.devices}
+        used = {
+            device
+            for elements in subject.knowledge.elements.values()
+            for e in elements
+            if e.build
+            for device in e.build.devices
+        }
         for name, file in subject.by_id.items():
             if used & {release.version for release in file.release}:
                 graph.add_edge(start, name)

@@ -17,7 +17,6 @@ from compatkb.models import (
     ImageFile,
     Install,
     Listing,
-
     ProductFile,
     Record,
     Release,
@@ -179,7 +178,9 @@ def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
         if tag.same_as and tag.same_as not in names:
             yield ("tag", number, "same-as"), f"{tag.same_as} is no tag of this repository"
     for number, listing in enumerate(file.listing):
-        yield from ((("listing", number, *where), text) for where, text in _listing(listing, names, revisions, file.repository))
+        yield from (
+            (("listing", number, *where), text) for where, text in _listing(listing, names, revisions, file.repository)
+        )
 
 
 def _listing(listing: Listing, names: set[str], revisions: set[int], repository: Repository) -> Iterator[tuple[Where, str]]:
@@ -190,5 +191,3 @@ def _listing(listing: Listing, names: set[str], revisions: set[int], repository:
     for position, (first, last) in enumerate(listing.runs):
         if first > last or not {first, last} <= revisions:
             yield ("runs", position), f"{first} to {last} are no revisions of the document"
-
-

@@ -54,5 +54,3 @@ def _slips(left: str, right: str, most: int) -> int:
             return most + 1
         before, row = row, fresh
     return row[-1]
-
-
