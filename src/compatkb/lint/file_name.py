@@ -8,6 +8,7 @@ from packaging.utils import canonicalize_name
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject
 from compatkb.models import ImageFile, IndexFile, ProductFile
+from compatkb.places import Where
 
 NAME, LEVEL = "file-name", Severity.ERROR
 SUMMARY = "a file is not named by its id"
@@ -17,6 +18,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Yield a finding per file whose name is not the id of its product, repository or distribution."""
     for document in subject.documents:
         record = document.record
+        key: Where
         if isinstance(record, ProductFile):
             name, key = record.product.id, ("product", "id")
         elif isinstance(record, ImageFile):

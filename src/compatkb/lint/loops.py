@@ -15,8 +15,8 @@ SUMMARY = "a chain of replacements, repeated tags, wider values or requirements 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yield one finding per loop, at the record that comes first in it."""
-    replaced = nx.DiGraph()
-    needs = nx.DiGraph()
+    replaced: nx.DiGraph[str] = nx.DiGraph()
+    needs: nx.DiGraph[str] = nx.DiGraph()
     for _, file in subject.products:
         if file.product.replaced_by:
             replaced.add_edge(file.product.id, file.product.replaced_by.product)
@@ -30,13 +30,13 @@ def check(subject: Subject) -> Iterator[Finding]:
                 message = f" {verb} ".join((*loop, loop[0]))
                 yield subject.finding(NAME, LEVEL, heads[loop[0]], ("product", key), message)
     for document, file in subject.products:
-        wider = nx.DiGraph((release.version, name) for release in file.release for name in release.part_of)
+        wider: nx.DiGraph[str] = nx.DiGraph((release.version, name) for release in file.release for name in release.part_of)
         numbers = {release.version: n for n, release in enumerate(file.release)}
         for loop in _loops(wider):
             where = ("release", numbers[loop[0]], "part-of")
             yield subject.finding(NAME, LEVEL, document, where, " is part of ".join((*loop, loop[0])))
     for document, images in subject.images:
-        same = nx.DiGraph((tag.name, tag.same_as) for tag in images.tag if tag.same_as)
+        same: nx.DiGraph[str] = nx.DiGraph((tag.name, tag.same_as) for tag in images.tag if tag.same_as)
         tags = {tag.name: n for n, tag in enumerate(images.tag)}
         for loop in _loops(same):
             where = ("tag", tags[loop[0]], "same-as")

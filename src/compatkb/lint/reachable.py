@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import networkx as nx
-from packaging.utils import canonicalize_name
 
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import split_term
@@ -16,14 +15,11 @@ SUMMARY = "no record leads from a route or an image to a product, so no answer c
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yield products that are linked to no route, image or platform by any claim or requirement, however far away."""
-    graph = nx.Graph()
+    graph: nx.Graph[str] = nx.Graph()
     start = "the questions"
     graph.add_node(start)
     for route in subject.files.routes.route:
         graph.add_edges_from((start, name) for name in (route.provider, *route.with_, *route.without))
-    names = {
-        str(canonicalize_name(f.product.distribution)): f.product.id for _, f in subject.products if f.product.distribution
-    }
     for _, file in subject.products:
         graph.add_node(file.product.id)
         if file.product.platform or file.product.default:
@@ -34,19 +30,13 @@ def check(subject: Subject) -> Iterator[Finding]:
             graph.add_edges_from((own, split_term(term)[0]) for _, term, _ in terms(document.record))
     if subject.knowledge:
         graph.add_edges_from((edge.of, edge.to) for edge in subject.knowledge.edges)
-        used = {
-            device
-            for elements in subject.knowledge.elements.values()
-            for e in elements
-            if e.build
-            for device in e.build.devices
-        }
+        builds = [e.build for elements in subject.knowledge.elements.values() for e in elements if e.build]
+        used = {device for build in builds for device in build.devices}
         for name, file in subject.by_id.items():
             if used & {release.version for release in file.release}:
                 graph.add_edge(start, name)
     reached = nx.node_connected_component(graph, start)
     for document, file in subject.products:
         if file.product.id not in reached:
-            named = f" (distribution {file.product.distribution})" if file.product.distribution in names else ""
-            message = f"nothing leads to {file.product.id}{named}: no route, image, claim or requirement names it"
+            message = f"nothing leads to {file.product.id}: no route, image, claim or requirement names it"
             yield subject.finding(NAME, LEVEL, document, ("product", "id"), message)
