@@ -15,6 +15,8 @@ SUMMARY = "no record leads from a route or an image to a product, so no answer c
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yield products that are linked to no route, image or platform by any claim or requirement, however far away."""
+    if subject.knowledge is None:
+        return
     graph: nx.Graph[str] = nx.Graph()
     start = "the questions"
     graph.add_node(start)
@@ -28,13 +30,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         if isinstance(document.record, ProductFile | ImageFile):
             own = document.record.product.id if isinstance(document.record, ProductFile) else start
             graph.add_edges_from((own, split_term(term)[0]) for _, term, _ in terms(document.record))
-    if subject.knowledge:
-        graph.add_edges_from((edge.of, edge.to) for edge in subject.knowledge.edges)
-        builds = [e.build for elements in subject.knowledge.elements.values() for e in elements if e.build]
-        used = {device for build in builds for device in build.devices}
-        for name, file in subject.by_id.items():
-            if used & {release.version for release in file.release}:
-                graph.add_edge(start, name)
+    graph.add_edges_from((edge.of, edge.to) for edge in subject.knowledge.edges)
+    used = {device for _, file in subject.products for r in file.release for build in r.build for device in build.devices}
+    for name, file in subject.by_id.items():
+        if used & {release.version for release in file.release}:
+            graph.add_edge(start, name)
     reached = nx.node_connected_component(graph, start)
     for document, file in subject.products:
         if file.product.id not in reached:
