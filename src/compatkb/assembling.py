@@ -25,7 +25,7 @@ from compatkb.models import (
 )
 from compatkb.placing import place
 from compatkb.platforms import Grid
-from compatkb.versions import Scheme, parse
+from compatkb.versions import Scheme, parse, specifier
 
 
 def build_knowledge(files: Files) -> Knowledge:
@@ -33,7 +33,7 @@ def build_knowledge(files: Files) -> Knowledge:
     problems: list[str] = []
     by_id = {file.product.id: file for file in files.products}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
-    index = {str(canonicalize_name(file.distribution)): file for file in files.index}
+    index = {str(canonicalize_name(file.distribution)): _readable(file, problems) for file in files.index}
     grid = _grid(by_id)
     elements = {file.product.id: _elements(file, index, problems) for file in ordered}
     _add_pinned_leaves(by_id, index, elements)
@@ -59,6 +59,20 @@ def build_knowledge(files: Files) -> Knowledge:
     if problems:
         raise DataError(tuple(problems))
     return knowledge
+
+
+def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
+    """Return an index file without the releases whose version or Python bound cannot be read."""
+    kept = []
+    for release in file.release:
+        try:
+            parse(Scheme.PEP440, release.version)
+            specifier(release.requires_python)
+        except ValueError as error:
+            problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
+        else:
+            kept.append(release)
+    return file.model_copy(update={"release": tuple(kept)})
 
 
 def _grid(by_id: dict[str, ProductFile]) -> Grid:

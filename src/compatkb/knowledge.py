@@ -8,6 +8,7 @@ claim between two sets of elements, with the platforms on which it denies and vo
 import re
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 
 from compatkb.loader import Files
 from compatkb.models import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
@@ -113,6 +114,7 @@ class Knowledge:
         return found
 
 
+@lru_cache(maxsize=65536)
 def split_term(term: str) -> tuple[str, str]:
     """Return the product id and the specifier of a term."""
     match = re.match(r"([a-z0-9][a-z0-9_-]*)\s*(.*)", term)

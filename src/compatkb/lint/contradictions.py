@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compatkb.findings import Finding, Severity
-from compatkb.knowledge import Edge
+from compatkb.knowledge import Edge, Knowledge
 from compatkb.lint.subject import Subject
 from compatkb.models import Kind
 
@@ -36,7 +36,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 pair = (min(left.claim, right.claim), max(left.claim, right.claim))
                 if pair in reported or not left.of_mask & right.of_mask or any(set(pair) <= claims for claims in undecided):
                     continue
-                if not _meet(left, right):
+                if not _meet(knowledge, left, right):
                     continue
                 message = _wrong(left, right) or _wrong(right, left)
                 named = [edge.claim for edge in (left, right) if edge.claim in subject.claims]
@@ -52,11 +52,16 @@ def _turned(edge: Edge) -> Edge:
     return replace(edge, of=edge.to, of_mask=edge.to_mask, to=edge.of, to_mask=edge.of_mask, unlisted=0)
 
 
-def _meet(left: Edge, right: Edge) -> bool:
-    """Return whether a device and a hardware exist on which both hold."""
-    devices = not left.devices or not right.devices or bool(left.devices & right.devices)
-    hardware = not left.hardware or not right.hardware or bool(left.hardware & right.hardware)
-    return devices and hardware
+def _meet(knowledge: Knowledge, left: Edge, right: Edge) -> bool:
+    """Return whether a device and a hardware exist on which both hold, of something that is made for that device."""
+    if left.hardware and right.hardware and not left.hardware & right.hardware:
+        return False
+    if not left.devices and not right.devices:
+        return True
+    asked = left.devices & right.devices if left.devices and right.devices else left.devices | right.devices
+    shared = left.of_mask & right.of_mask
+    made = [element.build for n, element in enumerate(knowledge.elements[left.of]) if shared >> n & 1]
+    return any(build is None or asked & set(build.devices) for build in made)
 
 
 def _wrong(says: Edge, denies: Edge) -> str | None:

@@ -33,7 +33,7 @@ def _meant(word: str, counts: Counter[str]) -> str | None:
     near = [
         (_slips(word, other, allowed), -count, other)
         for other, count in counts.items()
-        if count >= 3 * counts[word] and abs(len(other) - len(word)) <= allowed
+        if count >= 2 * counts[word] and abs(len(other) - len(word)) <= allowed
     ]
     best = min((item for item in near if 0 < item[0] <= allowed), default=None)
     return best[2] if best else None

@@ -72,6 +72,7 @@ def _relabelled(build: Build) -> bool:
 
 def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:
     seen: dict[Key, str] = {}
+    above: Version | None = None
     for number, release in enumerate(file.release):
         where = ("release", number, "version")
         try:
@@ -82,3 +83,7 @@ def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:
         if key in seen:
             yield where, f"{release.version} is the same version as {seen[key]} above"
         seen.setdefault(key, release.version)
+        assert isinstance(key, Version)
+        if above is not None and key > above:
+            yield where, f"{release.version} stands below {above}: newest first"
+        above = key
