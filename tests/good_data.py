@@ -25,7 +25,7 @@ complete = [{ what = "release", of = "torch>=2.0", until = 2026-11-01, sources =
 [source]
 list = { repo = "pytorch/pytorch", ref = "v2.1.0", path = "RELEASE.md", at = "Releases", seen = 2026-11-01 }
 talk = { repo = "pytorch/pytorch", thread = "issues/7", seen = 2026-11-01 }
-wheel = { channel = "default", file = "torch-2.1.0-cp311-cp311-linux_x86_64.whl", sha256 = "SHA", at = "METADATA", seen = 2026-11-01 }
+wheel = { channel = "default", file = "torch-2.1.0-cp311-cp311-linux_x86_64.whl", sha256 = "SHA", at = "N", seen = 2026-11-01 }
 
 [[release]]
 version = "2.1.0"
@@ -41,7 +41,9 @@ sources = ["wheel"]
 version = "2.1.0+xpu"
 channels = ["extra"]
 devices = ["xpu"]
-wheels = [{ os = ["linux"], python = ["3.11"], glibc = "2.28", basis = "inferred", note = "As its maker builds them.", sources = ["talk"] }]
+wheels = [
+    { os = ["linux"], python = ["3.11"], glibc = "2.28", basis = "inferred", note = "As others are.", sources = ["talk"] },
+]
 sources = ["list"]
 
 [[release]]

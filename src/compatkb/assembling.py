@@ -44,7 +44,11 @@ def build_knowledge(files: Files) -> Knowledge:
             if claim.id in knowledge.claims:
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
-            knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+            if unreadable := _unreadable(knowledge, claim):
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
+            else:
+                knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+    problems += _unreadable_terms(knowledge)
     _imply(knowledge, problems)
     place(knowledge)
     lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
@@ -75,6 +79,44 @@ def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
     return file.model_copy(update={"release": tuple(kept)})
 
 
+def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
+    """Return why a term or a condition of a claim cannot be read, None where all can."""
+    pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
+    for term in (claim.of, *claim.to, *pythons):
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
+    """Yield the terms outside claims that cannot be read."""
+    for file in knowledge.files.products:
+        where = f"products/{file.product.id}.toml"
+        found = [("complete", scope.of) for scope in file.product.complete]
+        found += [("install", install.of) for install in file.install]
+        found += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
+        yield from _unreadable_in(knowledge, where, found)
+    for images in knowledge.files.images:
+        where = f"images/{images.repository.id}.toml"
+        yield from _unreadable_in(
+            knowledge, where, [(f"tag {tag.name}", held.is_) for tag in images.tag for held in tag.contains]
+        )
+
+
+def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
+    for record, term in terms:
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            yield f"{where}: {record}: {term}: {error}"
+
+
 def _grid(by_id: dict[str, ProductFile]) -> Grid:
     platform = [file for file in by_id.values() if file.product.platform]
     values = {file.product.id: file for file in platform}
@@ -83,8 +125,10 @@ def _grid(by_id: dict[str, ProductFile]) -> Grid:
         raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
-    pythons = [release.version for release in values["python"].release]
-    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))
+    try:
+        pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
+    except ValueError as error:
+        raise DataError((f"products/python.toml: {error}",)) from None
     return Grid(systems, archs, tuple(pythons))
 
 
@@ -152,7 +196,8 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         product, spec = split_term(term)
         if product in by_id and by_id[product].product.role is Role.LEAF:
             for clause in spec.split(","):
-                if match := re.fullmatch(r"\s*==\s*([^*\s]+)", clause):
+                match = re.fullmatch(r"\s*==\s*([^*\s]+)", clause)
+                if match and _reads(by_id[product].product.scheme, match[1]):
                     named.setdefault(product, set()).add(match[1])
     for product, versions in named.items():
         scheme = by_id[product].product.scheme
@@ -162,6 +207,14 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
                 known.add(parse(scheme, version))
                 elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
         elements[product] = _oldest_first(scheme, elements[product][::-1])
+
+
+def _reads(scheme: Scheme, version: str) -> bool:
+    try:
+        parse(scheme, version)
+    except ValueError:
+        return False
+    return True
 
 
 def _imply(knowledge: Knowledge, problems: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -79,7 +79,7 @@ class Wheels(Record):
     os: tuple[Id, ...] = Field(min_length=1)
     arch: tuple[Id, ...] = ("x86_64",)
     python: tuple[Text, ...] = Field(min_length=1)
-    glibc: Text | None = None  # the oldest glibc that the platform tag admits
+    glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
     glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
