@@ -33,7 +33,7 @@ def test_planted_fault_is_seen(kind: str) -> None:
 def test_page_names_every_kind() -> None:
     """docs/lint-mutations.md is of these kinds of faults, and at least 95 % of what was planted was seen."""
     page = (ROOT / "docs" / "lint-mutations.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| A") or line.startswith("| T")]
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith(("| A", "| T", "| H"))]
     assert [row[0].strip() for row in rows] == [(kind.__doc__ or "").strip().rstrip(".") for kind in KINDS]
     planted, seen = (sum(int(row[column]) for row in rows) for column in (1, 2))
     assert planted >= 200

@@ -10,7 +10,7 @@ from compatkb.lint.subject import Subject
 NAME, LEVEL = "tag-spelling", Severity.ERROR
 SUMMARY = "a part of an image tag is nearly, but not quite, a word that other tags have"
 
-_WORD = re.compile(r"[a-z]{3,}")
+_WORD = re.compile(r"[a-z]{2,}")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
