@@ -28,7 +28,7 @@ from compatkb.models import (
 )
 from compatkb.placing import place
 from compatkb.platforms import Grid
-from compatkb.versions import Scheme, parse
+from compatkb.versions import Scheme, parse, specifier
 
 
 def build_knowledge(files: Files) -> Knowledge:
@@ -36,7 +36,7 @@ def build_knowledge(files: Files) -> Knowledge:
     problems = list(clashes(files.products, files.features))
     by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
-    index = {str(canonicalize_name(file.distribution)): file for file in files.index}
+    index = {str(canonicalize_name(file.distribution)): _readable(file, problems) for file in files.index}
     grid = _grid(by_id)
     elements = {file.product.id: _elements(file, index, problems) for file in ordered}
     _add_pinned_leaves(by_id, index, elements)
@@ -47,7 +47,11 @@ def build_knowledge(files: Files) -> Knowledge:
             if claim.id in knowledge.claims:
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
-            knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+            if unreadable := _unreadable(knowledge, claim):
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
+            else:
+                knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+    problems += _unreadable_terms(knowledge)
     _imply(knowledge, problems)
     place(knowledge)
     lost = lost_claims(files)
@@ -72,6 +76,58 @@ def build_knowledge(files: Files) -> Knowledge:
     return knowledge
 
 
+def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
+    """Return an index file without the releases whose version or Python bound cannot be read."""
+    kept = []
+    for release in file.release:
+        try:
+            parse(Scheme.PEP440, release.version)
+            specifier(release.requires_python)
+        except ValueError as error:
+            problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
+        else:
+            kept.append(release)
+    return file.model_copy(update={"release": tuple(kept)})
+
+
+def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
+    """Return why a term or a condition of a claim cannot be read, None where all can."""
+    pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
+    for term in (claim.of, *claim.to, *pythons):
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
+    """Yield the terms outside claims that cannot be read."""
+    for file in knowledge.files.products:
+        where = f"products/{file.product.id}.toml"
+        found = [("complete", scope.of) for scope in file.product.complete]
+        found += [("install", install.of) for install in file.install]
+        found += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
+        yield from _unreadable_in(knowledge, where, found)
+    for images in knowledge.files.images:
+        where = f"images/{images.repository.id}.toml"
+        yield from _unreadable_in(
+            knowledge, where, [(f"tag {tag.name}", held.is_) for tag in images.tag for held in tag.contains]
+        )
+
+
+def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
+    for record, term in terms:
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            yield f"{where}: {record}: {term}: {error}"
+
+
 def _grid(by_id: dict[str, ProductFile]) -> Grid:
     platform = [file for file in by_id.values() if file.product.platform]
     values = {file.product.id: file for file in platform}
@@ -80,8 +136,10 @@ def _grid(by_id: dict[str, ProductFile]) -> Grid:
         raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
-    pythons = [release.version for release in values["python"].release]
-    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))
+    try:
+        pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
+    except ValueError as error:
+        raise DataError((f"products/python.toml: {error}",)) from None
     return Grid(systems, archs, tuple(pythons))
 
 
@@ -149,7 +207,8 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         product, spec = split_term(term)
         if product in by_id and by_id[product].product.role is Role.LEAF:
             for clause in spec.split(","):
-                if match := re.fullmatch(r"\s*==\s*([^*\s]+)", clause):
+                match = re.fullmatch(r"\s*==\s*([^*\s]+)", clause)
+                if match and _reads(by_id[product].product.scheme, match[1]):
                     named.setdefault(product, set()).add(match[1])
     for product, versions in named.items():
         scheme = by_id[product].product.scheme
@@ -157,8 +216,16 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         for version in sorted(versions):
             if parse(scheme, version) not in known:
                 known.add(parse(scheme, version))
-                elements[product].append(Element(product, version, Release(version=version, sources=("pins",))))
+                elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
         elements[product] = _oldest_first(scheme, elements[product][::-1])
+
+
+def _reads(scheme: Scheme, version: str) -> bool:
+    try:
+        parse(scheme, version)
+    except ValueError:
+        return False
+    return True
 
 
 def _imply(knowledge: Knowledge, problems: list[str]) -> None:

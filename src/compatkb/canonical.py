@@ -1,5 +1,6 @@
 """Records to TOML text in the one form that data files have."""
 
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cmp_to_key
 
@@ -9,8 +10,13 @@ from compatkb.versions import Scheme, parse
 _WIDTH = 118
 
 
+def canonical(file: Record) -> str:
+    """Return the canonical text of a data file of any kind."""
+    return product_text(file) if isinstance(file, ProductFile) else text_of(file)
+
+
 def product_text(file: ProductFile) -> str:
-    """Return the canonical text of a product file: newest release first, sources by id."""
+    """Return the canonical text of a product file: newest release first where versions can be read, sources by id."""
     scheme = file.product.scheme
     releases = file.release
     if scheme is not Scheme.LISTED:
@@ -19,7 +25,8 @@ def product_text(file: ProductFile) -> str:
             a, b = parse(scheme, left.version), parse(scheme, right.version)
             return -1 if a > b else int(a < b)  # type: ignore[operator]  # one scheme, so one type
 
-        releases = tuple(sorted(releases, key=cmp_to_key(compare)))
+        with suppress(ValueError):
+            releases = tuple(sorted(releases, key=cmp_to_key(compare)))
     return _document(file.model_copy(update={"release": releases}))
 
 
@@ -77,6 +84,8 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     out = "".join(
         {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}")
         for c in text

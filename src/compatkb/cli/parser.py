@@ -375,6 +375,32 @@ def _schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     command.add_argument("--check", action="store_true", help="write nothing; print what differs and exit with 4")
 
 
+def _lint(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.curating import lint
+
+        return lint(arguments)
+
+    command = _add(commands, "lint", "check the data files against the rules of docs/lint.md", run)
+    _common(command, ("text", "json", "github"))
+    command.add_argument("--rule", action="append", metavar="NAME", help="run this rule alone; may be given more than once")
+    command.add_argument("--rules", dest="list_rules", action="store_true", help="list the rules and end")
+    command.add_argument("--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this level on")
+
+
+def _fmt(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.curating import fmt
+
+        return fmt(arguments)
+
+    command = _add(commands, "fmt", "write data files in their canonical form", run)
+    command.add_argument("files", nargs="*", metavar="FILE", help="data files; all of the directory unless given")
+    command.add_argument("--check", action="store_true", help="write nothing, and exit 1 where a file would change")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
+    command.add_argument("--data", metavar="DIR", help="the data directory; that of the checkout unless given")
+
+
 COMMANDS = {
     "resolve": _resolve,
     "explain": _explain,
@@ -393,6 +419,8 @@ COMMANDS = {
     "build": _build,
     "export": _export,
     "schema": _schema,
+    "lint": _lint,
+    "fmt": _fmt,
     "completion": _completion,
 }
 """Every command, in the order in which help lists them."""

@@ -3,6 +3,7 @@
 from compatkb.models.base import Basis, Record, Source
 from compatkb.models.dispute import BOTH, OPEN, Dispute, When
 from compatkb.models.evidence import Level, Observation, Outcome
+from compatkb.models.exception import ExceptionFile, Exemption
 from compatkb.models.feature import Feature, FeatureFile, Statement, Status
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
@@ -41,6 +42,8 @@ __all__ = [
     "EndOfLife",
     "Event",
     "EventKind",
+    "ExceptionFile",
+    "Exemption",
     "Feature",
     "FeatureFile",
     "ImageFile",

@@ -1,9 +1,9 @@
 """Records of data/images/: tags, what they hold, and when which document listed them."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
 from compatkb.models.dispute import Dispute
@@ -16,6 +16,12 @@ class Contained(Record):
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
 
 
 class Tag(Record):
@@ -59,6 +65,7 @@ class Repository(Record):
     names: tuple[Text, ...] = ()  # other repositories that carry the same tags
     document: Text  # path of the document that lists the tags
     repo: Text  # repository of that document
+    other_tables: tuple[Id, ...] = ()  # tables of that document whose rows name no tags
     run: tuple[Text, ...] = ()  # extra arguments of `docker run`
     note: Text | None = None
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -81,7 +81,7 @@ class Wheels(Record):
     os: tuple[Id, ...] = Field(min_length=1)
     arch: tuple[Id, ...] = ("x86_64",)
     python: tuple[Text, ...] = Field(min_length=1)
-    glibc: Text | None = None  # the oldest glibc that the platform tag admits
+    glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
     glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
@@ -123,6 +123,7 @@ class Release(Record):
     devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
     released: Moment | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why it has no end of life here, where others of its product have one
     yanked: Yank | None = None
     track: Text | None = None  # drivers: lts, production, rolling
     note: Text | None = None
@@ -216,6 +217,7 @@ class Product(Record):
     homepage: Text | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none
     complete: tuple[Complete, ...] = ()
     note: Text | None = None
 

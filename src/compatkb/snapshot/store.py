@@ -28,6 +28,7 @@ _COMPILER = (
         "knowledge.py",
         "loader.py",
         "observations.py",
+        "places.py",
         "placing.py",
         "platforms.py",
         "versions.py",
