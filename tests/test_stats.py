@@ -203,12 +203,13 @@ def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
 
 def test_real_figures_agree_with_the_files(facts: Snapshot) -> None:
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
+    from compatkb.disputing import disputes_of
     from compatkb.loader import load
 
     stats = statistics(facts, TODAY)
     files = load(ROOT / "data")
     assert sum(stats.by_people.values()) == sum(len(file.claim) for file in files.products)
-    assert stats.disputes.total == sum(len(file.dispute) for file in files.products)
+    assert stats.disputes.total == len(list(disputes_of(files)))
     assert stats.image_tags == sum(len(file.tag) for file in files.images)
     assert stats.readings[0].total == sum(
         len(file.source) for group in (files.products, files.images, (files.channels,)) for file in group

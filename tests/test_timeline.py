@@ -30,7 +30,10 @@ DAY = "who = 'acme'\nkind = 'milestone'\ntitle = 'It starts'\nsources = ['page']
 PLAIN = f"[[event]]\nid = 'start'\non = 2024-05-01\n{DAY}"
 RELEASE = "[[event]]\nid = 'out'\nwho = 'acme'\nkind = 'release'\ntitle = 'Out'\n"
 SIDES = "positions = ['May', 'June']\nsources = ['page', 'page']\n"
-DISPUTE = "[[dispute]]\nid = 'day'\nabout = 'the day'\nof = ['start']\ndecision = 'open'\nreason = 'nobody knows'\ndecided = 2026-11-21\n"
+DISPUTE = (
+    "[[dispute]]\nid = 'day'\nabout = 'the day'\nof = ['start']\n"
+    "decision = 'open'\nreason = 'nobody knows'\ndecided = 2026-11-21\n"
+)
 HOSTILE = "<img src=x onerror=alert(1)> a: b; #c | `d` [e](javascript:f) {g} %% & </text>"
 
 
@@ -65,7 +68,7 @@ def facts_with(tmp_path: Path, *events: dict[str, Any], vendors: tuple[str, ...]
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param(PLAIN.replace("2024-05-01", "2024-02-30"), "timeline.toml: ", id="no-such-day"),
+        pytest.param(PLAIN.replace("2024-05-01", "2024-02-30"), "timeline.toml:", id="no-such-day"),
         pytest.param(PLAIN.replace("2024-05-01", "'soon'"), "event.0.on", id="no-date"),
         pytest.param(PLAIN.replace("on = 2024-05-01\n", ""), "give a date", id="date-missing"),
         pytest.param(PLAIN.replace("05-01\n", "05-02\nprecision = 'month'\n"), "first day of its month", id="mid-month"),

@@ -85,18 +85,24 @@ class Stats(NamedTuple):
         return sum(row.with_end for row in self.coverage)
 
 
+_OF_PRODUCTS = "c.product in (select id from product where role <> 'feature')"  # what is said of features is no requirement
+
+
 def statistics(facts: Snapshot, day: date) -> Stats:
     """Return the figures; everything in the data counts, and ages and ends of life are as of the end of `day`."""
     coverage = tuple(_coverage(facts, role, day) for role in ROLES)
     by_kind, by_basis, by_people = dict.fromkeys(KINDS, 0), dict.fromkeys(BASES, 0), dict.fromkeys(BASES, 0)
-    for row in facts.rows("select origin, kind, basis, count(*) n from claim where origin <> 'evidence' group by 1, 2, 3"):
+    query = (
+        f"select origin, kind, basis, count(*) n from claim c where origin <> 'evidence' and {_OF_PRODUCTS} group by 1, 2, 3"
+    )
+    for row in facts.rows(query):
         by_kind[row["kind"]] += row["n"]
         by_basis[row["basis"]] += row["n"]
         by_people[row["basis"]] += row["n"] if row["origin"] == "people" else 0
     return Stats(
         day=day,
         data_date=date.fromisoformat(facts.meta["data_date"]),
-        products=len(facts.products),
+        products=sum(1 for product in facts.products.values() if product.role != "feature"),
         releases=sum(row.releases for row in coverage),
         builds=_number(
             facts,
@@ -133,18 +139,16 @@ def _independence(facts: Snapshot, where: str) -> Independence:
     row = facts.rows(
         "select count(*) total, coalesce(sum(d > 1), 0) two_documents, coalesce(sum(p > 1), 0) two_publishers "
         "from (select count(distinct t.document) d, count(distinct t.publisher) p from claim c "
-        f"left join citation t on t.claim = c.id and c.basis <> 'inferred' where {where} group by c.id)"
+        f"left join citation t on t.claim = c.id and c.basis <> 'inferred' where {where} and {_OF_PRODUCTS} group by c.id)"
     )[0]
     return Independence(**row)
 
 
 def _disputes(facts: Snapshot) -> Disputes:
-    import json
-
-    rows = facts.rows("select decision, claims from dispute")
+    rows = facts.rows("select decision from dispute")
     undecided = sum(1 for row in rows if row["decision"] == "open")
-    claims = {claim for row in rows for claim in json.loads(row["claims"])}
-    return Disputes(len(rows), len(rows) - undecided, undecided, len(claims))
+    (claims,) = facts.rows("select count(distinct claim) n from concerned where claim is not null")
+    return Disputes(len(rows), len(rows) - undecided, undecided, claims["n"])
 
 
 def _observations(facts: Snapshot) -> dict[str, dict[str, int]]:
