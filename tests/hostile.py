@@ -2,8 +2,9 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from builders import TODAY, breaks, build, data_directory, index, listing, needs, product, release, universe, verified
+from builders import TODAY, breaks, build, data_directory, feature, index, listing, needs, product, release, statement, universe, verified
 
 from compatkb.snapshot.read import Snapshot
 
@@ -33,11 +34,70 @@ IMAGE = {
         },
         {"name": "new", "device": "cpu", "same-as": "old", "sources": ["page"]},
     ],
+    "dispute": [
+        {
+            "id": "image",
+            "about": f"an image {TEXT}",
+            "of": ["new"],
+            "positions": [TEXT, "another"],
+            "decision": TEXT,
+            "reason": TEXT,
+            "decided": date(2026, 7, 3),
+            "sources": ["page", "page"],
+        }
+    ],
     "listing": [
         {"tags": ["old"], "table": "t", "order": 1, "runs": [[1, 1]]},
         {"tags": ["new"], "table": "t", "order": 2, "runs": [[2, 2]]},
     ],
 }
+
+FEATURE = feature(
+    "trick",
+    statement("torch==2.8.0", id="can", reason=TEXT, note=TEXT),
+    statement("torch==2.8.0", "not-supported", id="cannot", reason=TEXT, when={"os": ["windows"]}),
+    statement("torch==2.7.0", "beta", "inferred", id="maybe"),
+    needs="ipex",
+    aliases=[TEXT],
+    note=TEXT,
+    dispute=[
+        {
+            "id": "feature",
+            "about": f"a feature {TEXT}",
+            "claims": ["can", "cannot"],
+            "decision": "can",
+            "reason": TEXT,
+            "decided": date(2026, 7, 4),
+        }
+    ],
+)
+FEATURE["feature"]["name"] = TEXT
+LINE = " ".join("".join(letter if letter.isprintable() else " " for letter in TEXT).split())
+TIMELINE = {
+    "vendor": [{"id": "maker", "name": f"Maker {LINE}"}],
+    "source": {"page": {"url": "https://example.org/", "at": TEXT, "seen": TODAY}},
+    "event": [
+        {"id": "first", "who": "maker", "kind": "milestone", "title": LINE, "on": date(2025, 1, 1), "sources": ["page"]},
+        {"id": "out", "who": "maker", "kind": "release", "title": LINE, "of": "torch==2.8.0"},
+        {"id": "stop", "who": "maker", "kind": "end-of-life", "title": LINE, "on": date(2026, 6, 1), "precision": "month"}
+        | {"note": TEXT, "sources": ["page"]},
+        {"id": "plan", "who": "maker", "kind": "milestone", "title": LINE, "on": date(2027, 1, 1), "precision": "year"}
+        | {"announced": date(2026, 7, 6), "sources": ["page"]},
+    ],
+    "dispute": [
+        {
+            "id": "which",  # as one of ipex is called
+            "about": f"an event {TEXT}",
+            "of": ["first"],
+            "positions": [TEXT, "another"],
+            "decision": "open",
+            "reason": TEXT,
+            "decided": date(2026, 7, 5),
+            "sources": ["page", "page"],
+        }
+    ],
+}
+MORE: Any = {"features": [FEATURE], "timeline": TIMELINE}
 
 
 def records() -> list[dict[str, object]]:
@@ -79,6 +139,7 @@ def records() -> list[dict[str, object]]:
                 "about": "a date",
                 "claims": ["doubt"],
                 "positions": [TEXT, "another"],
+                "sources": ["page", "page"],
                 "decision": "open",
                 "reason": TEXT,
                 "decided": date(2026, 7, 2),
@@ -97,10 +158,10 @@ def records() -> list[dict[str, object]]:
 def hostile_directory(folder: Path) -> Path:
     """Write the data directory, and return it."""
     yanked = listing("2.7.0", on=date(2026, 1, 10), yanked=date(2026, 8, 1))
-    return data_directory(folder / "data", records(), images=[IMAGE], indexes=[index("ipex-wheel", [yanked])])
+    return data_directory(folder / "data", records(), images=[IMAGE], indexes=[index("ipex-wheel", [yanked])], **MORE)
 
 
 def hostile_facts(folder: Path) -> Snapshot:
     """Return the facts, compiled."""
     yanked = listing("2.7.0", on=date(2026, 1, 10), yanked=date(2026, 8, 1))
-    return universe(folder, records(), images=[IMAGE], indexes=[index("ipex-wheel", [yanked])])
+    return universe(folder, records(), images=[IMAGE], indexes=[index("ipex-wheel", [yanked])], **MORE)

@@ -15,7 +15,7 @@ from compatkb.export.schemas import schema_files
 from compatkb.snapshot.store import data_files
 
 DATA = ROOT / "data"
-KINDS = {"products": "product", "images": "image", "index": "index", "data": "channels"}
+KINDS = {"products": "product", "features": "feature", "images": "image", "index": "index", "data": "channels"}
 FILES = sorted([*DATA.glob("*/*.toml"), *DATA.glob("*.toml")])
 
 

@@ -1,4 +1,4 @@
-"""What became true in a span of days: releases, withdrawals, ends, listings, advisories, observations, decisions."""
+"""What became true in a span of days: releases, withdrawals, ends, listings, advisories, events, observations, decisions."""
 
 import json
 from collections.abc import Iterator
@@ -6,9 +6,11 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
+from compatkb.export.disagreements import Disagreement, read_disagreements
+from compatkb.records import Event
 from compatkb.snapshot.read import Snapshot
 
-KINDS = ("released", "yanked", "ended", "advised", "listed", "unlisted", "validated", "decided")
+KINDS = ("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "validated", "decided")
 """Kinds of changes, in the order in which those of a day are shown."""
 
 _FOREVER = date.max.toordinal()
@@ -20,27 +22,29 @@ class Change(NamedTuple):
     day: date
     kind: str
     product: str | None
-    subject: str  # a version, an image tag, or what a decision or an advisory is about
+    subject: str  # a version, an image tag, an event, or what a decision or an advisory is about
     detail: str
     sources: tuple[tuple[str, str | None], ...] = ()
     after: date | None = None
+    concerns: tuple[str, ...] = ()  # products, features and image tags that it is about, beside `product`
 
 
 def find_changes(facts: Snapshot, since: date, until: date, product: str | None = None) -> tuple[Change, ...]:
     """Return what became true from `since` to `until`, both inclusive, oldest first; raises UsageError for an empty span.
 
     Something of which only bounds are known counts on the last day on which it can have happened. A version that is
-    supported to the end of a day has ended on the next one.
+    supported to the end of a day has ended on the next one. An event that the data only foresee is announced, no more.
+    Releases and ends of products are told once, though they are events too.
     """
     if since > until:
         raise UsageError(f"--since {since} lies after {until}, the last day asked about")
     order = list(facts.products)
-    images = _holding(facts, product) if product else set()
+    mine = _holding(facts, product) if product else set()
     found = [
         change
         for change in _all(facts)
         if since <= change.day <= until
-        and (product is None or change.product == product or (change.product is None and change.subject in images))
+        and (product is None or change.product == product or not mine.isdisjoint((change.subject, *change.concerns)))
     ]
 
     def place(change: Change) -> tuple[Any, ...]:
@@ -51,9 +55,10 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
 
 
 def _holding(facts: Snapshot, product: str) -> set[str]:
-    """Return the image tags that contain a product."""
+    """Return the image tags that contain a product, its features, and itself."""
     query = "select repository, name from image where id in (select image from content where product = ?)"
-    return {f"{row['repository']}:{row['name']}" for row in facts.rows(query, product)}
+    found = {f"{row['repository']}:{row['name']}" for row in facts.rows(query, product)}
+    return found | {row["id"] for row in facts.rows("select id from feature where product = ?", product)} | {product}
 
 
 def _all(facts: Snapshot) -> Iterator[Change]:
@@ -63,19 +68,51 @@ def _all(facts: Snapshot) -> Iterator[Change]:
     for row in facts.rows("select * from advisory order by id"):
         sources = _pairs(row["sources"])
         yield Change(_day(row["since"]), "advised", row["product"], f"{row['kind']} advisory", row["message"], sources)
-    for row in facts.rows("select * from dispute order by id"):
-        decision = "left open" if row["decision"] == "open" else row["decision"]
-        detail = f"{decision}: {row['reason']}"
-        day = date.fromisoformat(row["decided"])
-        yield Change(day, "decided", row["product"], row["about"], detail, _pairs(row["sources"]))
+    yield from _events(facts)
+    yield from (_decided(facts, dispute) for dispute in read_disagreements(facts))
     for row in facts.rows("select * from observation order by id"):
         packages = json.loads(row["packages"])
         where = f"Python {row['python']}, {row['os']} {row['arch']}, {row['device']}"
         named = f"{', '.join(f'{name} {version}' for name, version in sorted(packages.items()))} ({where})"
         mine = [facts.product(name) for name in packages]
         first = next((product.id for product in mine if product), None)
+        others = tuple(product.id for product in mine if product)
         detail = f"{row['level']}: {row['outcome']}"
-        yield Change(date.fromisoformat(row["checked"]), "validated", first, named, detail)
+        detail += ", with libraries of another device replaced by empty ones" if row["stubbed"] else ""
+        detail += f"; it proves {row['culprit']}" if row["culprit"] else ""
+        yield Change(date.fromisoformat(row["checked"]), "validated", first, named, detail, concerns=others)
+
+
+def _decided(facts: Snapshot, dispute: Disagreement) -> Change:
+    detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"
+    day = date.fromisoformat(dispute.decided)
+    product = dispute.owner if dispute.owner in facts.products else None
+    subjects = {subject.name for subject in dispute.subjects}
+    if dispute.kind == "timeline":
+        subjects |= {event.product for event in facts.events if event.id in subjects and event.product}
+    return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(subjects)))
+
+
+def _events(facts: Snapshot) -> Iterator[Change]:
+    """Yield the events of the timeline that are no releases or ends of products, which stand for themselves."""
+    newest = date.fromisoformat(facts.meta["data_date"])
+    for event in facts.events:
+        if event.product and event.kind != "milestone":
+            continue
+        product = event.product if event.product in facts.products else None
+        vendor = facts.vendors.get(event.vendor, event.vendor)
+        last = _day(event.last)
+        if event.announced and event.announced < event.first:
+            detail = f"{vendor}; for {_when(event)}"
+            yield Change(_day(event.announced), "announced", product, event.title, detail, event.sources)
+        if last <= newest:
+            after = _day(event.first) if event.first != event.last else None
+            yield Change(last, "happened", product, event.title, vendor, event.sources, after)
+
+
+def _when(event: Event) -> str:
+    first, last = _day(event.first), _day(event.last)
+    return str(first) if first == last else f"some day from {first} to {last}"
 
 
 def _releases(facts: Snapshot) -> Iterator[Change]:

@@ -8,10 +8,11 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
+from compatkb.export.disagreements import Disagreement, read_disagreements
 from compatkb.snapshot.read import Snapshot
 from compatkb.words import word_key
 
-KINDS = ("product", "release", "value", "image", "advisory", "dispute", "claim")
+KINDS = ("product", "feature", "release", "value", "event", "image", "advisory", "dispute", "statement", "claim")
 """Kinds of records, in the order in which equally good ones are shown."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
@@ -70,7 +71,7 @@ def _score(record: _Record, wanted: tuple[str, ...], key: str) -> int:
     """Return how well a record matches, 0 where a word is missing."""
     names = {word_key(name) for name in record.names}
     if key in names:
-        return 1000 if record.kind in ("product", "release", "value") else 500
+        return 1000 if record.kind in ("product", "feature", "release", "value") else 500
     title, body = " ".join(record.names).casefold(), " ".join(record.remarks).casefold()
     whole = f"{title} {body}"
     if not all(word in whole for word in wanted):
@@ -126,6 +127,8 @@ def _near(records: Iterable[_Record], lost: Sequence[str]) -> tuple[str, ...]:
 
 def _records(facts: Snapshot, day: date) -> Iterator[_Record]:
     yield from _products(facts)
+    yield from _features(facts, day)
+    yield from _events(facts, day)
     yield from _releases(facts, day)
     yield from _images(facts, day)
     yield from _sayings(facts, day)
@@ -135,10 +138,52 @@ def _products(facts: Snapshot) -> Iterator[_Record]:
     keys: dict[str, list[str]] = {}
     for row in facts.rows("select name, product from name"):
         keys.setdefault(row["product"], []).append(row["name"])
-    for place, row in enumerate(facts.rows("select id, name, distribution, import_name, note from product order by rank, id")):
+    query = "select id, name, distribution, import_name, note from product where role != 'feature' order by rank, id"
+    for place, row in enumerate(facts.rows(query)):
         names = _some(row["id"], row["name"], row["distribution"], row["import_name"], *keys.get(row["id"], ()))
         title = row["id"] if row["id"] == row["name"] else f"{row['id']}: {row['name']}"
         yield _Record("product", row["id"], None, title, names, _some(row["note"]), ("compatkb", "show", row["id"]), place)
+
+
+def _features(facts: Snapshot, day: date) -> Iterator[_Record]:
+    for place, row in enumerate(facts.rows("select * from feature order by id")):
+        names = (row["id"], row["name"], *json.loads(row["aliases"]))
+        title = row["id"] if row["id"] == row["name"] else f"{row['id']}: {row['name']}"
+        command = ("compatkb", "features", row["id"])
+        yield _Record("feature", row["product"], None, title, names, _some(row["note"], row["product"]), command, place)
+    query = "select s.*, c.reason, c.note from statement s join claim c on c.id = s.claim order by s.feature, s.position"
+    for place, row in enumerate(facts.rows(query)):
+        bits, product = int(row["mask"], 16), row["product"]
+        mine = [e for e in facts.elements(product) if bits >> e.idx & 1]
+        if mine and all(e.since is not None and e.since > day.toordinal() for e in mine):
+            continue
+        where = ", ".join(row[name] for name in ("device", "os", "arch", "python", "hardware") if row[name])
+        title = f"{row['feature']} {row['status']} in {product}{row['spec']}{f' ({where})' if where else ''}"
+        command = ("compatkb", "features", row["feature"])
+        remarks = _some(title, *facts.features[row["feature"]], row["reason"], row["note"])
+        yield _Record("statement", product, None, title, (row["claim"],), remarks, command, place)
+
+
+def _events(facts: Snapshot, day: date) -> Iterator[_Record]:
+    for place, event in enumerate(reversed(facts.events)):
+        known = event.first if event.announced is None else min(event.first, event.announced)
+        if known > day.toordinal():
+            continue
+        first = date.fromordinal(event.first)
+        vendor = facts.vendors.get(event.vendor, event.vendor)
+        title = f"{first if event.first == event.last else _span(event.first, event.last)} {event.title}"
+        remarks = _some(vendor, event.kind, event.product, event.note)
+        command = _timeline(event.first, event.last)
+        yield _Record("event", event.product, event.version, title, (event.id, event.title), remarks, command, place)
+
+
+def _span(first: int, last: int) -> str:
+    return f"{date.fromordinal(first)} to {date.fromordinal(last)}"
+
+
+def _timeline(first: int, last: int) -> tuple[str, ...]:
+    days = (date.fromordinal(first).isoformat(), date.fromordinal(last).isoformat())
+    return ("compatkb", "timeline", "--from", days[0], "--to", days[1])
 
 
 def _releases(facts: Snapshot, day: date) -> Iterator[_Record]:
@@ -146,7 +191,7 @@ def _releases(facts: Snapshot, day: date) -> Iterator[_Record]:
     builds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in facts.rows(
         "select e.product, e.release, e.version, e.since, e.note, e.wheels_note, e.yank_reason "
-        "from element e join product p on p.id = e.product order by p.rank, p.id, e.idx desc"
+        "from element e join product p on p.id = e.product where p.role != 'feature' order by p.rank, p.id, e.idx desc"
     ):
         builds.setdefault((row["product"], row["release"]), []).append(row)
     for place, (key, mine) in enumerate(builds.items()):
@@ -195,13 +240,12 @@ def _sayings(facts: Snapshot, day: date) -> Iterator[_Record]:
         command = ("compatkb", "show", product, *([version] if version else ()))
         title = f"{row['kind']} advisory on {product}{f' {version}' if version else ''}"
         yield _Record("advisory", product, version, title, (product, row["kind"]), _some(row["message"]), command, place)
-    for place, row in enumerate(facts.rows("select * from dispute order by id")):
-        remarks = _some(row["about"], row["reason"], *json.loads(row["positions"]))
-        command = ("compatkb", "show", row["product"])
-        names = (row["product"], row["id"])
-        yield _Record("dispute", row["product"], None, row["about"], names, remarks, command, place)
+    yield from _disputes(facts, day)
     later = _later(facts, day)
-    query = "select * from claim where reason is not null or note is not null order by id"
+    query = (
+        "select * from claim where (reason is not null or note is not null) and product not in (select id from feature) "
+        "order by id"
+    )
     for place, row in enumerate(facts.rows(query)):
         if row["id"] in later:
             continue
@@ -214,6 +258,35 @@ def _sayings(facts: Snapshot, day: date) -> Iterator[_Record]:
         command = ("compatkb", "show", of, *([plain] if plain else ()))
         remarks = _some(whole, row["reason"], row["note"])
         yield _Record("claim", of, plain or None, title, (row["id"],), remarks, command, place)
+
+
+def _disputes(facts: Snapshot, day: date) -> Iterator[_Record]:
+    for place, dispute in enumerate(read_disagreements(facts)):
+        concerned = [subject.name for subject in dispute.subjects]
+        days = [e for e in facts.events if dispute.kind == "timeline" and e.id in concerned]
+        if days and min(min(e.first, e.announced or e.first) for e in days) > day.toordinal():
+            continue
+        sides = (position.text for position in dispute.positions)
+        remarks = _some(dispute.about, dispute.reason, dispute.holds, *sides)
+        products = [e.product for e in days if e.product]
+        product = dispute.owner if dispute.kind == "product" else next(iter(products), None)
+        names = _some(dispute.owner, dispute.id, *concerned)
+        command = _shows(facts, dispute)
+        yield _Record("dispute", product, None, dispute.about, names, remarks, command, place)
+
+
+def _shows(facts: Snapshot, dispute: Disagreement) -> tuple[str, ...]:
+    """Return the command that shows a dispute with both sides."""
+    concerned = [subject.name for subject in dispute.subjects]
+    if dispute.kind == "timeline":
+        events = [event for event in facts.events if event.id in concerned]
+        return _timeline(min(event.first for event in events), max(event.last for event in events))
+    if dispute.kind == "image":
+        tag = next((name.rpartition(":")[2] for name in concerned), None)
+        return ("compatkb", "show", dispute.owner, *([tag] if tag else ()))
+    if dispute.kind == "channel":  # no product of its own shows it
+        return ("compatkb", "export", "--format", "csv", "--table", "dispute_position")
+    return ("compatkb", "features" if dispute.kind == "feature" else "show", dispute.owner)
 
 
 def _later(facts: Snapshot, day: date) -> set[str]:

@@ -1,9 +1,13 @@
-"""Ends of life as an iCalendar file (RFC 5545): a day-long event for each, dated by the data, not by a clock."""
+"""Ends of life as an iCalendar file (RFC 5545): a day-long event for each, dated by the data, not by a clock.
+
+The timeline has further ones, of things that are no product of the data.
+"""
 
 import json
 import re
 from datetime import date, timedelta
 
+from compatkb.export.disagreements import Disagreement, read_disagreements
 from compatkb.snapshot.read import Snapshot
 
 _WIDTH = 75  # octets in a line, without its end
@@ -22,6 +26,7 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//compatkb//ends of life//EN", "CALSCALE:GREGORIAN"]
     lines.append(_property("NAME", "Ends of life"))
     lines.append(_property("X-WR-CALNAME", "Ends of life"))
+    disputes = read_disagreements(facts)
     for day, product, version, versions, precision, sources in _ends(facts, products):
         name = facts.products[product].name
         what = f"{name} {version}" if version else name
@@ -31,21 +36,50 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
         if precision not in (None, "day"):
             about.append(f"Its source names only the {precision}.")
         about += [f"Source: {url or text}" for text, url in sources]
-        first = date.fromisoformat(day)
-        lines += [
-            "BEGIN:VEVENT",
-            _property("UID", f"eol-{product}{f'-{version}' if version else ''}@compatkb"),
-            f"DTSTAMP:{stamp}",
-            f"DTSTART;VALUE=DATE:{_compact(day)}",
-            *([f"DTEND;VALUE=DATE:{_compact((first + timedelta(days=1)).isoformat())}"] if first < date.max else []),
-            _property("SUMMARY", f"{what}: end of life"),
-            _property("DESCRIPTION", "\n".join(about)),
-            _property("CATEGORIES", product),
-            "TRANSP:TRANSPARENT",
-            "END:VEVENT",
-        ]
+        about += [_disputed(dispute) for dispute in _disputes(facts, disputes, product, {*versions, version})]
+        uid = f"eol-{product}{f'-{version}' if version else ''}"
+        lines += _event(uid, stamp, date.fromisoformat(day), f"{what}: end of life", about, product)
+    for event in () if products else facts.events:
+        if event.kind == "end-of-life" and not event.product:
+            about = [f"Its source names only the {event.precision}."] if event.first != event.last else []
+            about += [f"Source: {url or text}" for text, url in event.sources]
+            about += [_disputed(d) for d in disputes if d.kind == "timeline" and event.id in [s.name for s in d.subjects]]
+            category = facts.vendors.get(event.vendor, event.vendor)
+            lines += _event(f"event-{event.id}", stamp, date.fromordinal(event.last), event.title, about, category)
     lines.append("END:VCALENDAR")
     return "".join(f"{_folded(line)}\r\n" for line in lines)
+
+
+def _event(uid: str, stamp: str, day: date, summary: str, about: list[str], category: str) -> list[str]:
+    """Return the lines of an event that lasts one day."""
+    return [
+        "BEGIN:VEVENT",
+        _property("UID", f"{uid}@compatkb"),
+        f"DTSTAMP:{stamp}",
+        f"DTSTART;VALUE=DATE:{_compact(day.isoformat())}",
+        *([f"DTEND;VALUE=DATE:{_compact((day + timedelta(days=1)).isoformat())}"] if day < date.max else []),
+        _property("SUMMARY", summary),
+        _property("DESCRIPTION", "\n".join(about)),
+        _property("CATEGORIES", category),
+        "TRANSP:TRANSPARENT",
+        "END:VEVENT",
+    ]
+
+
+def _disputes(facts: Snapshot, disputes: tuple[Disagreement, ...], product: str, versions: set[str]) -> list[Disagreement]:
+    """Return the disputes about the end of life of some versions."""
+    mask = sum(1 << element.idx for element in facts.elements(product) if element.release in versions)
+    return [
+        dispute
+        for dispute in disputes
+        if dispute.day == "end-of-life" and any(s.name == product and s.mask & mask for s in dispute.subjects)
+    ]
+
+
+def _disputed(dispute: Disagreement) -> str:
+    sides = "; ".join(position.text for position in dispute.positions)
+    decided = f"decided {dispute.decided}: {dispute.holds}" if dispute.holds else "open"
+    return f"Sources disagree on {dispute.about}: {sides}; {decided}."
 
 
 def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:

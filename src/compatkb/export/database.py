@@ -6,8 +6,9 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.export.columns import Table
+from compatkb.export.reading import Tables
 from compatkb.export.schema import FORMAT, TABLES
-from compatkb.export.tables import Tables, read_tables
+from compatkb.export.tables import read_tables
 from compatkb.export.views import VIEWS
 from compatkb.export.writing import make_file
 from compatkb.snapshot.read import Snapshot

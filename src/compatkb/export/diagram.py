@@ -4,7 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
-from compatkb.export.tables import ANY_VERSION, series_of
+from compatkb.export.reading import ANY_VERSION, FEATURE, series_of
 from compatkb.snapshot.read import Snapshot
 
 NODES, ARROWS = 120, 400
@@ -15,6 +15,14 @@ _SHOWN = ("package", "companion")
 _PLAIN = re.compile(r"[^A-Za-z0-9 .,+_:/()-]")
 _ARROWS = {"needs": "-->", "constrains": "-->", "verified": "-.->", "breaks": "--x"}
 _STYLES = {"needs": "solid", "constrains": "solid", "verified": "dashed", "breaks": "bold"}
+_STATUSES = {
+    "supported": "verified",
+    "beta": "verified",
+    "prototype": "verified",
+    "not-supported": "breaks",
+    "removed": "breaks",
+}
+"""As what a statement about a feature is drawn."""
 
 
 class Diagram(NamedTuple):
@@ -28,20 +36,25 @@ class Diagram(NamedTuple):
 def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
     """Return the diagram of a product with the packages that it speaks of or that speak of it; of several, among them.
 
-    An arrow stands for one or more claims of that kind; of two boxes the newest claims come first, and those beyond the
+    A feature is one box, with arrows to the versions of which sources say that they have it or do not. An arrow stands for
+    one or more claims of that kind; of two boxes the newest claims come first, and those beyond the
     limits are left out. Raises UsageError where no product is named.
     """
     if not products:
         raise UsageError("a diagram needs --product, once or several times")
     label = {p: _labels(facts, p, level) for p in facts.products}
     found: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
-    for row in facts.rows("select * from edge where kind != 'breaks' or to_product != 'os' order by id"):
+    query = (
+        "select e.*, s.status from edge e left join statement s on s.claim = e.claim "
+        "where e.kind != 'breaks' or to_product != 'os' order by id"
+    )
+    for row in facts.rows(query):
         of, to = row["of_product"], row["to_product"]
         if not _wanted(facts, products, of, to) or row["spec"] == ANY_VERSION:
             continue
         for one in _boxes(label[of], row["of_mask"]):
             for other in _boxes(label[to], row["to_mask"]):
-                arrow = ((of, one[0]), (to, other[0]), row["kind"])
+                arrow = ((of, one[0]), (to, other[0]), row["status"] or row["kind"])
                 found[arrow] = min(found.get(arrow, one[1] + other[1]), one[1] + other[1])
     order = sorted(found, key=lambda arrow: (found[arrow], arrow))
     kept: list[tuple[tuple[str, str], tuple[str, str], str]] = []
@@ -66,9 +79,11 @@ def mermaid_text(facts: Snapshot, diagram: Diagram) -> str:
     lines = ["flowchart LR", *(f"    %% {line}" for line in _remarks(facts, diagram))]
     for number, (product, name, boxes) in enumerate(diagram.groups):
         lines.append(f'    subgraph p{number}["{_mermaid(name)}"]')
-        lines += [f'        {ids[product, box]}["{_mermaid(f"{product} {box}")}"]' for box in boxes]
+        lines += [f'        {ids[product, box]}["{_mermaid(f"{product} {box}".strip())}"]' for box in boxes]
         lines.append("    end")
-    lines += [f"    {ids[one]} {_ARROWS[kind]}|{kind}| {ids[other]}" for one, other, kind in diagram.arrows]
+    lines += [
+        f"    {ids[one]} {_ARROWS[_STATUSES.get(kind, kind)]}|{kind}| {ids[other]}" for one, other, kind in diagram.arrows
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -79,10 +94,11 @@ def dot_text(facts: Snapshot, diagram: Diagram) -> str:
     lines += ["    rankdir=LR;", "    node [shape=box];"]
     for number, (product, name, boxes) in enumerate(diagram.groups):
         lines += [f"    subgraph cluster_{number} {{", f"        label={_dot(name)};"]
-        lines += [f"        {ids[product, box]} [label={_dot(f'{product} {box}')}];" for box in boxes]
+        lines += [f"        {ids[product, box]} [label={_dot(f'{product} {box}'.strip())}];" for box in boxes]
         lines.append("    }")
     lines += [
-        f"    {ids[one]} -> {ids[other]} [label={_dot(kind)}, style={_STYLES[kind]}];" for one, other, kind in diagram.arrows
+        f"    {ids[one]} -> {ids[other]} [label={_dot(kind)}, style={_STYLES[_STATUSES.get(kind, kind)]}];"
+        for one, other, kind in diagram.arrows
     ]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -97,6 +113,8 @@ def _wanted(facts: Snapshot, products: tuple[str, ...], of: str, to: str) -> boo
 def _labels(facts: Snapshot, product: str, level: str) -> dict[int, tuple[str, int]]:
     """Return the box of each element and its place from the newest."""
     elements = facts.elements(product)
+    if facts.products[product].role == FEATURE:
+        return {element.idx: ("", 0) for element in elements}
     series = series_of(facts, product)
     names = {e.idx: {"series": series[e.release], "release": e.release, "build": e.version}[level] for e in elements}
     places: dict[str, int] = {}

@@ -4,6 +4,7 @@ Days are ISO dates, truths 0 and 1, and what is not known is null. `docs/databas
 """
 
 from compatkb.export.columns import ELEMENT, Table, cites, day, days, maybe, number, text, truth
+from compatkb.export.schema_told import DISPUTES, FEATURES, TIMELINE
 
 FORMAT = 1
 """The number of this contract; within one number tables, columns and views are only added."""
@@ -24,6 +25,8 @@ TABLES = (
             text("text", "the document as people read it: repository, ref, path, line or heading"),
             maybe("url", "its address; null for a file on a package index"),
             maybe("seen", "the last day on which it was read", kind="date"),
+            maybe("document", "of a source of claims: equal for all revisions, lines and headings of one document"),
+            maybe("publisher", "of a source of claims: the owner of the repository, or the name of the site"),
         ),
     ),
     Table(
@@ -156,6 +159,7 @@ TABLES = (
             text("condition", "when it holds; empty for always"),
             text("basis", "stated, observed or inferred"),
             text("standing", "holds; open in a dispute; or overruled by the decision of one"),
+            text("origin", "people, who read its source; index, for what an index says; or evidence"),
             maybe("reason", "why it breaks"),
             maybe("note", "a remark; for an inference its reason"),
         ),
@@ -174,33 +178,7 @@ TABLES = (
             ELEMENT[2],
         ),
     ),
-    Table(
-        "dispute",
-        "Sources that disagree, and what was decided.",
-        ("id",),
-        (
-            text("id", "its id"),
-            text("product", "the product whose data record it", "product"),
-            text("about", "what they disagree about"),
-            text("decision", "the claim or value that holds, or open"),
-            text("reason", "why"),
-            day("decided", "the day of the decision"),
-        ),
-        ("id", "about", "decision", "reason"),
-    ),
-    Table(
-        "dispute_claim",
-        "The claims that a dispute is about.",
-        ("dispute", "claim"),
-        (text("dispute", "the dispute", "dispute"), text("claim", "the claim", "claim")),
-    ),
-    Table(
-        "dispute_position",
-        "What each side of a dispute says, where it is no claim.",
-        ("dispute", "position"),
-        (text("dispute", "the dispute", "dispute"), number("position", "0 for the first"), text("text", "what it says")),
-    ),
-    cites("dispute", "a dispute"),
+    *FEATURES,
     Table(
         "advisory",
         "What users of some versions must be told.",
@@ -311,6 +289,8 @@ TABLES = (
         ),
     ),
     cites("image_tag", "an image tag"),
+    *TIMELINE,
+    *DISPUTES,
     Table(
         "observation",
         "What commands saw, dated and repeatable.",
@@ -328,7 +308,7 @@ TABLES = (
             text("tool", "what decided: index, pip, uv or python"),
             truth("stubbed", "whether libraries of another device were replaced by empty ones"),
             text("detail", "what was printed"),
-            maybe("culprit", "the rule that names who is to blame"),
+            maybe("culprit", "the claim that a failure proved, where somebody found it"),
         ),
         ("outcome", "detail", "culprit"),
     ),

@@ -5,14 +5,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile
+from compatkb.models import (
+    ChannelFile,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    Observation,
+    ProductFile,
+    Record,
+    RouteFile,
+    TimelineFile,
+)
 
 _MODELS: dict[str, type[Record]] = {
     "product": ProductFile,
+    "feature": FeatureFile,
     "image": ImageFile,
     "index": IndexFile,
     "channels": ChannelFile,
     "routes": RouteFile,
+    "timeline": TimelineFile,
     "observation": Observation,
 }
 ENDING = ".schema.json"

@@ -1,21 +1,19 @@
 """The rows of every published table, read from a snapshot; sorted, so that the same data give the same rows."""
 
 import json
-import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Any
 
 from compatkb import __version__
+from compatkb.export.disagreements import read_disagreements, standings
+from compatkb.export.reading import ANY_VERSION, Reader, Row, Tables, day_of, element_id, is_build, series_of
 from compatkb.export.schema import FORMAT
+from compatkb.export.tables_told import fill_disputes, fill_features, fill_timeline
 from compatkb.records import Element
 from compatkb.snapshot.read import Snapshot
 
-Row = dict[str, Any]
-Tables = dict[str, list[Row]]
 _FOREVER = date.max.toordinal()
-
-ANY_VERSION = "any version"  # as the snapshot writes a term without a specifier: presence is all that it asks for
+_NO_FEATURE = "product not in (select id from feature)"
 
 
 def read_tables(facts: Snapshot) -> Tables:
@@ -23,41 +21,22 @@ def read_tables(facts: Snapshot) -> Tables:
     return _Reader(facts).tables
 
 
-def element_id(element: Element) -> str:
-    """Return the name of a build or release: product==version."""
-    return f"{element.product}=={element.version}"
-
-
-def is_build(facts: Snapshot, element: Element) -> bool:
-    """Return whether an element is a build; the others are releases that have none."""
-    return facts.products[element.product].role in ("package", "companion") and bool(element.devices)
-
-
-def series_of(facts: Snapshot, product: str) -> dict[str, str]:
-    """Return the series of each release of a product; a listed value is a series by itself."""
-    length = facts.products[product].series
-    numbered = facts.products[product].scheme in ("pep440", "dotted")
-    found = {}
-    for element in facts.elements(product):
-        numbers = re.match(r"\d+(\.\d+)*", element.release) if numbered else None
-        found[element.release] = ".".join(numbers[0].split(".")[:length]) if numbers else element.release
-    return found
-
-
-class _Reader:
+class _Reader(Reader):
     """Fills the tables in one pass over the snapshot."""
 
     def __init__(self, facts: Snapshot) -> None:
-        self.facts = facts
-        self.tables: Tables = {}
-        self.numbers: dict[tuple[str, str | None], int] = {}
+        super().__init__(facts)
+        self.disputes = read_disagreements(facts)
+        self.standing = standings(self.disputes)
         query = "select text, url, seen from document union all select text, url, seen from citation order by seen"
         self.seen = {(row["text"], row["url"]): row["seen"] for row in facts.rows(query)}
         self.channels = {row["id"] for row in facts.rows("select id from channel")}
         filled: dict[str, list[Row]] = {"meta": self._meta()}
         self._fill(filled)
+        told = {(row["text"], row["url"]): row for row in facts.rows("select text, url, document, publisher from citation")}
+        unknown = {"document": None, "publisher": None}
         filled["source"] = [
-            {"id": number, "text": text, "url": url, "seen": self.seen.get((text, url))}
+            {"id": number, "seen": self.seen.get((text, url)), **unknown, **told.get((text, url), {"text": text, "url": url})}
             for (text, url), number in self.numbers.items()
         ]
         self.tables = filled
@@ -74,11 +53,13 @@ class _Reader:
         self._builds(tables)
         self._channels(tables)
         self._claims(tables)
-        self._disputes(tables)
+        fill_features(self, tables, self.standing)
         self._advisories(tables)
         self._scopes(tables)
         self._installs(tables)
         self._images(tables)
+        fill_timeline(self, tables)
+        fill_disputes(self, tables, self.disputes)
         self._observations(tables)
         tables["route"] = [
             {
@@ -86,7 +67,7 @@ class _Reader:
                 "name": row["name"],
                 "rank": row["rank"],
                 "devices": row["devices"],
-                "provider": self._known(row["provider"]),
+                "provider": self.known(row["provider"]),
                 "with_products": row["with_"],
                 "without_products": row["without"],
                 "note": row["note"],
@@ -94,37 +75,18 @@ class _Reader:
             for row in self.facts.rows("select * from route order by rank, id")
         ]
 
-    def _known(self, product: str | None) -> str | None:
-        return product if product in self.facts.products else None
-
-    def _cite(self, owner: str, key: object, pairs: str) -> Iterator[Row]:
-        """Yield the rows that tie a record to its documents, each once."""
-        cited = dict.fromkeys((text, url) for text, url in json.loads(pairs))
-        for position, pair in enumerate(cited):
-            number = self.numbers.setdefault(pair, len(self.numbers) + 1)
-            yield {owner: key, "position": position, "source": number}
-
-    def _named(self, product: str, mask: int) -> Iterator[Row]:
-        """Yield the versions in a mask, newest first."""
-        if product not in self.facts.products:
-            return
-        for element in reversed(self.facts.elements(product)):
-            if mask >> element.idx & 1:
-                build = element_id(element) if is_build(self.facts, element) else None
-                yield {"product": product, "release": f"{product}=={element.release}", "build": build}
-
     def _products(self) -> Iterator[Row]:
         names: dict[str, list[str]] = {}
         for row in self.facts.rows("select name, product from name order by name"):
             names.setdefault(row["product"], []).append(row["name"])
-        for row in self.facts.rows("select * from product order by rank, id"):
+        for row in self.facts.rows("select * from product where role != 'feature' order by rank, id"):
             other = json.loads(row["replaced_by"]) if row["replaced_by"] else {}
             yield {
                 **{key: row[key] for key in ("id", "name", "role", "scheme", "distribution", "import_name", "homepage")},
                 "place": row["rank"],
                 "names": " ".join(names.get(row["id"], ())),
                 "eol": row["eol"],
-                "replaced_by": self._known(other.get("product")),
+                "replaced_by": self.known(other.get("product")),
                 "replaced_by_version": other.get("version"),
                 "replaced_by_device": other.get("device"),
                 "note": row["note"],
@@ -132,7 +94,7 @@ class _Reader:
 
     def _releases(self, tables: Tables) -> None:
         tables["release"], tables["release_source"] = [], []
-        for product in self.facts.products:
+        for product in self.products:
             stored = {r["version"]: r for r in self.facts.rows("select * from release where product = ?", product)}
             groups: dict[str, list[Element]] = {version: [] for version in stored}
             for element in reversed(self.facts.elements(product)):
@@ -163,7 +125,7 @@ class _Reader:
                     }
                 )
                 pairs = row.get("sources") or self._element_sources(product, elements)
-                tables["release_source"] += self._cite("release", key, pairs)
+                tables["release_source"] += self.cite("release", key, pairs)
 
     def _element_sources(self, product: str, elements: list[Element]) -> str:
         for element in elements:
@@ -174,7 +136,7 @@ class _Reader:
     def _builds(self, tables: Tables) -> None:
         for name in ("build", "build_device", "build_channel", "build_source", "wheel"):
             tables[name] = []
-        for product in self.facts.products:
+        for product in self.products:
             rows = {row["idx"]: row for row in self.facts.rows("select * from element where product = ?", product)}
             builds = [e for e in reversed(self.facts.elements(product)) if is_build(self.facts, e)]
             for position, element in enumerate(builds):
@@ -192,8 +154,8 @@ class _Reader:
                         "maker": element.maker,
                         "extras": element.extras,
                         "only_with": " ".join(sorted(element.only_with)),
-                        "released_from": _day(element.since),
-                        "released_by": _day(element.by),
+                        "released_from": day_of(element.since),
+                        "released_by": day_of(element.by),
                         "yanked": int(element.yank_by is not None),
                         "wheels_note": row["wheels_note"],
                         "note": row["note"],
@@ -202,7 +164,7 @@ class _Reader:
                 tables["build_device"] += [{"build": key, "device": device} for device in sorted(element.devices)]
                 known = [channel for channel in dict.fromkeys(element.channels) if channel in self.channels]
                 tables["build_channel"] += [{"build": key, "channel": channel} for channel in known]
-                tables["build_source"] += self._cite("build", key, row["sources"])
+                tables["build_source"] += self.cite("build", key, row["sources"])
                 if element.installable:
                     tables["wheel"] += self._wheels(key, element)
 
@@ -228,27 +190,20 @@ class _Reader:
 
     def _claims(self, tables: Tables) -> None:
         tables["claim"], tables["claim_source"], tables["claim_side"] = [], [], []
-        standing: dict[str, str] = {}
-        for row in self.facts.rows("select claims, decision from dispute order by id"):
-            about = json.loads(row["claims"])
-            for claim in about:
-                if row["decision"] == "open":
-                    standing.setdefault(claim, "open")
-                elif row["decision"] in about and claim != row["decision"]:
-                    standing[claim] = "overruled"
-        cited: dict[str, list[list[str | None]]] = {}
-        for row in self.facts.rows("select claim, text, url from citation order by claim, n"):
-            cited.setdefault(row["claim"], []).append([row["text"], row["url"]])
-        for row in self.facts.rows("select * from claim order by id"):
+        cited = self.citations()
+        for row in self.facts.rows(f"select * from claim where {_NO_FEATURE} order by id"):
             row["condition"] = row.pop("when_")
-            tables["claim"].append({**row, "standing": standing.get(row["id"], "holds")})
-            tables["claim_source"] += self._cite("claim", row["id"], json.dumps(cited.get(row["id"], [])))
+            tables["claim"].append({**row, "standing": self.standing.get(row["id"], "holds")})
+            tables["claim_source"] += self.cite("claim", row["id"], cited.get(row["id"], ()))
         tables["claim_side"] = self._sides()
 
     def _sides(self) -> list[Row]:
         masks: dict[tuple[str, str, str], int] = {}
         present: set[tuple[str, str, str]] = set()
-        query = "select claim, kind, of_product, of_mask, to_product, to_mask, spec from edge order by claim, id"
+        query = (
+            "select claim, kind, of_product, of_mask, to_product, to_mask, spec from edge "
+            f"where claim in (select id from claim where {_NO_FEATURE}) order by claim, id"
+        )
         terms = {row["id"]: row["to_terms"] for row in self.facts.rows("select id, to_terms from claim")}
         for row in self.facts.rows(query):
             named = row["to_product"] in {term.split("=")[0].strip() for term in _products_of(terms[row["claim"]])}
@@ -262,32 +217,19 @@ class _Reader:
         for (claim, side, product), mask in masks.items():
             known = (1 << len(self.facts.elements(product))) - 1
             anything = {"product": product, "release": None, "build": None}
-            versions = [anything] if (claim, side, product) in present else self._named(product, mask & known)
+            versions = [anything] if (claim, side, product) in present else self.named(product, mask & known)
             found += [{"claim": claim, "side": side, **version} for version in versions]
         return found
-
-    def _disputes(self, tables: Tables) -> None:
-        for name in ("dispute", "dispute_claim", "dispute_position", "dispute_source"):
-            tables[name] = []
-        claims = {row["id"] for row in tables["claim"]}
-        for row in self.facts.rows("select * from dispute order by id"):
-            key = row["id"]
-            tables["dispute"].append({name: row[name] for name in ("id", "product", "about", "decision", "reason", "decided")})
-            about = [claim for claim in dict.fromkeys(json.loads(row["claims"])) if claim in claims]
-            tables["dispute_claim"] += [{"dispute": key, "claim": claim} for claim in about]
-            positions = enumerate(json.loads(row["positions"]))
-            tables["dispute_position"] += [{"dispute": key, "position": n, "text": text} for n, text in positions]
-            tables["dispute_source"] += self._cite("dispute", key, row["sources"])
 
     def _advisories(self, tables: Tables) -> None:
         tables["advisory"], tables["advisory_version"], tables["advisory_source"] = [], [], []
         for row in self.facts.rows("select * from advisory order by id"):
             shown = {key: row[key] for key in ("id", "product", "kind", "message", "devices")}
-            since, beside = _day(row["since"]), self._known(row["to_product"])
+            since, beside = day_of(row["since"]), self.known(row["to_product"])
             tables["advisory"].append({**shown, "since": since, "beside": beside})
-            named = self._named(row["product"], int(row["mask"], 16))
+            named = self.named(row["product"], int(row["mask"], 16))
             tables["advisory_version"] += [{"advisory": row["id"], **version} for version in named]
-            tables["advisory_source"] += self._cite("advisory", row["id"], row["sources"])
+            tables["advisory_source"] += self.cite("advisory", row["id"], row["sources"])
 
     def _scopes(self, tables: Tables) -> None:
         tables["completeness"], tables["completeness_source"] = [], []
@@ -299,10 +241,10 @@ class _Reader:
                     "term": row["product"] + row["spec"],
                     "channel": row["channel"] if row["channel"] in self.channels else None,
                     "devices": row["devices"],
-                    "until": None if row["until"] == _FOREVER else _day(row["until"]),
+                    "until": None if row["until"] == _FOREVER else day_of(row["until"]),
                 }
             )
-            tables["completeness_source"] += self._cite("completeness", row["id"], row["sources"])
+            tables["completeness_source"] += self.cite("completeness", row["id"], row["sources"])
 
     def _installs(self, tables: Tables) -> None:
         tables["install"], tables["install_version"], tables["install_source"] = [], [], []
@@ -311,9 +253,9 @@ class _Reader:
             waives = " | ".join(json.loads(row["waives"]))
             shown = {"id": row["id"], "product": row["product"], "note": row["note"]}
             tables["install"].append({**shown, "steps": steps, "waives": waives})
-            named = self._named(row["product"], int(row["mask"], 16))
+            named = self.named(row["product"], int(row["mask"], 16))
             tables["install_version"] += [{"install": row["id"], **version} for version in named]
-            tables["install_source"] += self._cite("install", row["id"], row["sources"])
+            tables["install_source"] += self.cite("install", row["id"], row["sources"])
 
     def _images(self, tables: Tables) -> None:
         for name in ("image_tag", "image_listing", "image_content", "image_tag_source"):
@@ -328,19 +270,19 @@ class _Reader:
                     "repository": row["repository"],
                     "name": row["name"],
                     "device": row["device"],
-                    "first_listed": _day(min((run[0] for run in runs), default=None)),
-                    "last_listed": None if last == _FOREVER else _day(last),
+                    "first_listed": day_of(min((run[0] for run in runs), default=None)),
+                    "last_listed": None if last == _FOREVER else day_of(last),
                     "note": row["note"],
                 }
             )
             for position, (first, until) in enumerate(runs):
-                shown = {"image_tag": key, "position": position, "listed_from": _day(first)}
-                tables["image_listing"].append({**shown, "listed_to": None if until == _FOREVER else _day(until)})
-            tables["image_tag_source"] += self._cite("image_tag", key, row["sources"])
+                shown = {"image_tag": key, "position": position, "listed_from": day_of(first)}
+                tables["image_listing"].append({**shown, "listed_to": None if until == _FOREVER else day_of(until)})
+            tables["image_tag_source"] += self.cite("image_tag", key, row["sources"])
             for part in self.facts.rows("select * from content where image = ? order by rowid", row["id"]):
                 shown = {"image_tag": key, "term": part["product"] + part["spec"], "basis": part["basis"]}
-                nothing = {"product": self._known(part["product"]), "release": None, "build": None}
-                named = list(self._named(part["product"], int(part["mask"], 16))) or [nothing]
+                nothing = {"product": self.known(part["product"]), "release": None, "build": None}
+                named = list(self.named(part["product"], int(part["mask"], 16))) or [nothing]
                 tables["image_content"] += [{**shown, **version} for version in named]
 
     def _observations(self, tables: Tables) -> None:
@@ -361,10 +303,6 @@ def _products_of(terms: str) -> list[str]:
     return found
 
 
-def _day(ordinal: int | None) -> str | None:
-    return date.fromordinal(ordinal).isoformat() if ordinal else None
-
-
 def _released(row: Row, elements: list[Element]) -> Row:
     """Return the bounds of the day of release, its own or its first build's."""
     text = row.get("released") or ""
@@ -374,7 +312,7 @@ def _released(row: Row, elements: list[Element]) -> Row:
     if not text:
         dated = sorted((e.by or e.since, e) for e in elements if e.by or e.since)
         if dated:
-            return {"released_from": _day(dated[0][1].since), "released_by": _day(dated[0][1].by)}
+            return {"released_from": day_of(dated[0][1].since), "released_by": day_of(dated[0][1].by)}
     return {"released_from": text or None, "released_by": text or None}
 
 
@@ -383,7 +321,7 @@ def _yanked(elements: list[Element]) -> Row:
     first = elements[0] if withdrawn else None
     return {
         "yanked": int(withdrawn),
-        "yanked_from": _day(first.yank_after) if first else None,
-        "yanked_by": _day(first.yank_by) if first else None,
+        "yanked_from": day_of(first.yank_after) if first else None,
+        "yanked_by": day_of(first.yank_by) if first else None,
         "yank_reason": first.yank_reason if first else None,
     }

@@ -61,10 +61,36 @@ from build b join wheel w on w.build = b.id
 group by b.id, w.os, w.arch, w.basis order by b.product, b.position, w.os, w.arch, w.basis""",
     ),
     View(
+        "disputes_with_sides",
+        "Each dispute with what each side says, its documents, and the decision.",
+        """select d.id as dispute, d.kind, coalesce(d.product, d.feature, d.repository) as owner, d.about, p.text as says,
+  s.text as source, s.url, d.decision, d.holds, d.reason, d.decided
+from dispute d left join dispute_position p on p.dispute = d.id
+left join dispute_position_source ps on ps.dispute = d.id and ps.position = p.position left join source s on s.id = ps.source
+order by d.id, p.position, ps.number""",
+    ),
+    View(
+        "features_by_version",
+        "Features with the versions of which sources say that they have them or do not, and where.",
+        """select v.product, v.release, v.build, s.feature, s.status, s.devices, s.os, s.arch, s.python, s.hardware, s.basis,
+  s.standing, s.reason, s.note, s.id as statement
+from statement s join statement_version v on v.statement = s.id""",
+    ),
+    View(
+        "timeline",
+        "What happened when, the oldest first; with the number of disputes about it.",
+        """select e.first_day, e.last_day, e.precision, v.name as vendor, e.kind, e.title, e.release, e.announced, e.note,
+  (select count(distinct dispute) from dispute_subject where event = e.id) as disputes, e.id as event
+from event e left join vendor v on v.id = e.vendor order by e.position""",
+    ),
+    View(
         "open_questions",
         "What is only inferred or still disputed: where a contribution helps most.",
         """select 'claim' as what, c.id, c.of_term || ' ' || c.kind || ' ' || c.to_terms as about, coalesce(c.note, '') as why
 from claim c where c.standing = 'open' or (c.standing = 'holds' and c.basis = 'inferred')
+union all
+select 'statement', s.id, s.feature || ' ' || s.status || ' in ' || s.term, coalesce(s.note, '')
+from statement s where s.standing = 'open' or (s.standing = 'holds' and s.basis = 'inferred')
 union all
 select 'dispute', d.id, d.about, d.reason from dispute d where d.decision = 'open'
 order by 1, 2""",

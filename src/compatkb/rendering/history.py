@@ -19,9 +19,12 @@ _VERBS = {
     "advised": "told",
     "listed": "image tags listed",
     "unlisted": "image tags no longer listed",
+    "announced": "announced",
+    "happened": "happened",
     "validated": "observed",
     "decided": "decided",
 }
+_WHOLE = ("announced", "happened", "validated")  # their subjects name products themselves
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
 
 
@@ -90,12 +93,12 @@ def _lines(changes: list[Change]) -> Iterator[str]:
 
     for (kind, product, detail, after), group in groupby(changes, key=alike):
         subjects = [_subject(change) for change in group]
-        shown = ("; " if kind == "validated" else ", ").join(subjects[:_NAMED])
+        shown = ("; " if kind in _WHOLE else ", ").join(subjects[:_NAMED])
         if len(subjects) > _NAMED:
             shown += f" and {len(subjects) - _NAMED} more"
         about = f" ({_line(detail)})" if detail else ""
         bounds = f" some day since {after}" if after else ""
-        named = "" if product is None or kind == "validated" else f"{product}: " if kind == "decided" else f"{product} "
+        named = "" if product is None or kind in _WHOLE else f"{product}: " if kind == "decided" else f"{product} "
         yield f"{_VERBS[kind]}{bounds}: {named}{shown}{about}"
 
 

@@ -25,10 +25,10 @@ def search_text(facts: Snapshot, found: Found, day: date, limit: int, *, as_json
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     lines = []
     for hit in found.hits[:limit]:
-        lines.append(f"{hit.kind:<9}{hit.title}")
+        lines.append(f"{hit.kind:<10}{hit.title}")
         if hit.text and hit.text != hit.title:
-            lines.append(f"{'':9}{hit.text}")
-        lines.append(f"{'':9}$ {hit.command}")
+            lines.append(f"{'':10}{hit.text}")
+        lines.append(f"{'':10}$ {hit.command}")
     if len(found.hits) > limit:
         lines.append(f"and {len(found.hits) - limit} more: add a word, or --limit {len(found.hits)}")
     if not found.hits:
