@@ -4,7 +4,21 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from builders import TODAY, breaks, build, data_directory, feature, index, listing, needs, product, release, statement, universe, verified
+from builders import (
+    TODAY,
+    breaks,
+    build,
+    data_directory,
+    feature,
+    index,
+    listing,
+    needs,
+    product,
+    release,
+    statement,
+    universe,
+    verified,
+)
 
 from compatkb.snapshot.read import Snapshot
 

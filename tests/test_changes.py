@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from hostile import TEXT, hostile_facts
+from hostile import LINE, TEXT, hostile_facts
 
 from compatkb.changes import KINDS, Change, find_changes
 from compatkb.errors import UsageError
@@ -31,7 +31,8 @@ def brief(changes: tuple[Change, ...]) -> list[tuple[str, str, str | None, str]]
 
 def test_each_kind_on_its_day(hostile: Snapshot) -> None:
     """Releases, withdrawals, ends, advisories, listings and decisions stand on their days, oldest first."""
-    found = [line for line in brief(find_changes(hostile, date(2026, 1, 1), date(2026, 12, 31))) if line[3] != TEXT]
+    whole = find_changes(hostile, date(2026, 1, 1), date(2027, 12, 31))
+    found = [line for line in brief(whole) if line[3] != TEXT]
     assert found == [
         ("2026-01-05", "listed", None, "maker/box:old"),
         ("2026-02-01", "released", "torch", "2.8.0"),
@@ -39,13 +40,45 @@ def test_each_kind_on_its_day(hostile: Snapshot) -> None:
         ("2026-03-05", "unlisted", None, "maker/box:old"),
         ("2026-05-01", "ended", "torch", "2.7.0"),
         ("2026-05-01", "advised", "torch", "security advisory"),
+        ("2026-06-30", "happened", None, LINE),  # a month is over on its last day
         ("2026-07-01", "ended", "ipex", "2.8.0"),
         ("2026-07-01", "ended", "ipex", "2.7.0"),
         ("2026-07-02", "decided", "ipex", "a date"),
+        ("2026-07-03", "decided", None, f"an image {TEXT}"),
+        ("2026-07-04", "decided", "trick", f"a feature {TEXT}"),
+        ("2026-07-05", "decided", None, f"an event {TEXT}"),
+        ("2026-07-06", "announced", None, LINE),  # and not 2027, which the data only foresee
         ("2026-08-01", "yanked", "ipex", "2.7.0"),
     ]
     which = [change for change in find_changes(hostile, date(2026, 7, 1), date(2026, 7, 1)) if change.kind == "decided"]
     assert [change.subject for change in which] == [TEXT]
+    details = {c.subject.partition(" =")[0]: c.detail for c in whole if c.kind == "decided"}
+    assert details["a date"] == f"left open: {TEXT}"
+    assert details["a feature"].startswith("trick==supported verified torch==2.8.0: ")
+    sources = {c.subject.partition(" =")[0]: c.sources for c in whole if c.kind == "decided"}
+    assert all(sources.values())
+
+
+def test_events_are_told_once(facts: Snapshot) -> None:
+    """A release that is an event too is told as a release; a milestone of a release is an event of its own."""
+    found = find_changes(facts, *ALWAYS)
+    told = {change.subject for change in found if change.kind == "happened"}
+    past = [event for event in facts.events if event.last <= ALWAYS[1].toordinal()]
+    assert {e.title for e in past if e.kind == "milestone" or not e.product} == told
+    assert "PyTorch 2.10" not in told
+    assert ("2026-01-21", "released", "torch", "2.10.0") in brief(found)
+    assert {c.subject for c in found if c.kind == "announced"} >= {e.title for e in facts.events if e.id == "mi500"}
+
+
+def test_decisions_reach_whom_they_concern(hostile: Snapshot) -> None:
+    """A dispute of a feature, an image tag or an event is told with the product that has, holds or is it."""
+
+    def decided(product: str) -> set[str]:
+        return {c.subject.partition(" =")[0] for c in find_changes(hostile, *ALWAYS, product) if c.kind == "decided"}
+
+    assert decided("torch") == {"a feature", "an image"}
+    assert decided("trick") == {"a feature"}
+    assert decided("hardware") == set()
 
 
 def test_bounds_are_told(hostile: Snapshot) -> None:
@@ -82,11 +115,13 @@ def test_it_agrees_with_the_other_commands(facts: Snapshot) -> None:
 def test_product_and_the_images_that_hold_it(facts: Snapshot) -> None:
     """With a product, only its changes and those of image tags that contain it."""
     found = find_changes(facts, *ALWAYS, "oneccl-bind-pt")
-    assert {change.product for change in found} == {"oneccl-bind-pt", None}
+    features = {row["id"] for row in facts.rows("select id from feature where product = 'oneccl-bind-pt'")}
+    assert {change.product for change in found} - features == {"oneccl-bind-pt", None}
     assert any(change.kind == "listed" for change in found)
     assert {change.product for change in find_changes(facts, *ALWAYS, "gpu-driver")} == {"gpu-driver", None}
     query = "select distinct i.name from image i join content c on c.image = i.id where c.product = 'numpy' and runs != '[]'"
-    tags = {change.subject.partition(":")[2] for change in find_changes(facts, *ALWAYS, "numpy") if change.product is None}
+    found = find_changes(facts, *ALWAYS, "numpy")
+    tags = {change.subject.partition(":")[2] for change in found if change.kind in ("listed", "unlisted")}
     assert tags == {row["name"] for row in facts.rows(query)}
 
 
@@ -100,13 +135,16 @@ def test_observations_are_changes(tmp_path: Path) -> None:
     (data / "evidence").mkdir()
     seen = {"level": "import", "outcome": "failed-import", "packages": {"torch": "2.8.0"}, "python": "3.12"}
     more = {"platform": "linux-x86_64", "tool": "python", "device": "cpu", "index": "default", "checked": "2026-11-20"}
-    (data / "evidence" / "a.jsonl").write_text(json.dumps(seen | more) + "\n", encoding="utf-8")
+    rest = {"stubbed": True, "culprit": "gate"}
+    (data / "evidence" / "a.jsonl").write_text(json.dumps(seen | more | rest) + "\n", encoding="utf-8")
     compile_directory(data, tmp_path / "snapshot.sqlite")
     found = find_changes(Snapshot(str(tmp_path / "snapshot.sqlite")), date(2026, 11, 20), date(2026, 11, 20))
     assert [(c.kind, c.product, c.subject) for c in found] == [
         ("validated", "torch", "torch 2.8.0 (Python 3.12, linux x86_64, cpu)")
     ]
-    assert "failed-import" in found[0].detail
+    assert found[0].detail == (
+        "import: failed-import, with libraries of another device replaced by empty ones; it proves gate"
+    )
 
 
 def test_order_within_a_day(facts: Snapshot) -> None:

@@ -156,6 +156,9 @@ def test_image_contents_name_versions(database: Database) -> None:
         ("product", "neural compressor", "neural-compressor"),
         ("release", "battlemage", "hardware==arc-b"),
         ("claim", '"2.3.110" torch', "ipex-2.3.110-torch"),
+        ("feature", "inductor", "torch.compile"),
+        ("event", "forerunner", "torch7"),
+        ("dispute", "rocm day", "rocm-wheels-day"),
         ("image_tag", '"2.8.10" jupyter', "intel/intel-extension-for-pytorch:2.8.10-xpu-pip-jupyter"),
     ],
 )
@@ -179,6 +182,58 @@ def test_standing_follows_disputes(hostile: Database) -> None:
     """A claim holds, is open, or was overruled, as the disputes say."""
     found = dict(all_of(hostile, "select id, standing from claim where id in ('yes', 'no', 'doubt', 'check')"))
     assert found == {"yes": "holds", "no": "overruled", "doubt": "open", "check": "holds"}
+
+
+def test_disputes_have_both_sides(database: Database, hostile: Database) -> None:
+    """Every dispute has two sides with their documents, names whom it concerns, and says whose data record it."""
+    for found in (database, hostile):
+        query = "select id from dispute d where (select count(*) from dispute_position where dispute = d.id) < 2"
+        assert all_of(found, query) == []
+        assert all_of(found, "select dispute from disputes_with_sides where says is null or source is null") == []
+        about = " union ".join(f"select dispute from dispute_{name}" for name in ("claim", "statement", "subject"))
+        assert all_of(found, f"select id from dispute where id not in ({about})") == []
+        kinds = {"product", "image", "timeline"} | ({"channel"} if found is database else {"feature"})
+        assert {row[0] for row in all_of(found, "select kind from dispute")} == kinds
+        assert all_of(found, "select id from dispute where (holds is null) != (decision = 'open')") == []
+
+
+def test_dispute_subjects(database: Database) -> None:
+    """Builds, image tags, channels and events are named as such, and where a dispute matters only somewhere, where."""
+    query = "select build, image_tag, channel, event from dispute_subject where dispute = ?"
+    assert all_of(database, query, "ipex-dispute-2.0.110-windows") == [("ipex==2.0.110+xpu", None, None, None)]
+    assert all_of(database, query, "channel-intel-xpu-files") == [(None, None, "intel-xpu", None)]
+    assert all_of(database, query, "torch7-year") == [(None, None, None, "torch7")]
+    tag = "intel/intel-extension-for-pytorch:latest"
+    assert all_of(database, query, "image-latest-rows") == [(None, tag, None, None)]
+    query = "select os, arch, python, devices from dispute where id = ?"
+    assert all_of(database, query, "ipex-dispute-2.0.110-windows") == [("windows", "", "", "")]
+    assert all_of(database, query, "torch7-year") == [("", "", "", "")]
+
+
+def test_features_and_events_are_rows(database: Database, hostile: Database) -> None:
+    """A feature has its statements with versions and documents; an event its days, release and documents."""
+    query = "select distinct status, os, devices from features_by_version where feature = ? and build = ? and devices = ?"
+    assert ("not-supported", "windows", "xpu") in all_of(database, query, "torch.compile", "torch==2.6.0+xpu", "xpu")
+    query = "select first_day, last_day, vendor, release, announced from timeline where event = ?"
+    assert all_of(database, query, "torch7") == [("2011-01-01", "2011-12-31", "PyTorch", None, None)]
+    assert all_of(database, query, "torch-2.10")[0][3] == "torch==2.10.0"
+    for found in (database, hostile):
+        for name in ("statement", "event"):
+            assert all_of(found, f"select id from {name} where id not in (select {name} from {name}_source)") == []
+    standing = dict(all_of(hostile, "select id, standing from statement"))
+    assert standing == {"trick-can": "holds", "trick-cannot": "overruled", "trick-maybe": "holds"}
+    assert all_of(hostile, "select statement, build from statement_version where statement = 'trick-cannot'") == []
+    assert all_of(hostile, "select feature, product from feature_need") == [("trick", "ipex")]
+    assert all_of(hostile, "select statement from dispute_position where dispute = 'feature'") == [
+        ("trick-can",),
+        ("trick-cannot",),
+    ]
+
+
+def test_disputes_of_one_name_are_two(hostile: Database) -> None:
+    """A dispute of the timeline that is called as another one keeps apart from it."""
+    found = all_of(hostile, "select id, kind from dispute where id like '%which' order by id")
+    assert found == [("timeline:which", "timeline"), ("which", "product")]
 
 
 def test_unknown_contents_are_kept(hostile: Database) -> None:

@@ -16,7 +16,7 @@ import pydot
 import pytest
 from builders import universe
 from conftest import ROOT, Run
-from hostile import TEXT, hostile_directory, hostile_facts
+from hostile import LINE, TEXT, hostile_directory, hostile_facts
 from jsonschema import Draft202012Validator, FormatChecker
 
 from compatkb.errors import UnavailableError, UsageError
@@ -147,8 +147,39 @@ def test_graph_has_what_the_data_have(facts: Snapshot, tables: Tables) -> None:
         sides.setdefault(row["claim"], set()).add(row["side"])
     claims = {claim for *_, claim in graph.edges(data="claim")}
     assert {claim for claim, named in sides.items() if len(named) == 2} <= claims
-    assert claims <= {row["id"] for row in tables["claim"]}
-    assert {kind for *_, kind in graph.edges(data="kind")} == {"needs", "constrains", "verified", "breaks"}
+    needs = {f"{row['feature']}-needs-{row['product']}" for row in tables["feature_need"]}
+    assert claims <= {row["id"] for name in ("claim", "statement") for row in tables[name]} | needs
+    kinds = {"needs", "constrains", "verified", "breaks"}
+    assert {kind for *_, kind in graph.edges(data="kind")} == kinds | {row["status"] for row in tables["statement"]}
+
+
+def test_features_are_features(facts: Snapshot, tables: Tables, hostile: Snapshot) -> None:
+    """A feature is a node and a record of its own, never a product, release or claim; its edges are its statements."""
+    names = {row["id"] for row in tables["feature"]}
+    assert "torch.compile" in names
+    assert names.isdisjoint(row["id"] for row in tables["product"])
+    for name in ("release", "claim", "claim_side", "statement_version", "dispute_subject"):
+        assert names.isdisjoint(row["product"] for row in tables[name])
+    graph = build_graph(facts)
+    assert {n for n, what in graph.nodes(data="what") if what == "feature"} == names
+    covered = {(row["statement"], row["build"] or row["release"]) for row in tables["statement_version"]}
+    ids = {row["id"]: row for row in tables["statement"]}
+    drawn = {(data["claim"], other) for _, other, data in graph.edges(data=True) if data["claim"] in ids}
+    assert drawn == covered
+    edges = build_graph(hostile, ("trick",)).edges("trick", data=True)
+    assert {(other, data["kind"], data["disputes"]) for _, other, data in edges} == {
+        ("torch==2.8.0", "supported", "feature"),  # the side that lost has no edge
+        ("torch==2.7.0", "beta", ""),
+        ("ipex", "needs", ""),
+    }
+
+
+def test_graph_names_disputes(facts: Snapshot) -> None:
+    """A build that a dispute is about, and a claim that is a side of one, name it."""
+    graph = build_graph(facts, ("ipex",))
+    assert "ipex-dispute-2.0.110-windows" in graph.nodes["ipex==2.0.110+xpu"]["disputes"].split()
+    said = [data for *_, data in graph.edges(data=True) if data["claim"] == "ipex-2.3.110-torchvision"]
+    assert {data["disputes"] for data in said} == {"ipex-dispute-2.3.110-torchvision"}
 
 
 def test_edge_ids_are_unique_in_the_file(hostile: Snapshot) -> None:
@@ -176,7 +207,7 @@ MERMAID = re.compile(
       | \ {4}subgraph\ p\d+\["(?:[A-Za-z0-9 .,+_:/()-]|\#\d+;)*"\]
       | \ {8}(?P<box>n\d+)\["(?:[A-Za-z0-9 .,+_:/()-]|\#\d+;)*"\]
       | \ {4}end
-      | \ {4}(?P<one>n\d+)\ (?:-->|-\.->|--x)\|(?:needs|constrains|verified|breaks)\|\ (?P<other>n\d+)""",
+      | \ {4}(?P<one>n\d+)\ (?:-->|-\.->|--x)\|[a-z-]+\|\ (?P<other>n\d+)""",
     re.VERBOSE,
 )
 
@@ -201,7 +232,7 @@ DOT = re.compile(
       | \ {{4}}subgraph\ cluster_\d+\ \{{ | \ {{4}}\}}
       | \ {{8}}label={QUOTED};
       | \ {{8}}(?P<box>n\d+)\ \[label={QUOTED}\];
-      | \ {{4}}(?P<one>n\d+)\ ->\ (?P<other>n\d+)\ \[label="(?:needs|constrains|verified|breaks)",\ style=\w+\];""",
+      | \ {{4}}(?P<one>n\d+)\ ->\ (?P<other>n\d+)\ \[label="[a-z-]+",\ style=\w+\];""",
     re.VERBOSE,
 )
 
@@ -217,7 +248,9 @@ def check_dot(text: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("products", [("ipex",), ("torch",), ("ipex", "python"), ("hardware",), ("mlperf",)], ids="-".join)
+@pytest.mark.parametrize(
+    "products", [("ipex",), ("torch",), ("ipex", "python"), ("hardware",), ("mlperf",), ("torch.compile",)], ids="-".join
+)
 def test_diagrams_are_read(facts: Snapshot, products: tuple[str, ...], level: str) -> None:
     """Both forms are of their grammar, hold the same, keep the limits, and say what is left out."""
     drawn = draw(facts, products, level)
@@ -235,6 +268,16 @@ def test_diagram_shows_series(facts: Snapshot) -> None:
     assert (("ipex", "2.8"), ("torch", "2.8"), "needs") in drawn.arrows
     assert (("ipex", "2.8"), ("torch", "2.4"), "needs") not in drawn.arrows
     assert {product for product, _, _ in drawn.groups} == {"ipex", "torch"}
+
+
+def test_diagram_shows_a_feature(facts: Snapshot) -> None:
+    """A feature is one box with what is said of it; beside a product it is drawn only when it is asked for."""
+    drawn = draw(facts, ("torch.compile",), "series")
+    assert ("torch.compile", "") in {one for one, _, _ in drawn.arrows}
+    assert {kind for *_, kind in drawn.arrows} == {"supported", "beta", "prototype", "not-supported"}
+    assert '["torch.compile"]' in mermaid_text(facts, drawn)
+    assert 'label="torch.compile"' in dot_text(facts, drawn)
+    assert all(facts.products[product].role != "feature" for product, _, _ in draw(facts, ("torch",), "series").groups)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -293,10 +336,14 @@ def test_calendar_is_read(facts: Snapshot, tables: Tables) -> None:
         for row in tables["release"]
         if row["eol"]
     }
+    others = [row for row in tables["event"] if row["kind"] == "end-of-life" and not row["product"]]
+    wanted |= {f"event-{row['id']}@compatkb": row["last_day"] for row in others}
     assert {uid: event.start.isoformat() for uid, event in found.items()} == wanted
     ipex = found["eol-ipex@compatkb"]
     assert (ipex.start, ipex.end) == (date(2026, 3, 31), date(2026, 4, 1))
     assert "2.8.0" in ipex["DESCRIPTION"]
+    assert "Sources disagree on how long IPEX is maintained: " in ipex["DESCRIPTION"]
+    assert "Sources disagree on when active development" in found["event-ipex-stops@compatkb"]["DESCRIPTION"]
     assert {event["DTSTAMP"].dt.date().isoformat() for event in found.values()} == {facts.meta["data_date"]}
     assert all("Source: " in event["DESCRIPTION"] for event in found.values())
 
@@ -307,6 +354,8 @@ def test_hostile_calendar(hostile: Snapshot, empty: Snapshot) -> None:
     wanted = TEXT.replace("\r\n", "\n").replace("\u0001", "")
     assert str(torch["SUMMARY"]) == f"{wanted} 2.7.0: end of life"
     assert torch.start == date(2026, 4, 30)
+    (stop,) = (event for event in events(calendar_text(hostile)) if event["UID"] == "event-stop@compatkb")
+    assert (str(stop["SUMMARY"]), stop.start) == (LINE, date(2026, 6, 30))
     assert events(calendar_text(empty)) == []
     assert [str(event["UID"]) for event in events(calendar_text(hostile, ("ipex",)))] == ["eol-ipex@compatkb"]
 

@@ -36,6 +36,9 @@ def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[Hit, ...]:
         (("ArcA770",), ("value", "hardware", "arc-a")),
         (("BATTLEMAGE",), ("value", "hardware", "arc-b")),
         (("ponte", "vecchio"), ("value", "hardware", "max")),
+        (("torch.compile",), ("feature", "torch", None)),
+        (("TorchInductor",), ("feature", "torch", None)),
+        (("torch7", "forerunner"), ("event", None, None)),
     ],
     ids=lambda value: " ".join(map(str, value)),
 )
@@ -54,15 +57,21 @@ def test_every_word_must_match(facts: Snapshot) -> None:
 
 
 def test_all_kinds_are_found(facts: Snapshot) -> None:
-    """Products, releases, values, image tags, advisories, disputes and claims are searched."""
-    found = {hit.kind for words in (("ipex",), ("arc",), ("2.8.10", "jupyter")) for hit in hits(facts, *words)}
+    """Products, features, releases, values, events, image tags, advisories, disputes, statements and claims are searched."""
+    found = {hit.kind for words in (("ipex",), ("arc",), ("compile",), ("2.8.10", "jupyter")) for hit in hits(facts, *words)}
     assert found == set(KINDS)
+    assert not [
+        hit for hit in hits(facts, "torch.compile") if hit.kind in ("product", "release", "claim") and hit.title == hit.product
+    ]
+    assert {hit.command for hit in hits(facts, "compile") if hit.kind == "feature"} >= {"compatkb features torch.compile"}
 
 
 def test_reasons_are_searched_and_shown(facts: Snapshot) -> None:
     """A word that stands only in a remark is shown with the text around it."""
     dispute = next(hit for hit in hits(facts, "transposed") if hit.kind == "dispute")
     assert "transposed" in dispute.text
+    side = next(hit for hit in hits(facts, "encyclopedia") if hit.kind == "dispute")
+    assert side.title == "when ROCm 1.0 came out"
     image = hits(facts, "2.8.10", "jupyter")[0]
     assert image.kind == "image"
     assert image.command.startswith("compatkb explain torch==2.8.0 ipex==2.8.10+xpu")
@@ -70,8 +79,15 @@ def test_reasons_are_searched_and_shown(facts: Snapshot) -> None:
 
 def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None:
     """What a hit says to type next is a command that answers."""
-    found = [hit for words in ("ipex", "arc", "known-issue") for hit in hits(facts, words)[::19]]
-    assert len({hit.kind for hit in found}) >= 4
+    words = ("ipex", "arc", "known-issue", "compile", "rocm", "2.7.10")
+    found = [hit for word in words for hit in hits(facts, word)[::19]]
+    disputes: dict[str, Hit] = {}
+    for hit in hits(facts, "image") + hits(facts, "rocm") + hits(facts, "intel-xpu"):
+        if hit.kind in ("dispute", "event"):
+            disputes.setdefault(hit.command.split()[1], hit)
+    assert set(disputes) == {"show", "timeline", "export"}
+    found += disputes.values()
+    assert {hit.kind for hit in found} >= {"feature", "statement", "event", "dispute", "release", "claim"}
     for hit in found:
         program, *words = shlex.split(hit.command)
         assert program in ("compatkb", "docker")
@@ -88,6 +104,8 @@ def test_the_day_counts(facts: Snapshot) -> None:
     ]
     assert [hit for hit in hits(facts, "2.8.10-xpu") if hit.kind == "image"]
     assert not [hit for hit in hits(facts, "2.8.10-xpu", day=date(2025, 1, 1)) if hit.kind == "image"]
+    assert "event" in {hit.kind for hit in hits(facts, "mi500")}
+    assert "event" not in {hit.kind for hit in hits(facts, "mi500", day=date(2024, 1, 1))}
 
 
 def test_nothing_found_helps_on(run: Callable[..., Run]) -> None:
@@ -124,7 +142,7 @@ def test_hostile_records_are_one_line_each(tmp_path_factory: pytest.TempPathFact
     """Line ends and control letters of the data do not reach the terminal; a long remark is cut around the word."""
     facts = hostile_facts(tmp_path_factory.mktemp("hostile"))
     found = hits(facts, "onerror")
-    assert {hit.kind for hit in found} >= {"product", "value", "advisory", "dispute", "claim"}
+    assert {hit.kind for hit in found} >= {"product", "feature", "value", "event", "advisory", "dispute", "statement", "claim"}
     for hit in found:
         assert hit.title.isprintable()
         assert hit.text.isprintable()

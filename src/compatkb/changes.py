@@ -44,7 +44,7 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
         change
         for change in _all(facts)
         if since <= change.day <= until
-        and (product is None or change.product == product or not mine.isdisjoint((change.subject, *change.concerns)))
+        and (product is None or not mine.isdisjoint((change.product, change.subject, *change.concerns)))
     ]
 
     def place(change: Change) -> tuple[Any, ...]:
@@ -54,10 +54,10 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
     return tuple(sorted(found, key=place))  # of one product, in the order in which the data have them
 
 
-def _holding(facts: Snapshot, product: str) -> set[str]:
+def _holding(facts: Snapshot, product: str) -> set[str | None]:
     """Return the image tags that contain a product, its features, and itself."""
     query = "select repository, name from image where id in (select image from content where product = ?)"
-    found = {f"{row['repository']}:{row['name']}" for row in facts.rows(query, product)}
+    found: set[str | None] = {f"{row['repository']}:{row['name']}" for row in facts.rows(query, product)}
     return found | {row["id"] for row in facts.rows("select id from feature where product = ?", product)} | {product}
 
 

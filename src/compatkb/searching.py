@@ -16,6 +16,7 @@ KINDS = ("product", "feature", "release", "value", "event", "image", "advisory",
 """Kinds of records, in the order in which equally good ones are shown."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
+_SENTENCES = ("event", "dispute")  # what these are called is no name that people would misspell
 _SNIPPET = 120
 _TERMS = 4  # so many terms of a claim are shown in its title
 
@@ -121,7 +122,8 @@ def _line(text: str) -> str:
 def _near(records: Iterable[_Record], lost: Sequence[str]) -> tuple[str, ...]:
     from difflib import get_close_matches
 
-    known = sorted({token for record in records for name in record.names for token in _TOKEN.findall(name.casefold())})
+    named = [name for record in records if record.kind not in _SENTENCES for name in record.names]
+    known = sorted({token for name in named for token in _TOKEN.findall(name.casefold())})
     return tuple(dict.fromkeys(near for word in lost for near in get_close_matches(word, known, n=3, cutoff=0.7)))
 
 

@@ -45,7 +45,7 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
     label = {p: _labels(facts, p, level) for p in facts.products}
     found: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
     query = (
-        "select e.*, s.status from edge e left join statement s on s.claim = e.claim "
+        "select e.*, s.status, s.mask from edge e left join statement s on s.claim = e.claim "
         "where e.kind != 'breaks' or to_product != 'os' order by id"
     )
     for row in facts.rows(query):
@@ -53,7 +53,7 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
         if not _wanted(facts, products, of, to) or row["spec"] == ANY_VERSION:
             continue
         for one in _boxes(label[of], row["of_mask"]):
-            for other in _boxes(label[to], row["to_mask"]):
+            for other in _boxes(label[to], row["mask"] or row["to_mask"]):
                 arrow = ((of, one[0]), (to, other[0]), row["status"] or row["kind"])
                 found[arrow] = min(found.get(arrow, one[1] + other[1]), one[1] + other[1])
     order = sorted(found, key=lambda arrow: (found[arrow], arrow))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import networkx
 
 Row = dict[str, Any]
+_CLAIMS = "select c.*, s.status, s.mask from claim c left join statement s on s.claim = c.id"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -32,9 +33,7 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
         if not products or product in products:
             for element in facts.elements(product):
                 graph.add_node(nodes.name(element), **nodes.node(element))
-    claims = {
-        row["id"]: row for row in facts.rows("select c.*, s.status from claim c left join statement s on s.claim = c.id")
-    }
+    claims = {row["id"]: row for row in facts.rows(_CLAIMS)}
     cited = _sources(facts)
     for row in facts.rows("select * from edge order by id"):
         of, to = row["of_product"], row["to_product"]
@@ -52,11 +51,12 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
             "sources": cited.get(claim["id"], ""),
         }
         own = _chosen(facts, of, row["of_mask"])
+        to_mask = claim["mask"] or row["to_mask"]
         if row["spec"] == ANY_VERSION:
             graph.add_node(to, **nodes.product(to))
             others = [to]
         else:
-            for other in (named := _chosen(facts, to, row["to_mask"])):
+            for other in (named := _chosen(facts, to, to_mask)):
                 graph.add_node(nodes.name(other), **nodes.node(other))
             others = [nodes.name(other) for other in named]
         for one in own:

@@ -56,11 +56,11 @@ class Reader:
         """Return a product if the data have it."""
         return product if product in self.products else None
 
-    def cite(self, owner: str, key: object, pairs: str | Iterable[Iterable[str | None]]) -> Iterator[Row]:
+    def cite(self, owner: str, key: object, pairs: str | Iterable[tuple[str, str | None]]) -> Iterator[Row]:
         """Yield the rows that tie a record to its documents, each once; pairs may be JSON."""
         yield from ({owner: key, "position": n, "source": s} for n, s in enumerate(self.sources(pairs)))
 
-    def sources(self, pairs: str | Iterable[Iterable[str | None]]) -> list[int]:
+    def sources(self, pairs: str | Iterable[tuple[str, str | None]]) -> list[int]:
         """Return the numbers of documents, each once."""
         read = json.loads(pairs) if isinstance(pairs, str) else pairs
         cited = dict.fromkeys((text, url) for text, url in read)

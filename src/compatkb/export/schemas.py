@@ -7,6 +7,7 @@ from typing import Any
 
 from compatkb.models import (
     ChannelFile,
+    ExceptionFile,
     FeatureFile,
     ImageFile,
     IndexFile,
@@ -25,6 +26,7 @@ _MODELS: dict[str, type[Record]] = {
     "channels": ChannelFile,
     "routes": RouteFile,
     "timeline": TimelineFile,
+    "exceptions": ExceptionFile,
     "observation": Observation,
 }
 ENDING = ".schema.json"

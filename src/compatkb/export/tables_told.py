@@ -118,7 +118,7 @@ def _subjects(reader: Reader, dispute: Disagreement, subject: Subject, known: di
 def _where(reader: Reader, subjects: tuple[Subject, ...]) -> Row:
     """Return on which machines a dispute matters, as words; empty for any."""
     facts = reader.facts
-    found = {name: "" for name in ("devices", "hardware", *_PLATFORM)}
+    found = dict.fromkeys(("devices", "hardware", *_PLATFORM), "")
     cells = 0
     for subject in subjects:  # of one dispute all have the same condition
         found |= {"devices": subject.devices, "hardware": subject.hardware}
