@@ -41,7 +41,7 @@ def indexes(cell: Cell, workshop: Workshop) -> Iterator[Indexes]:
     """Return the indexes for a cell."""
     style, _ = workshop.channels.get(cell.index, ("", ""))
     beside = style == EXTRA
-    if workshop.live:
+    if workshop.live or workshop.download:  # what a record serves is hollow
         url = workshop.indexes.get(cell.index) or workshop.channels.get(cell.index, ("", ""))[1] or None
         yield Indexes(workshop.indexes.get(DEFAULT), url) if beside else Indexes(url)
         return

@@ -6,12 +6,14 @@ from the names when the record is served. Of METADATA all fields that resolution
 
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from email.parser import BytesHeaderParser
 from pathlib import Path
 from typing import Protocol
 
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.validate.evidence import replace_file
@@ -84,6 +86,8 @@ class Record:
                 content = self._upstream.metadata(name, file)
                 wheel = page[file] = replace(wheel, headers=() if content is None else headers_of(content))
                 self._changed.add(name)
+            if wheel.headers and not is_own(file, dict(wheel.headers)):
+                raise UnavailableError(f"{file}: its metadata are those of another version or distribution")
             return wheel.text or None
 
     def save(self) -> int:
@@ -135,6 +139,16 @@ def line_of(wheel: Wheel) -> str:
     """Return a wheel as one line of JSON; what is not known is left out."""
     content = {name: value for name, value in vars(wheel).items() if value is not None}
     return json.dumps(content, ensure_ascii=False)
+
+
+def is_own(file: str, headers: Mapping[str, str]) -> bool:
+    """Return whether metadata name the distribution and version that the wheel's name has; not every installer looks."""
+    try:
+        name, version, _, _ = parse_wheel_filename(file)
+        said = Version(headers.get("Version", ""))
+    except (InvalidWheelFilename, InvalidVersion):
+        return False
+    return canonicalize_name(headers.get("Name", "")) == name and said == version
 
 
 def headers_of(content: bytes) -> tuple[tuple[str, str], ...]:

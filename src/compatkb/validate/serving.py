@@ -4,8 +4,10 @@ Each question gets an address of its own, so that what was served to it, and wha
 """
 
 import html
+import io
 import re
 import threading
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -100,25 +102,45 @@ class Server:
             if wheels is None:
                 return 404, "text/plain", b"the index has no such distribution"
             return 200, "text/html; charset=utf-8", page_of(match[3], wheels).encode()
-        if not match[6]:
-            return 404, "text/plain", b"wheels are not recorded"
         text = record.metadata(match[4], match[5])
-        return (404, "text/plain", b"the index offers none") if text is None else (200, "text/plain", text.encode())
+        if text is None:
+            return 404, "text/plain", b"the index offers none"
+        if not match[6]:
+            return 200, "application/zip", hollow_wheel(match[5], text)
+        return 200, "text/plain", text.encode()
 
 
 def page_of(distribution: str, wheels: list[Wheel]) -> str:
-    """Return the project page of a distribution (PEP 503 with PEP 592, 658 and 714)."""
+    """Return the project page of a distribution (PEP 503 with PEP 592, 658 and 714).
+
+    It gives no digests: the wheels behind it are hollow.
+    """
     lines = ["<!DOCTYPE html>", "<html><head><meta name='pypi:repository-version' content='1.0'></head><body>"]
     for wheel in wheels:
-        fragment = f"#sha256={wheel.sha256}" if wheel.sha256 else ""
         extra = ' data-core-metadata="true" data-dist-info-metadata="true"'
         if wheel.requires_python:
             extra += f' data-requires-python="{html.escape(wheel.requires_python)}"'
         if wheel.yanked is not None:
             extra += f' data-yanked="{html.escape(wheel.yanked)}"'
         name = html.escape(wheel.file)
-        lines.append(f'<a href="../../w/{html.escape(distribution)}/{name}{fragment}"{extra}>{name}</a><br>')
+        lines.append(f'<a href="../../w/{html.escape(distribution)}/{name}"{extra}>{name}</a><br>')
     return "\n".join([*lines, "</body></html>"]) + "\n"
+
+
+def hollow_wheel(file: str, metadata: str) -> bytes:
+    """Return a wheel of this name that holds its metadata and nothing else: older pips resolve from no less."""
+    name, version, *_ = file.split("-")
+    tag = "-".join(file.removesuffix(".whl").split("-")[-3:])
+    folder = f"{name}-{version}.dist-info"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as wheel:
+        for path, text in (
+            ("METADATA", metadata),
+            ("WHEEL", f"Wheel-Version: 1.0\nGenerator: compatkb\nRoot-Is-Purelib: false\nTag: {tag}\n"),
+            ("RECORD", f"{folder}/METADATA,,\n{folder}/WHEEL,,\n{folder}/RECORD,,\n"),
+        ):
+            wheel.writestr(zipfile.ZipInfo(f"{folder}/{path}"), text)
+    return buffer.getvalue()
 
 
 class _Handler(BaseHTTPRequestHandler):
