@@ -1,7 +1,9 @@
 """Every rule of lint: silent on good data, loud at the right line on a planted fault."""
 
+import copy
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -9,7 +11,9 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Run
-from good_data import Content, good, written
+from good_data import Content
+from good_data import good as plain_data
+from good_data import written as plain_files
 
 from compatkb.canonical import canonical
 from compatkb.findings import Finding
@@ -20,6 +24,187 @@ TODAY = date(2026, 11, 21)
 Data = dict[str, Content]
 TORCH, IPEX, OS, HARDWARE = (f"products/{name}.toml" for name in ("torch", "ipex", "os", "hardware"))
 IMAGES, INDEX, CHANNELS, ROUTES = "images/ext.toml", "index/torch.toml", "channels.toml", "routes.toml"
+
+
+FEATURE, TIMELINE, EVIDENCE = "features/compile.toml", "timeline.toml", "evidence/2026-11.jsonl"
+MORE = {
+    FEATURE: """
+[feature]
+id = "compile"
+name = "torch.compile"
+product = "torch"
+aliases = ["dynamo"]
+needs = [{ product = "numpy", sources = ["page"] }]
+
+[source]
+page = { url = "https://example.org/compile", at = "Devices", seen = 2026-11-01 }
+post = { repo = "pytorch/pytorch", ref = "v2.1.0", path = "docs/compile.rst", at = 3, seen = 2026-11-01 }
+
+[[statement]]
+id = "cpu"
+of = "torch==2.1.0"
+status = "supported"
+when = { device = ["cpu"] }
+sources = ["page"]
+
+[[statement]]
+id = "xpu"
+of = "torch>=2.1,<2.2"
+status = "beta"
+when = { device = ["xpu"] }
+vendor-builds = true
+sources = ["post"]
+
+[[statement]]
+id = "no-xpu"
+of = "torch<2.1"
+status = "not-supported"
+when = { device = ["xpu"] }
+sources = ["post"]
+
+[[statement]]
+id = "old-cpu"
+of = "torch==2.0.0"
+status = "supported"
+when = { device = ["cpu"] }
+sources = ["page"]
+
+[[statement]]
+id = "no-old-cpu"
+of = "torch<2.1"
+status = "not-supported"
+when = { device = ["cpu"] }
+sources = ["post"]
+
+[[dispute]]
+id = "old-cpu"
+about = "whether 2.0 has it"
+claims = ["old-cpu", "no-old-cpu"]
+decision = "old-cpu"
+reason = "The page is newer."
+decided = 2026-11-01
+""",
+    TIMELINE: """
+[[vendor]]
+id = "maker"
+name = "Maker"
+
+[source]
+talk = { repo = "maker/ext", thread = "issues/9", seen = 2026-11-01 }
+plan = { url = "https://example.org/plans", at = "Next", seen = 2026-11-01 }
+
+[[event]]
+id = "ext-2.1.10"
+who = "maker"
+kind = "release"
+title = "The extension for GPUs"
+of = "ipex==2.1.10"
+
+[[event]]
+id = "ext-end"
+who = "maker"
+kind = "end-of-life"
+title = "The extension ends"
+of = "ipex"
+sources = ["talk"]
+
+[[event]]
+id = "next"
+who = "maker"
+kind = "milestone"
+title = "The next cards"
+on = 2027-01-01
+precision = "year"
+announced = 2026-05-01
+sources = ["plan"]
+
+[[dispute]]
+id = "next-year"
+about = "when the next cards come"
+of = ["next"]
+positions = ["the text: 2027", "the chart beside it: 2028"]
+decision = "2027"
+reason = "The chart is older."
+decided = 2026-11-01
+sources = ["plan", "plan"]
+""",
+}
+SAYS: Content = {
+    "about": "a",
+    "reason": "r",
+    "decided": date(2026, 11, 1),
+    "positions": ["one", "two"],
+    "decision": "one",
+}
+"""What a dispute says that is not between claims, without `of` and `sources`."""
+
+
+def good() -> Data:
+    """Return the content of every file, by path; each call a new one."""
+    data = {**plain_data(), **{path: tomllib.loads(text) for path, text in MORE.items()}}
+    data[IMAGES]["dispute"] = [{**SAYS, "id": "what-is-inside", "of": ["2.1.20-xpu"], "sources": ["table", "table"]}]
+    data[CHANNELS]["dispute"] = [{**SAYS, "id": "what-it-carries", "of": ["extra"], "sources": ["readme", "readme"]}]
+    data[EVIDENCE] = {"lines": [observation()]}
+    return data
+
+
+def observation(**fields: Any) -> Content:
+    """Return a line of evidence: an import of a pair that belongs together."""
+    plain = {
+        "level": "import",
+        "outcome": "ok",
+        "packages": {"torch": "2.1.0+xpu", "ext-for-torch": "2.1.20+xpu"},
+        "python": "3.11",
+        "platform": "linux-x86_64",
+        "device": "xpu",
+        "index": "extra",
+        "checked": "2026-11-01",
+        "tool": "python",
+    }
+    return {**plain, **fields}
+
+
+def observe(data: Data, **fields: Any) -> None:
+    """Add a line of evidence."""
+    data[EVIDENCE]["lines"].append(observation(**fields))
+
+
+def written(data: Data) -> dict[str, bytes]:
+    """Return the files as they stand on disk."""
+    files = plain_files({path: content for path, content in data.items() if path != EVIDENCE})
+    lines = "".join(f"{json.dumps(line)}\n" for line in data[EVIDENCE]["lines"])
+    return {**files, EVIDENCE: lines.encode()}
+
+
+def statement(data: Data, number: int = 0) -> Content:
+    """Return a statement: on torch 2.1.0 and cpu, 2.1 and xpu, none before 2.1 on xpu, and two disputed ones."""
+    found: Content = data[FEATURE]["statement"][number]
+    return found
+
+
+def event(data: Data, number: int = 0) -> Content:
+    """Return an event: a release, an end of life, a plan."""
+    found: Content = data[TIMELINE]["event"][number]
+    return found
+
+
+def state(data: Data, **fields: Any) -> None:
+    """Add a statement on the feature, on xpu."""
+    plain = {"id": "more", "when": {"device": ["xpu"]}, "vendor-builds": True, "sources": ["page"]}
+    data[FEATURE]["statement"].append({**plain, **fields})
+
+
+def second_feature(data: Data, **head: Any) -> None:
+    """Add another feature."""
+    more = copy.deepcopy(data[FEATURE])
+    more["feature"] |= {"id": "graphs", "name": "graphs", "aliases": ["inductor"], **head}
+    data["features/graphs.toml"] = {**more, "dispute": [], "statement": more["statement"][:3]}
+
+
+def forget_post(data: Data) -> None:
+    """Have a source of a feature that nothing cites."""
+    for number in (1, 2, 4):
+        statement(data, number)["sources"] = ["page"]
 
 
 def release(data: Data, path: str, number: int = 0) -> Content:
@@ -107,6 +292,7 @@ FAULTS: dict[str, Fault] = {
     # rule, what is planted, text of the line that is named, what the message says
     "file-of-a-product": ("file-name", lambda d: rename(d, TORCH, "products/torch2.toml"), 'id = "torch"', "torch.toml"),
     "file-of-images": ("file-name", lambda d: rename(d, IMAGES, "images/other.toml"), 'id = "ext"', "ext.toml"),
+    "file-of-a-feature": ("file-name", lambda d: rename(d, FEATURE, "features/other.toml"), 'id = "compile"', "compile.toml"),
     "file-of-an-index": ("file-name", lambda d: rename(d, INDEX, "index/pytorch.toml"), "distribution =", "torch.toml"),
     "no-such-product-in-a-claim": ("references", lambda d: claim(d).update(to=["tourch==2.1.0"]), "to = ", "tourch"),
     "no-such-channel": (
@@ -141,13 +327,62 @@ FAULTS: dict[str, Fault] = {
         "claims =",
         "gone",
     ),
-    "no-such-decision": ("references", lambda d: d[IPEX]["dispute"][0].update(decision="yes"), "decision =", "yes"),
     "dispute-with-itself": (
         "references",
-        lambda d: d[IPEX]["dispute"][0].update(claims=["ipex-2.1.20-numpy-readme"]),
+        lambda d: d[IPEX]["dispute"][0].update(claims=["ipex-2.1.20-numpy-readme"] * 2),
         "claims =",
         "two claims",
     ),
+    "no-such-product-of-a-feature": (
+        "references",
+        lambda d: d[FEATURE]["feature"].update(product="tourch"),
+        "product =",
+        "tourch",
+    ),
+    "no-such-product-brought": (
+        "references",
+        lambda d: d[FEATURE]["feature"]["needs"][0].update(product="nunpy"),
+        "needs =",
+        "nunpy",
+    ),
+    "no-such-product-in-a-statement": ("references", lambda d: statement(d).update(of="tourch==2.1.0"), "of =", "tourch"),
+    "no-such-device-in-a-statement": ("references", lambda d: statement(d)["when"].update(device=["gpu"]), "when =", "gpu"),
+    "no-such-disputed-statement": (
+        "references",
+        lambda d: d[FEATURE]["dispute"][0].update(claims=["old-cpu", "gone"]),
+        "claims =",
+        "gone",
+    ),
+    "no-such-product-disputed": (
+        "references",
+        lambda d: d[IPEX]["dispute"][0].update(of=["Torch 2.1"]),
+        "of =",
+        "Torch 2.1 is no product id",
+    ),
+    "no-such-tag-disputed": ("references", lambda d: d[IMAGES]["dispute"][0].update(of=["gone"]), "of =", "gone is no tag"),
+    "no-such-channel-disputed": (
+        "references",
+        lambda d: d[CHANNELS]["dispute"][0].update(of=["gone"]),
+        "of =",
+        "gone is no channel",
+    ),
+    "no-such-event-disputed": (
+        "references",
+        lambda d: d[TIMELINE]["dispute"][0].update(of=["gone"]),
+        "of =",
+        "gone is no event",
+    ),
+    "claims-disputed-in-the-timeline": (
+        "references",
+        lambda d: d[TIMELINE]["dispute"][0].update(claims=["next"]),
+        "claims =",
+        "next is no claim",
+    ),
+    "no-such-vendor": ("references", lambda d: event(d).update(who="mkaer"), "who =", "mkaer"),
+    "no-such-product-in-an-event": ("references", lambda d: event(d).update(of="ipx==2.1.10"), "of =", "ipx"),
+    "no-such-culprit": ("references", lambda d: observe(d, culprit="gone"), '"culprit"', "gone"),
+    "no-such-channel-observed": ("references", lambda d: observe(d, index="extar"), "extar", "extar is no channel"),
+    "no-such-python-observed": ("references", lambda d: observe(d, python="3.7"), "3.7", "3.7 is no known python"),
     "no-such-tag": ("references", lambda d: d[IMAGES]["tag"][1].update({"same-as": "2.1.20"}), "same-as =", "2.1.20"),
     "no-such-tag-listed": ("references", lambda d: d[IMAGES]["listing"][0].update(tags=["2.1.30-xpu"]), "tags =", "2.1.30"),
     "no-such-revision": ("references", lambda d: d[IMAGES]["listing"][0].update(runs=[[1, 9]]), "runs =", "1 to 9"),
@@ -156,15 +391,23 @@ FAULTS: dict[str, Fault] = {
     "source-not-defined": ("sources", lambda d: claim(d).update(sources=["plan", "paln"]), "sources =", "paln"),
     "source-not-cited": ("sources", lambda d: d[IPEX]["source"].update(old=d[IPEX]["source"]["plan"]), "old =", "cited by no"),
     "channel-without-source": ("sources", lambda d: d[CHANNELS]["channel"][0].pop("note"), "[[channel]]", "note"),
-    "dispute-without-source": (
+    "source-of-a-feature-not-cited": ("sources", forget_post, "post =", "cited by no"),
+    "source-of-a-feature-not-defined": ("sources", lambda d: statement(d).update(sources=["pgae"]), "sources =", "pgae"),
+    "source-of-an-event-not-defined": ("sources", lambda d: event(d, 1).update(sources=["tlak"]), "sources =", "tlak"),
+    "source-of-a-brought-product": (
         "sources",
-        lambda d: d[IPEX]["dispute"].append(
-            {"id": "x", "about": "a", "decision": "open", "reason": "r", "decided": date(2026, 1, 1)}
-        ),
-        "[[dispute]]",
-        "cites",
+        lambda d: d[FEATURE]["feature"]["needs"][0].update(sources=["pgae"]),
+        "needs =",
+        "pgae",
     ),
     "file-without-line": ("source-detail", lambda d: source(d, IPEX, "plan").pop("at"), "plan =", "line or heading"),
+    "page-of-the-timeline-without-heading": (
+        "source-detail",
+        lambda d: source(d, TIMELINE, "plan").pop("at"),
+        "plan =",
+        "heading",
+    ),
+    "branch-of-a-feature": ("source-detail", lambda d: source(d, FEATURE, "post").update(ref="main"), "post =", "moves"),
     "page-without-heading": ("source-detail", lambda d: source(d, IPEX, "page").pop("at"), "page =", "heading"),
     "branch": ("source-detail", lambda d: source(d, IPEX, "plan").update(ref="main"), "plan =", "moves"),
     "no-owner": ("source-detail", lambda d: source(d, IPEX, "plan").update(repo="ext"), "plan =", "owner/name"),
@@ -196,6 +439,23 @@ FAULTS: dict[str, Fault] = {
     "rank-twice": ("names", lambda d: d[IPEX]["product"].update(rank=1), "rank =", "rank 1"),
     "claim-id-twice": ("names", lambda d: claim(d, 3).update(id="ipex-2.1.10-hardware"), "id =", "ipex-2.1.10-hardware"),
     "dispute-id-twice": ("names", lambda d: d[IPEX]["dispute"].append(d[IPEX]["dispute"][0]), "id =", "ipex-2.1.20-numpy"),
+    "dispute-id-in-two-files": (
+        "names",
+        lambda d: d[TIMELINE]["dispute"][0].update(id="what-is-inside"),
+        "id =",
+        "what-is-inside already",
+    ),
+    "statement-twice": ("names", lambda d: statement(d, 1).update(id="cpu"), "id =", "cpu already"),
+    "statement-is-a-claim": ("names", lambda d: claim(d, 3).update(id="compile-cpu"), "id =", "already stands for claim"),
+    "event-twice": ("names", lambda d: event(d, 1).update(id="next"), "id =", "next already"),
+    "vendor-twice": ("names", lambda d: d[TIMELINE]["vendor"].append({"id": "maker", "name": "M"}), "id =", "maker already"),
+    "feature-is-a-product": (
+        "names",
+        lambda d: d[FEATURE]["feature"].update(id="numpy"),
+        'id = "numpy"',
+        "already stands for product",
+    ),
+    "alias-of-two-features": ("names", lambda d: second_feature(d, aliases=["Dynamo"]), "aliases =", "compile"),
     "channel-twice": ("names", lambda d: d[CHANNELS]["channel"][0].update(id="extra"), "id =", "extra"),
     "route-twice": ("names", lambda d: d[ROUTES]["route"][1].update(id="native"), "id =", "native"),
     "tag-twice": ("names", lambda d: d[IMAGES]["tag"].append(d[IMAGES]["tag"][2]), "name =", "jupyter"),
@@ -234,6 +494,21 @@ FAULTS: dict[str, Fault] = {
         "after today",
     ),
     "advisory-tomorrow": ("dates", lambda d: d[IPEX]["advisory"][0].update(since=date(2027, 1, 1)), "since =", "after today"),
+    "event-tomorrow": ("dates", lambda d: event(d, 2).pop("announced"), "on =", "lies after today"),
+    "announced-too-late": (
+        "dates",
+        lambda d: event(d, 2).update(on=date(2025, 1, 1), announced=date(2026, 5, 1)),
+        "announced =",
+        "after it happened",
+    ),
+    "announced-tomorrow": ("dates", lambda d: event(d, 2).update(announced=date(2026, 12, 1)), "announced =", "after today"),
+    "position-tomorrow": (
+        "dates",
+        lambda d: d[TIMELINE]["dispute"][0].update(day="released", days=[date(2026, 1, 1), date(2027, 1, 1)]),
+        "days =",
+        "after today",
+    ),
+    "checked-tomorrow": ("dates", lambda d: observe(d, checked="2026-11-22"), "2026-11-22", "after today"),
     "complete-beyond-its-sources": (
         "dates",
         lambda d: d[TORCH]["product"]["complete"][0].update(until=date(2026, 11, 20)),
@@ -295,6 +570,14 @@ FAULTS: dict[str, Fault] = {
         lambda d: release(d, INDEX).update(requires=["numpy==1.99"]),
         "requires =",
         "numpy==1.99",
+    ),
+    "unknown-in-a-statement": ("known-version", lambda d: statement(d).update(of="torch==2.1.9"), "of =", "torch==2.1.9"),
+    "unknown-in-an-event": ("known-version", lambda d: event(d).update(of="ipex==2.1.9"), "of =", "ipex==2.1.9"),
+    "unknown-in-a-dispute": (
+        "known-version",
+        lambda d: d[IPEX]["dispute"][0].update(of=["torch==2.1.0", "torch==2.1.9"]),
+        "of =",
+        "torch==2.1.9",
     ),
     "unreadable-specifier": (
         "known-version",
@@ -374,6 +657,38 @@ FAULTS: dict[str, Fault] = {
         "tested is excluded",
     ),
     "dispute-removed": ("contradiction", lambda d: d[IPEX]["dispute"].clear(), "[[claim]]", "no numpy satisfies both"),
+    "stated-and-denied": (
+        "contradiction",
+        lambda d: state(d, of="torch>=2.0,<2.2", status="removed"),
+        "[[statement]]",
+        "denies it of some",
+    ),
+    "two-stages": ("contradiction", lambda d: state(d, of="torch==2.1.0", status="prototype"), "[[statement]]", "stages"),
+    "dispute-of-statements-removed": (
+        "contradiction",
+        lambda d: d[FEATURE]["dispute"].clear(),
+        "[[statement]]",
+        "compile-no-old-cpu",
+    ),
+    "failed-against-a-claim": (
+        "evidence-contradicts",
+        lambda d: observe(d, outcome="failed-import", checked="2026-11-02"),
+        "failed-import",
+        "ipex-2.1.20-torch",
+    ),
+    "failed-at-once": (
+        "evidence-contradicts",
+        lambda d: observe(d, outcome="failed-run", level="run"),
+        "failed-run",
+        "the run failed",
+    ),
+    "worked-beside-what-it-excludes": (
+        "evidence-contradicts",
+        lambda d: observe(d, packages={"ext-for-torch": "2.1.20+xpu", "numpy": "2.0.0"}),
+        "2.0.0",
+        "ipex-2.1.20-numpy-readme",
+    ),
+    "worked-on-what-breaks": ("evidence-contradicts", lambda d: observe(d, python="3.12"), "3.12", "ipex-2.1.20-python"),
     "day-of-upload": (
         "redundant",
         lambda d: release(d, TORCH).update(released={"on": date(2023, 10, 4), "sources": ["list"]}),
@@ -420,6 +735,18 @@ FAULTS: dict[str, Fault] = {
         "aliases =",
         "without an alias",
     ),
+    "alias-is-the-name-of-the-feature": (
+        "redundant",
+        lambda d: d[FEATURE]["feature"].update(aliases=["Torch.Compile"]),
+        "aliases =",
+        "without an alias",
+    ),
+    "source-of-disputed-claims-twice": (
+        "redundant",
+        lambda d: d[IPEX]["dispute"][0].update(sources=["plan", "plan"]),
+        "sources =",
+        "twice",
+    ),
     "source-cited-twice": ("redundant", lambda d: claim(d).update(sources=["plan", "plan"]), "sources =", "twice"),
     "contents-of-the-other-tag": (
         "redundant",
@@ -431,6 +758,12 @@ FAULTS: dict[str, Fault] = {
         "redundant-claim",
         lambda d: more_claims(d, kind="needs", of="ipex==2.1.10+xpu", to=["torch==2.1.0+xpu"]),
         "[[claim]]",
+        "says the same",
+    ),
+    "statement-said-twice": (
+        "redundant-claim",
+        lambda d: state(d, of="torch>=2.1,<2.2", status="beta"),
+        "[[statement]]",
         "says the same",
     ),
     "claim-of-the-index": ("redundant-claim", repeat_requirement, "[[claim]]", "index file holds"),
@@ -494,6 +827,12 @@ FAULTS: dict[str, Fault] = {
         "review",
         lambda d: source(d, TORCH, "talk").update(seen=date(2026, 1, 1)),
         "talk =",
+        "last read on 2026-01-01",
+    ),
+    "page-of-the-timeline-long-unread": (
+        "review",
+        lambda d: source(d, TIMELINE, "plan").update(seen=date(2026, 1, 1)),
+        "plan =",
         "last read on 2026-01-01",
     ),
     "index-long-unread": ("review", lambda d: d["index/numpy.toml"].update(seen=date(2025, 1, 1)), "seen =", "last read"),
@@ -562,8 +901,31 @@ ALLOWED: dict[str, Callable[[Data], object]] = {
     ),
     "open-dispute": lambda d: d[IPEX]["dispute"][0].update(decision="open"),
     "dispute-over-a-date": lambda d: d[IPEX]["dispute"].append(
-        {"id": "x", "about": "a", "decision": "1", "reason": "r", "decided": date(2026, 1, 1), "sources": ["plan"]}
+        {**SAYS, "id": "x", "of": ["ipex==2.1.10"], "sources": ["plan", "plan"], "decision": "the first"}
     ),
+    "dispute-where-both-hold": lambda d: d[IPEX]["dispute"][0].update(decision="both"),
+    "dispute-of-a-claim-and-a-position": lambda d: d[IPEX]["dispute"][0].update(
+        positions=["1.26.4", "2.0.0"], sources=["plan", "page"], decision="1.26.4, as tested"
+    ),
+    "denied-on-another-device": lambda d: state(d, of="torch==2.1.0+xpu", status="removed", when={"device": ["cpu"]}),
+    "denied-beside-what-is-there": lambda d: state(d, of="torch==2.0.0", status="removed"),
+    "feature-called-as-a-product-is": lambda d: d[FEATURE]["feature"].update(aliases=["NumPy"]),
+    "event-of-this-year": lambda d: event(d, 2).update(on=date(2026, 1, 1)) or event(d, 2).pop("announced"),
+    "failure-with-its-culprit": lambda d: observe(d, outcome="failed-import", culprit="ipex-2.1.20-torch"),
+    "failure-with-its-dispute": lambda d: observe(d, outcome="failed-import", culprit="ipex-2.1.20-numpy"),
+    "failure-mended-since": lambda d: observe(d, outcome="failed-import", checked="2026-10-01"),
+    "failure-of-what-nobody-claims": lambda d: observe(
+        d, outcome="failed-import", packages={"torch": "2.1.0+xpu", "unknown": "1"}
+    ),
+    "failure-on-another-device": lambda d: (
+        claim(d, 1).update(when={"device": ["xpu"]}) or observe(d, outcome="failed-run", level="run", device="cpu")
+    ),
+    "failed-to-resolve": lambda d: observe(d, level="resolve", outcome="conflict"),
+    "failure-of-an-open-dispute": lambda d: (
+        d[IPEX]["dispute"][0].update(decision="open")
+        or observe(d, outcome="failed-run", packages={"ext-for-torch": "2.1.20+xpu", "numpy": "1.26.4"})
+    ),
+    "not-checked": lambda d: observe(d, outcome="not-checked", detail="no device"),
     "shared-import-name": lambda d: [d[p]["product"].update({"import-name": "torch_ext"}) for p in (TORCH, IPEX)],
     "day-that-is-today": lambda d: source(d, IPEX, "plan").update(seen=TODAY),
 }
@@ -642,6 +1004,27 @@ def test_data_that_do_not_load() -> None:
     assert {finding.path for finding in report.findings} == {TORCH, OS, IPEX}
     spoilt = next(finding for finding in report.findings if finding.path == TORCH)
     assert contents[TORCH].decode().splitlines()[spoilt.line - 1] == "version = 2.0"
+
+
+def test_event_that_cannot_be_dated() -> None:
+    """What keeps the timeline or a feature from resolving is found at its record, and the other rules still run."""
+    data = good()
+    event(data)["on"] = date(2023, 12, 1)
+    data[TORCH]["product"].pop("eol-note")
+    report = found(data)
+    assert [finding.rule for finding in report.findings] == ["end-of-life", LOADS]
+    assert not report.loaded
+    assert written(data)[TIMELINE].decode().splitlines()[report.findings[1].line - 1] == "[[event]]"
+
+
+def test_evidence_names_its_file_and_line() -> None:
+    """A finding about evidence has the file and line of that observation, in whichever file it stands."""
+    contents = written(good())
+    line = json.dumps(observation(outcome="failed-run", level="run")).encode()
+    contents["evidence/2026-12.jsonl"] = contents[EVIDENCE] + line + b"\n"
+    (finding,) = lint(contents, TODAY).findings
+    assert (finding.rule, finding.path, finding.line) == ("evidence-contradicts", "evidence/2026-12.jsonl", 2)
+    assert finding.sources == ("https://github.com/maker/ext/blob/v2.1.10/README.md#L12",)
 
 
 def test_missing_channels_are_a_finding() -> None:

@@ -30,14 +30,14 @@ def check(subject: Subject) -> Iterator[Finding]:
         message = f"{early[0]}, and {edge.to}{edge.spec} only on {first}"
         cited = knowledge.claims[edge.claim]
         if edge.claim in subject.claims:
-            document, number = subject.claims[edge.claim]
-            yield subject.finding(NAME, LEVEL, document, ("claim", number), message, sources=cited.sources)
+            document, where = subject.claims[edge.claim]
+            yield subject.finding(NAME, LEVEL, document, where, message, sources=cited.sources)
         elif (name := knowledge.products[edge.of].distribution) in index:
             of = (edge.of_mask & -edge.of_mask).bit_length() - 1
             release = knowledge.elements[edge.of][of].listed
             file = next(file for _, file in subject.index if file.distribution == name)
-            where = ("release", next(n for n, r in enumerate(file.release) if r is release), "requires")
-            yield subject.finding(NAME, LEVEL, index[name], where, message, sources=cited.sources)
+            number = next(n for n, r in enumerate(file.release) if r is release)
+            yield subject.finding(NAME, LEVEL, index[name], ("release", number, "requires"), message, sources=cited.sources)
     for document, images in subject.images:
         yield from _images(subject, knowledge, document.path, images)
 

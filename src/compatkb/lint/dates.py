@@ -10,6 +10,7 @@ from compatkb.models import (
     Advisory,
     Complete,
     Dispute,
+    Event,
     ImageFile,
     IndexFile,
     IndexRelease,
@@ -49,6 +50,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         if isinstance(document.record, ImageFile):
             for where, message in _revisions(document.record):
                 yield subject.finding(NAME, LEVEL, document, where, message)
+    for seen in subject.seen:
+        if seen.observation.checked > today:
+            message = f"checked {seen.observation.checked} lies after today, {today}"
+            yield subject.finding_at(NAME, LEVEL, seen, message)
 
 
 def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
@@ -66,6 +71,11 @@ def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
             yield ("by",), f"after {record.after} and by {record.by} cannot both be"
     elif isinstance(record, Dispute):
         late = (("decided", record.decided),)
+        if record.day == "released":
+            late += tuple(("days", day) for day in record.days)
+    elif isinstance(record, Event):
+        late = (("announced", record.announced),)
+        yield from _event(record, today)
     elif isinstance(record, Complete):
         late = (("until", record.until),)
     elif isinstance(record, Advisory):
@@ -73,6 +83,18 @@ def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
     for name, day in late:
         if day and day > today:
             yield (name,), f"{name} {day} lies after today, {today}"
+
+
+def _event(event: Event, today: date) -> Iterator[tuple[Where, str]]:
+    """Yield what is wrong with an event that has a date of its own."""
+    if not event.dated:
+        return
+    first, last = event.span
+    key = "on" if event.on else "after"
+    if event.announced and event.announced > last:
+        yield ("announced",), f"announced on {event.announced}, after it happened by {last}"
+    if first > today and not event.announced:
+        yield (key,), f"lies after today, {today}: give the day in `announced` from which on it was planned"
 
 
 def _uploads(subject: Subject, file: ProductFile) -> dict[str, IndexRelease]:

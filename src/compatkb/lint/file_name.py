@@ -7,7 +7,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject
-from compatkb.models import ImageFile, IndexFile, ProductFile
+from compatkb.models import FeatureFile, ImageFile, IndexFile, ProductFile
 from compatkb.places import Where
 
 NAME, LEVEL = "file-name", Severity.ERROR
@@ -21,6 +21,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         key: Where
         if isinstance(record, ProductFile):
             name, key = record.product.id, ("product", "id")
+        elif isinstance(record, FeatureFile):
+            name, key = record.feature.id, ("feature", "id")
         elif isinstance(record, ImageFile):
             name, key = record.repository.id, ("repository", "id")
         elif isinstance(record, IndexFile):

@@ -2,10 +2,11 @@
 
 from collections.abc import Hashable, Iterator
 
+from compatkb.featuring import claim_id
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject
 from compatkb.loader import Document
-from compatkb.models import ChannelFile, ProductFile, RouteFile
+from compatkb.models import ChannelFile, Dispute, FeatureFile, ProductFile, RouteFile, TimelineFile
 from compatkb.places import Where
 from compatkb.versions import Scheme
 from compatkb.words import word_key
@@ -18,7 +19,7 @@ _Named = tuple[Document, Where, Hashable, str, str]  # document, place, what it 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yield names that stand for a second thing, where they stand for it."""
-    groups = [_products(subject), _ranks(subject), _records(subject), _tags(subject)]
+    groups = [_products(subject), _features(subject), _ranks(subject), _records(subject), _tags(subject)]
     groups += [_versions(document, file) for document, file in subject.products]
     for group in groups:
         owners: dict[Hashable, tuple[str, str]] = {}
@@ -41,6 +42,22 @@ def _products(subject: Subject) -> Iterator[_Named]:
             yield document, ("product", "aliases", number), word_key(name), head.id, name
 
 
+def _features(subject: Subject) -> Iterator[_Named]:
+    """Yield what features are looked up by, apart from products, whose ids alone a feature must not take."""
+    for document, file in subject.products:
+        yield document, ("product", "id"), file.product.id, f"product {file.product.id}", file.product.id
+    for document, feature in subject.features:
+        head = feature.feature
+        yield document, ("feature", "id"), head.id, f"feature {head.id}", head.id
+    for document, feature in subject.features:
+        head = feature.feature
+        for where, name in ((("feature", "id"), head.id), (("feature", "name"), head.name)):
+            yield document, where, ("feature", word_key(name)), head.id, name
+    for document, feature in subject.features:
+        for number, name in enumerate(feature.feature.aliases):
+            yield document, ("feature", "aliases", number), ("feature", word_key(name)), feature.feature.id, name
+
+
 def _ranks(subject: Subject) -> Iterator[_Named]:
     for document, file in subject.products:
         yield document, ("product", "rank"), file.product.rank, file.product.id, f"rank {file.product.rank}"
@@ -53,9 +70,20 @@ def _records(subject: Subject) -> Iterator[_Named]:
             for number, claim in enumerate(record.claim):
                 owner = f"claim {claim.id} of {record.product.id}" + (f" ({number + 1})" if number else "")
                 yield document, ("claim", number, "id"), ("claim", claim.id), owner, claim.id
-            for number, dispute in enumerate(record.dispute):
-                owner = f"dispute {dispute.id} of {record.product.id} ({number + 1})"
-                yield document, ("dispute", number, "id"), ("dispute", dispute.id), owner, dispute.id
+        if isinstance(record, FeatureFile):
+            for number, statement in enumerate(record.statement):
+                name = claim_id(record, statement.id)
+                owner = f"statement {statement.id} of {record.feature.id} ({number + 1})"
+                yield document, ("statement", number, "id"), ("claim", name), owner, statement.id
+        if isinstance(record, TimelineFile):
+            for number, vendor in enumerate(record.vendor):
+                yield document, ("vendor", number, "id"), ("vendor", vendor.id), f"vendor {number + 1}", vendor.id
+            for number, event in enumerate(record.event):
+                yield document, ("event", number, "id"), ("event", event.id), f"event {number + 1}", event.id
+        disputes: tuple[Dispute, ...] = getattr(record, "dispute", ())
+        for number, dispute in enumerate(disputes):
+            owner = f"dispute {number + 1} of {document.path}"
+            yield document, ("dispute", number, "id"), ("dispute", dispute.id), owner, dispute.id
         if isinstance(record, ChannelFile):
             for number, channel in enumerate(record.channel):
                 yield document, ("channel", number, "id"), ("channel", channel.id), f"channel {number + 1}", channel.id

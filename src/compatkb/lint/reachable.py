@@ -7,7 +7,7 @@ import networkx as nx
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import split_term
 from compatkb.lint.subject import Subject, terms
-from compatkb.models import ImageFile, ProductFile
+from compatkb.models import FeatureFile, ImageFile, ProductFile
 
 NAME, LEVEL = "unreachable", Severity.WARNING
 SUMMARY = "no record leads from a route or an image to a product, so no answer can show it"
@@ -27,7 +27,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if file.product.platform or file.product.default:
             graph.add_edge(start, file.product.id)
     for document in subject.documents:
-        if isinstance(document.record, ProductFile | ImageFile):
+        if isinstance(document.record, ProductFile | ImageFile | FeatureFile):
             own = document.record.product.id if isinstance(document.record, ProductFile) else start
             graph.add_edges_from((own, split_term(term)[0]) for _, term, _ in terms(document.record))
     graph.add_edges_from((edge.of, edge.to) for edge in subject.knowledge.edges)

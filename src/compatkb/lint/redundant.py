@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject, walk
-from compatkb.models import IndexRelease, ProductFile, Release, Role, Tag
+from compatkb.models import Dispute, FeatureFile, IndexRelease, ProductFile, Record, Release, Role, Tag
 from compatkb.places import Where
 from compatkb.versions import Scheme
 from compatkb.words import word_key
@@ -19,17 +19,34 @@ def check(subject: Subject) -> Iterator[Finding]:
         for where, record in walk(document.record):
             for name, info in type(record).model_fields.items():
                 value = getattr(record, name)
-                if name != "positions" and isinstance(value, tuple) and value and all(isinstance(item, str) for item in value):
+                if (
+                    not _may_repeat(record, name)
+                    and isinstance(value, tuple)
+                    and value
+                    and all(isinstance(item, str) for item in value)
+                ):
                     for number in _repeated([str(item) for item in value]):
                         here = (*where, info.alias or name, number)
                         yield subject.finding(NAME, LEVEL, document, here, f"{value[number]} stands twice in one list")
             if isinstance(record, Tag) and record.same_as and record.contains:
                 message = f"contents come from {record.same_as}: drop them, or drop `same-as`"
                 yield subject.finding(NAME, LEVEL, document, (*where, "contains"), message)
+    for document, feature in subject.of(FeatureFile):
+        words = {word_key(feature.feature.id), word_key(feature.feature.name)}
+        for number, alias in enumerate(feature.feature.aliases):
+            if word_key(alias) in words:
+                here = ("feature", "aliases", number)
+                yield subject.finding(NAME, LEVEL, document, here, f"{alias} is found without an alias")
+            words.add(word_key(alias))
     for document, file in subject.products:
         listed = _listed(subject, file.product.id)
         for place, message in (*_names(file), *_releases(file, listed)):
             yield subject.finding(NAME, LEVEL, document, place, message)
+
+
+def _may_repeat(record: Record, name: str) -> bool:
+    """Return whether a list of a record may hold one item twice: two positions may be those of one document."""
+    return isinstance(record, Dispute) and (name == "positions" or (name == "sources" and bool(record.positions)))
 
 
 def _repeated(items: Sequence[str]) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from compatkb.featuring import claim_id
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import Edge
 from compatkb.lint.subject import Subject
@@ -14,7 +15,7 @@ SUMMARY = "a claim repeats another claim, or a requirement that the index file h
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yield claims that could go without changing any answer."""
-    disputed = {claim for _, file in subject.products for dispute in file.dispute for claim in dispute.claims}
+    disputed = frozenset().union(*subject.disputed)
     seen: dict[tuple[object, ...], str] = {}
     for document, file in subject.products:
         for number, claim in enumerate(file.claim):
@@ -23,6 +24,14 @@ def check(subject: Subject) -> Iterator[Finding]:
                 message = f"says the same as {seen[key]}: put the sources together"
                 yield subject.finding(NAME, LEVEL, document, ("claim", number), message)
             seen.setdefault(key, claim.id)
+    for document, feature in subject.features:
+        said: dict[tuple[object, ...], str] = {}
+        for number, statement in enumerate(feature.statement):
+            key = (statement.of, statement.status, statement.when, statement.vendor_builds, statement.basis)
+            if key in said and claim_id(feature, statement.id) not in disputed:
+                message = f"says the same as {said[key]}: put the sources together"
+                yield subject.finding(NAME, LEVEL, document, ("statement", number), message)
+            said.setdefault(key, statement.id)
     if subject.knowledge is None:
         return
     written: dict[str, list[Edge]] = defaultdict(list)
@@ -34,10 +43,10 @@ def check(subject: Subject) -> Iterator[Finding]:
             written[edge.claim].append(edge)
     for name, edges in written.items():
         if name not in disputed and all(_covered(edge, listed[edge.of, edge.to]) for edge in edges):
-            document, number = subject.claims[name]
+            document, where = subject.claims[name]
             message = "the index file holds this requirement, as exactly"
             sources = subject.knowledge.claims[listed[edges[0].of, edges[0].to][0].claim].sources
-            yield subject.finding(NAME, LEVEL, document, ("claim", number), message, sources=sources)
+            yield subject.finding(NAME, LEVEL, document, where, message, sources=sources)
 
 
 def _content(claim: Claim) -> tuple[object, ...]:

@@ -8,12 +8,15 @@ from packaging.utils import canonicalize_name
 
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import split_term
-from compatkb.lint.subject import Subject, terms, walk
+from compatkb.lint.subject import Seen, Subject, is_term, terms, walk
 from compatkb.models import (
     Build,
     Channel,
+    ChannelFile,
     Complete,
     Dispute,
+    Feature,
+    FeatureFile,
     ImageFile,
     Install,
     Listing,
@@ -24,23 +27,27 @@ from compatkb.models import (
     Repository,
     Route,
     Tag,
+    TimelineFile,
     Wheels,
     When,
 )
+from compatkb.models.feature import Brought
 from compatkb.places import Where
 from compatkb.versions import admits
 
 NAME, LEVEL = "references", Severity.ERROR
-SUMMARY = "a record names a product, channel, device, platform, claim, tag or revision that does not exist"
+SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
 
 PRODUCT, CHANNEL = "product", "channel"
 _REFERS: dict[tuple[type[Record], str], str] = {
+    (Brought, "product"): PRODUCT,
     (Build, "channels"): CHANNEL,
     (Build, "devices"): "device",
     (Build, "only_with"): PRODUCT,
     (Channel, "hardware"): "hardware",
     (Complete, "channel"): CHANNEL,
     (Complete, "device"): "device",
+    (Feature, "product"): PRODUCT,
     (Install, "steps"): PRODUCT,
     (Release, "devices"): "device",
     (ReplacedBy, "device"): "device",
@@ -78,17 +85,16 @@ def check(subject: Subject) -> Iterator[Finding]:
         for where, record in walk(document.record):
             for key, message in _wrong(record, known, subject):
                 yield subject.finding(NAME, LEVEL, document, (*where, *key), message)
-        if isinstance(document.record, ProductFile | ImageFile):
+        if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):
             for where, term, _ in terms(document.record):
                 product, _ = split_term(term)
                 if (PRODUCT, product) not in known:
                     yield subject.finding(NAME, LEVEL, document, where, f"{product} is no product")
-        if isinstance(document.record, ProductFile):
-            for where, message in _inside(document.record):
-                yield subject.finding(NAME, LEVEL, document, where, message)
-        if isinstance(document.record, ImageFile):
-            for where, message in _tags(document.record):
-                yield subject.finding(NAME, LEVEL, document, where, message)
+        for where, message in (*_inside(document.record), *_disputes(document.record)):
+            yield subject.finding(NAME, LEVEL, document, where, message)
+    for seen in subject.seen:
+        for message in _observed(seen, known, subject):
+            yield subject.finding_at(NAME, LEVEL, seen, message)
     distributions = {str(canonicalize_name(f.product.distribution)) for _, f in subject.products if f.product.distribution}
     for document, file in subject.index:
         if str(canonicalize_name(file.distribution)) not in distributions:
@@ -143,10 +149,38 @@ def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
             yield from _texts(item, (*where, number))
 
 
-def _inside(file: ProductFile) -> Iterator[tuple[Where, str]]:
-    """Yield what points to other records of the same product file."""
+def _observed(seen: Seen, known: _Known, subject: Subject) -> Iterator[str]:
+    """Yield what a line of evidence names that is not there; packages may be others than the data know."""
+    observation = seen.observation
+    for kind, name in (
+        (CHANNEL, observation.index),
+        ("os", observation.os),
+        ("arch", observation.arch),
+        ("python", observation.python),
+        ("device", observation.device),
+    ):
+        if (kind, name) not in known:
+            yield f"{name} is no channel" if kind == CHANNEL else f"{name} is no known {kind}"
+    disputes = {dispute.id for file in subject.documents for dispute in _disputes_of(file.record)}
+    if observation.culprit and observation.culprit not in subject.claims and observation.culprit not in disputes:
+        yield f"culprit {observation.culprit} is no claim and no dispute"
+
+
+def _inside(file: Record) -> Iterator[tuple[Where, str]]:
+    """Yield what points to other records of the same file, and leads nowhere."""
+    if isinstance(file, ProductFile):
+        yield from _product(file)
+    elif isinstance(file, ImageFile):
+        yield from _tags(file)
+    elif isinstance(file, TimelineFile):
+        vendors = {vendor.id for vendor in file.vendor}
+        for number, event in enumerate(file.event):
+            if event.who not in vendors:
+                yield ("event", number, "who"), f"{event.who} is no vendor of this file"
+
+
+def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
     versions = {release.version for release in file.release}
-    claims = {claim.id for claim in file.claim}
     for number, release in enumerate(file.release):
         for position, name in enumerate(release.part_of):
             if name == release.version:
@@ -156,18 +190,39 @@ def _inside(file: ProductFile) -> Iterator[tuple[Where, str]]:
     for alias, series in file.product.series_aliases.items():
         if not any(version == series or version.startswith(f"{series}.") for version in versions):
             yield ("product", "series-aliases", alias), f"{series} is no series of {file.product.id}"
-    for number, dispute in enumerate(file.dispute):
-        yield from (((("dispute", number, *where)), message) for where, message in _dispute(dispute, claims))
 
 
-def _dispute(dispute: Dispute, claims: set[str]) -> Iterator[tuple[Where, str]]:
-    for number, claim in enumerate(dispute.claims):
-        if claim not in claims:
-            yield ("claims", number), f"{claim} is no claim of this file"
-    if len(dispute.claims) == 1 and not dispute.positions:
-        yield ("claims",), "a dispute is between two claims, or between a claim and what `positions` say"
-    if dispute.claims and dispute.decision not in (*dispute.claims, "open"):
-        yield ("decision",), f'{dispute.decision} is neither one of the claims nor "open"'
+def _disputes_of(file: Record) -> tuple[Dispute, ...]:
+    found: tuple[Dispute, ...] = getattr(file, "dispute", ())
+    return found
+
+
+def _disputes(file: Record) -> Iterator[tuple[Where, str]]:
+    """Yield what disputes name that is not there: claims of the file, and whom they concern, which each kind names its way."""
+    claims, named, what = _disputable(file)
+    for number, dispute in enumerate(_disputes_of(file)):
+        for position, claim in enumerate(dispute.claims):
+            if claim not in claims:
+                yield ("dispute", number, "claims", position), f"{claim} is no claim of this file"
+        if len(set(dispute.claims)) < len(dispute.claims) and not dispute.positions:
+            yield ("dispute", number, "claims"), "a dispute is between two claims, or between a claim and what `positions` say"
+        for position, name in enumerate(dispute.of):
+            if not is_term(name) if named is None else name not in named:
+                yield ("dispute", number, "of", position), f"{name} is no {what}"
+
+
+def _disputable(file: Record) -> tuple[set[str], set[str] | None, str]:
+    """Return the claims of a file, and what its disputes may concern; None for terms."""
+    if isinstance(file, FeatureFile):
+        return {statement.id for statement in file.statement}, None, "product id with an optional specifier"
+    if isinstance(file, ImageFile):
+        return set(), {tag.name for tag in file.tag}, "tag of this repository"
+    if isinstance(file, ChannelFile):
+        return set(), {channel.id for channel in file.channel}, "channel"
+    if isinstance(file, TimelineFile):
+        return set(), {event.id for event in file.event}, "event of this file"
+    claims = {claim.id for claim in file.claim} if isinstance(file, ProductFile) else set()
+    return claims, None, "product id with an optional specifier"
 
 
 def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.findings import Finding, Severity
 from compatkb.lint.subject import Subject, walk
-from compatkb.models import Channel, Dispute
+from compatkb.models import Channel
 
 NAME, LEVEL = "sources", Severity.ERROR
 SUMMARY = "a cited source is not defined, a defined one is not cited, or a record has none"
@@ -30,8 +30,6 @@ def check(subject: Subject) -> Iterator[Finding]:
             if not names and isinstance(record, Channel) and not record.note:
                 message = "a channel without sources needs a `note` that says why"
                 yield subject.finding(NAME, LEVEL, document, where, message)
-            if not names and isinstance(record, Dispute) and not record.claims:
-                yield subject.finding(NAME, LEVEL, document, where, "a dispute about no claims cites what disagrees")
         for name in defined:
             if name not in cited:
                 yield subject.finding(NAME, LEVEL, document, ("source", name), f"source {name} is cited by no record")

@@ -4,16 +4,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from compatkb.featuring import claim_id
 from compatkb.findings import Finding, Severity
 from compatkb.knowledge import Knowledge, split_term
 from compatkb.loader import Document, Files
-from compatkb.models import ImageFile, IndexFile, ProductFile, Record, Source
+from compatkb.models import Dispute, FeatureFile, ImageFile, IndexFile, Observation, ProductFile, Record, Source, TimelineFile
 from compatkb.places import Places, Where
 from compatkb.snapshot.citation import cite_text, cite_url
 
 R = TypeVar("R", bound=Record)
+
+
+class Seen(NamedTuple):
+    """A line of evidence, and where it stands; lines count from 1."""
+
+    path: str
+    line: int
+    observation: Observation
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,7 @@ class Subject:
     files: Files
     knowledge: Knowledge | None
     today: date
+    seen: tuple[Seen, ...] = ()
     _places: dict[str, Places] = field(default_factory=dict, repr=False)
 
     def of(self, model: type[R]) -> Iterator[tuple[Document, R]]:
@@ -43,6 +53,11 @@ class Subject:
         return self.of(ImageFile)
 
     @property
+    def features(self) -> Iterator[tuple[Document, FeatureFile]]:
+        """The feature files."""
+        return self.of(FeatureFile)
+
+    @property
     def index(self) -> Iterator[tuple[Document, IndexFile]]:
         """The index files."""
         return self.of(IndexFile)
@@ -53,9 +68,25 @@ class Subject:
         return {file.product.id: file for file in self.files.products}
 
     @cached_property
-    def claims(self) -> dict[str, tuple[Document, int]]:
-        """Where each claim of the product files stands."""
-        return {claim.id: (document, n) for document, file in self.products for n, claim in enumerate(file.claim)}
+    def claims(self) -> dict[str, tuple[Document, Where]]:
+        """Where each claim stands, and each statement on a feature, by the id under which it is kept."""
+        found: dict[str, tuple[Document, Where]] = {}
+        for document, product in self.products:
+            found |= {claim.id: (document, ("claim", n)) for n, claim in enumerate(product.claim)}
+        for document, feature in self.features:
+            for n, statement in enumerate(feature.statement):
+                found[claim_id(feature, statement.id)] = (document, ("statement", n))
+            for n, brought in enumerate(feature.feature.needs):
+                found[claim_id(feature, f"needs-{brought.product}")] = (document, ("feature", "needs", n))
+        return found
+
+    @cached_property
+    def disputed(self) -> tuple[frozenset[str], ...]:
+        """The claims of each dispute, by the ids under which they are kept."""
+        found = [frozenset(dispute.claims) for _, file in self.products for dispute in file.dispute]
+        for _, feature in self.features:
+            found += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
+        return tuple(claims for claims in found if claims)
 
     def places(self, document: Document) -> Places:
         """Return where the values of a document stand."""
@@ -79,6 +110,15 @@ class Subject:
         cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
         named = describe(document, where)
         return Finding(rule, level, document.path, place.line, message, place.column, fix, cited, named)
+
+    def finding_at(self, rule: str, level: Severity, seen: Seen, message: str, *, sources: tuple[Source, ...] = ()) -> Finding:
+        """Return a finding about a line of evidence."""
+        observation = seen.observation
+        held = " ".join(f"{name}=={version}" for name, version in observation.packages.items())
+        where = f"Python {observation.python} {observation.platform} {observation.device}"
+        named = f"evidence {observation.level} of {held} on {where} {observation.checked}"
+        cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
+        return Finding(rule, level, seen.path, seen.line, message, sources=cited, subject=named)
 
 
 def describe(document: Document, where: Where) -> str:
@@ -105,6 +145,8 @@ def _title(document: Document) -> str:
     record = document.record
     if isinstance(record, ProductFile):
         return record.product.id
+    if isinstance(record, FeatureFile):
+        return f"feature {record.feature.id}"
     if isinstance(record, IndexFile):
         return f"index {record.distribution}"
     if isinstance(record, ImageFile):
@@ -155,6 +197,8 @@ def sources_of(file: Record, names: tuple[str, ...]) -> tuple[Source, ...]:
 def terms(file: Record) -> Iterator[tuple[Where, str, Record]]:
     """Yield every term of a file (a product id with a specifier), its place, and the record that holds it."""
     for where, record in walk(file):
+        if isinstance(record, Dispute) and not isinstance(file, ProductFile | FeatureFile):
+            continue  # there it names tags, channels or events
         for name, info in type(record).model_fields.items():
             if name not in ("of", "to", "is_"):
                 continue
@@ -162,14 +206,23 @@ def terms(file: Record) -> Iterator[tuple[Where, str, Record]]:
             key = info.alias or name
             if isinstance(value, str):
                 yield (*where, key), value, record
-            else:
-                yield from (((*where, key, n), term, record) for n, term in enumerate(value))
+            elif isinstance(value, tuple):
+                yield from (((*where, key, n), term, record) for n, term in enumerate(value) if is_term(term))
+
+
+def is_term(text: str) -> bool:
+    """Return whether a text begins as a term does; the models see to it where terms alone may stand."""
+    try:
+        split_term(text)
+    except AssertionError:
+        return False
+    return True
 
 
 def known_terms(subject: Subject) -> Iterator[tuple[Document, Where, str, Record]]:
     """Yield the terms of all files whose product exists."""
     for document in subject.documents:
-        if isinstance(document.record, ProductFile | ImageFile):
+        if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):
             for where, term, record in terms(document.record):
                 if split_term(term)[0] in subject.by_id:
                     yield document, where, term, record
