@@ -389,6 +389,8 @@ def dispute_deleted(at: Planter) -> Fault:
 def decision_dangling(at: Planter) -> Fault:
     """A dispute is decided for a claim that it is not about."""
     path, content, record = at.record("products/", "dispute", lambda r: len(r.get("claims", ())) > 1)
+    if "positions" in record:  # then the decision is a text of people
+        return decision_dangling(at)
     record["decision"] = f"{record['decision']}x"
     return Fault(path, record["id"], content)
 
@@ -417,7 +419,7 @@ def release_doubled(at: Planter) -> Fault:
 
 def file_renamed(at: Planter) -> Fault:
     """A file gets another name."""
-    path, content = at.file(at.pick.choice(["products/", "images/", "index/"]))
+    path, content = at.file(at.pick.choice(["products/", "images/", "index/", "features/"]))
     return Fault(path, "renamed", content, path.replace(".toml", "-2.toml"))
 
 
@@ -547,6 +549,143 @@ def exception_expired(at: Planter) -> Fault:
     return Fault(path, f"{record['rule']} until {record['until']} for {record['subject']}", content)
 
 
+def statement_opposed(at: Planter) -> Fault:
+    """A second statement denies what one says of a feature, or gives it another stage."""
+    path, content, record = at.record("features/", "statement", lambda r: r["status"] not in ("not-supported", "removed"))
+    stages = {"supported", "beta", "prototype", "not-supported", "removed"} - {record["status"]}
+    other = {**copy.deepcopy(record), "id": f"{record['id']}-other", "status": at.pick.choice(sorted(stages))}
+    content["statement"].append(other)
+    return Fault(path, f"{record['id']} as {other['status']}", content)
+
+
+def statement_reversed(at: Planter) -> Fault:
+    """A second statement says that a feature is there which another one denies."""
+    path, content, record = at.record("features/", "statement", lambda r: r["status"] == "not-supported")
+    said = {**copy.deepcopy(record), "id": f"{record['id']}-not", "status": "supported"}
+    content["statement"].append(said)
+    return Fault(path, record["id"], content)
+
+
+def statement_doubled(at: Planter) -> Fault:
+    """A statement on a feature is written a second time, under its id or another one."""
+    path, content, record = at.record("features/", "statement")
+    again = copy.deepcopy(record)
+    if at.pick.random() < 0.5:
+        again["id"] += "-again"
+    content["statement"].append(again)
+    return Fault(path, f"{record['id']} as {again['id']}", content)
+
+
+def statement_version_unknown(at: Planter) -> Fault:
+    """A statement on a feature is of a version or product that there is not."""
+    path, content, record = at.record("features/", "statement")
+    old = record["of"]
+    product = old.split("=")[0].split("<")[0].split(">")[0].split("~")[0]
+    record["of"] = at.pick.choice([f"{product}==0.0.99", f"{product}>=99", f"x{old}"])
+    return Fault(path, f"{record['id']}: {old} as {record['of']}", content)
+
+
+def statement_condition_misspelt(at: Planter) -> Fault:
+    """A statement on a feature holds on a device, system or hardware that there is not."""
+    path, content, record = at.record(
+        "features/", "statement", lambda r: set(r.get("when", {})) & {"device", "os", "hardware"}
+    )
+    key = at.pick.choice(sorted(set(record["when"]) & {"device", "os", "hardware"}))
+    record["when"][key][0] = record["when"][key][0][:-1] + "q"
+    return Fault(path, f"{record['id']}: {key} {record['when'][key][0]}", content)
+
+
+def feature_alias_doubled(at: Planter) -> Fault:
+    """A feature gets the name or an alias of another one."""
+    path, content = at.file("features/")
+    other, record = at.file("features/", lambda c: c["feature"]["id"] != content["feature"]["id"])
+    name = at.pick.choice([record["feature"]["id"], *record["feature"].get("aliases", ())])
+    content["feature"]["aliases"] = [*content["feature"].get("aliases", ()), name]
+    return Fault(path, f"{name} ({other})", content)
+
+
+def feature_product_unknown(at: Planter) -> Fault:
+    """A feature is part of a product, or brought by one, that there is not."""
+    path, content = at.file("features/")
+    head = content["feature"]
+    target, key = at.pick.choice([(head, "product"), *((brought, "product") for brought in head.get("needs", ()))])
+    target[key] += "x"
+    return Fault(path, target[key], content)
+
+
+def event_undated(at: Planter) -> Fault:
+    """An event names a release that there is not, or one that has no date."""
+    path, content, record = at.record("timeline.toml", "event", lambda r: "==" in r.get("of", ""))
+    old = record["of"]
+    record["of"] = old.replace(".", ".9", 1)
+    return Fault(path, f"{old} as {record['of']}", content)
+
+
+def event_date_repeated(at: Planter) -> Fault:
+    """A release in the timeline has a date of its own beside that of the product."""
+    path, content, record = at.record("timeline.toml", "event", lambda r: "==" in r.get("of", "") and r["kind"] == "release")
+    record["on"] = TODAY - timedelta(days=at.pick.randrange(30, 900))
+    record.setdefault("sources", [next(iter(content["source"]))])
+    return Fault(path, f"{record['id']} on {record['on']}", content)
+
+
+def event_in_future(at: Planter) -> Fault:
+    """An event lies in the future and nobody announced it, or was announced after it."""
+    path, content, record = at.record("timeline.toml", "event", lambda r: "on" in r and r.get("precision") is None)
+    if at.pick.random() < 0.5:
+        record["on"] = TODAY + timedelta(days=at.pick.randrange(2, 400))
+        record.pop("announced", None)
+    else:
+        record["announced"] = record["on"] + timedelta(days=at.pick.randrange(1, 20))
+    return Fault(path, f"{record['id']} on {record['on']}", content)
+
+
+def event_misnamed(at: Planter) -> Fault:
+    """An event takes the id of another one, or belongs to nobody."""
+    path, content, record = at.record("timeline.toml", "event")
+    if at.pick.random() < 0.5:
+        other = at.pick.choice([r for r in content["event"] if r is not record])
+        record["id"] = other["id"]
+    else:
+        record["who"] += "x"
+    return Fault(path, f"{record['id']} of {record['who']}", content)
+
+
+def position_deleted(at: Planter) -> Fault:
+    """A dispute loses a position, and its source stays, or the other way round."""
+    folder = at.pick.choice(["products/", "images/", "timeline.toml"])
+    path, content, record = at.record(folder, "dispute", lambda r: r.get("positions"))
+    record[at.pick.choice(["positions", "sources"])].pop()
+    return Fault(path, record["id"], content)
+
+
+def concern_misspelt(at: Planter) -> Fault:
+    """A dispute concerns a release, a tag or an event that there is not."""
+    folder = at.pick.choice(["products/", "images/", "timeline.toml"])
+    path, content, record = at.record(folder, "dispute", lambda r: r.get("of"))
+    old = record["of"][0]
+    record["of"][0] = f"x{old}" if folder != "products/" or not exact(old) else f"{old}9.9"
+    return Fault(path, f"{record['id']}: {old} as {record['of'][0]}", content)
+
+
+def dispute_id_doubled(at: Planter) -> Fault:
+    """A dispute takes the id of one in another file."""
+    path, content, record = at.record("products/", "dispute")
+    other, _, second = at.record(at.pick.choice(["images/", "timeline.toml"]), "dispute")
+    record["id"] = second["id"]
+    return Fault(path, f"{second['id']} of {other}", content)
+
+
+def day_of_position_wrong(at: Planter) -> Fault:
+    """A dispute over a day lacks the day of a position, or one lies in the future."""
+    path, content, record = at.record("products/", "dispute", lambda r: r.get("days") and r["day"] == "released")
+    if at.pick.random() < 0.5:
+        record["days"].pop()
+    else:
+        record["days"][0] = TODAY + timedelta(days=at.pick.randrange(1, 400))
+    return Fault(path, record["id"], content)
+
+
 def bytes_broken(at: Planter) -> Fault:
     """A line loses its closing quote, or half of a file is gone."""
     path, content = at.file("")
@@ -577,7 +716,10 @@ KINDS: tuple[Callable[[Planter], Fault], ...] = (
     read_long_ago, yanked_before_uploaded, alias_doubled, product_alias_doubled, claim_id_doubled, claim_doubled,
     claim_denied, claim_opposed, dispute_deleted, decision_dangling, release_dropped, release_doubled, file_renamed,
     file_deleted, note_deleted, end_deleted, version_unknown, content_unknown, product_unknown, place_unknown, key_misspelt,
-    build_misplaced, upload_repeated, chain_looped, requirement_garbled, exception_expired, bytes_broken, layout_changed,
+    build_misplaced, upload_repeated, chain_looped, requirement_garbled, exception_expired, statement_opposed,
+    statement_reversed, statement_doubled, statement_version_unknown, statement_condition_misspelt, feature_alias_doubled,
+    feature_product_unknown, event_undated, event_date_repeated, event_in_future, event_misnamed, position_deleted,
+    concern_misspelt, dispute_id_doubled, day_of_position_wrong, bytes_broken, layout_changed,
 )  # fmt: skip
 
 

@@ -20,6 +20,9 @@ SAMPLE = (
     "note_deleted",
     "version_unknown",
     "upload_repeated",
+    "statement_opposed",
+    "event_undated",
+    "concern_misspelt",
 )
 
 
