@@ -26,8 +26,8 @@ from compatkb.export.diagram import ARROWS, LEVELS, NODES, dot_text, draw, merma
 from compatkb.export.graph import build_graph, graphml_text
 from compatkb.export.schema import TABLES
 from compatkb.export.tables import Tables, read_tables
-from compatkb.export.writing import write_file, write_folder
 from compatkb.snapshot.read import Snapshot
+from compatkb.writing import write_file, write_folder
 
 Graph = Any  # networkx.MultiDiGraph
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")

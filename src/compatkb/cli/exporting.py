@@ -42,7 +42,7 @@ def export(arguments: argparse.Namespace) -> int:
 def schema(arguments: argparse.Namespace) -> int:
     """Write the JSON Schemas of the data files, or say that they are stale."""
     from compatkb.export.schemas import ENDING, schema_files, stale
-    from compatkb.export.writing import write_folder
+    from compatkb.writing import write_folder
 
     folder = Path(arguments.out)
     if arguments.check:
@@ -94,7 +94,7 @@ def _csv(facts: Snapshot, out: str) -> int:
 
     from compatkb.export.bundle import csv_files, zip_bytes
     from compatkb.export.tables import read_tables
-    from compatkb.export.writing import write_file, write_folder
+    from compatkb.writing import write_file, write_folder
 
     files = csv_files(read_tables(facts))
     if out.endswith(".zip"):
@@ -105,7 +105,7 @@ def _csv(facts: Snapshot, out: str) -> int:
 
 
 def _emit(text: str, out: str | None) -> int:
-    from compatkb.export.writing import write_file
+    from compatkb.writing import write_file
 
     if out:
         write_file(Path(out), text.encode())

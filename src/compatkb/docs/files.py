@@ -3,8 +3,6 @@
 import difflib
 import os
 import re
-import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +10,7 @@ from typing import NamedTuple
 from compatkb.docs.filling import Filled, fill
 from compatkb.errors import DocumentError, UnavailableError, UsageError
 from compatkb.snapshot.read import Snapshot
+from compatkb.writing import write_file
 
 USUAL = ("README.md", "docs")
 _BOM = b"\xef\xbb\xbf"
@@ -82,23 +81,7 @@ def read_documents(facts: Snapshot, paths: Iterable[Path]) -> list[Document]:
 
 def write_document(document: Document) -> None:
     """Write a document as it should be, whole or not at all; a link stays a link, and the mode of the file is kept."""
-    target = document.path.resolve()
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".compatkb-")
-        new = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(document.after)
-                file.flush()
-                os.fsync(file.fileno())
-            new.chmod(mode)
-            new.replace(target)
-        except BaseException:
-            new.unlink()
-            raise
-    except OSError as error:
-        raise UnavailableError(f"{document.path}: cannot be written: {error.strerror}") from None
+    write_file(document.path, document.after)
 
 
 def diff_of(document: Document) -> str:

@@ -10,8 +10,8 @@ from compatkb.export.reading import Tables
 from compatkb.export.schema import FORMAT, TABLES
 from compatkb.export.tables import read_tables
 from compatkb.export.views import VIEWS
-from compatkb.export.writing import make_file
 from compatkb.snapshot.read import Snapshot
+from compatkb.writing import make_file
 
 APPLICATION = int.from_bytes(b"ckb\0", "big")
 """What SQLite stores in the file to say whose it is."""

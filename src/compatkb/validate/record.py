@@ -16,7 +16,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 
 from compatkb.errors import DataError, UnavailableError
-from compatkb.validate.evidence import replace_file
+from compatkb.writing import write_file
 
 FIELDS = ("Metadata-Version", "Name", "Version", "Requires-Python", "Requires-Dist", "Provides-Extra", "Dynamic")
 """The fields that resolution reads; without Provides-Extra an extra is dropped in silence, and answers flip."""
@@ -99,7 +99,7 @@ class Record:
             with self._locked(name):
                 page = self._pages[name]
                 lines = [line_of(wheel) for _, wheel in sorted((page or {}).items())]
-                replace_file(self.folder / f"{name}.jsonl", "".join(f"{line}\n" for line in lines))
+                write_file(self.folder / f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode())
         return len(changed)
 
     def _locked(self, name: str) -> threading.Lock:

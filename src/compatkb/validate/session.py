@@ -12,11 +12,12 @@ from compatkb.models import Level, Observation, Outcome
 from compatkb.snapshot.read import Snapshot
 from compatkb.validate.asking import save
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, replace_file, text_of, write_evidence
+from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.plan import Wanted, claimed
 from compatkb.validate.runner import Executor, run
+from compatkb.writing import write_file
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def validate(
     with Journal(workshop.folder / "journal.jsonl") as journal:
         seen = run(cells, check, workshop, executor, journal, progress)
         if out:
-            replace_file(out, text_of(seen))
+            write_file(out, text_of(seen).encode())
         else:
             write_evidence(workshop.data, merged(read_evidence(workshop.data), seen))
         journal.remove()
