@@ -1184,3 +1184,12 @@ def test_rules_are_documented() -> None:
     assert [name for name, _ in sections] == [check.NAME for check in CHECKS]
     for name, text in sections:
         assert all(f"**{word}.**" in text for word in ("What", "Why", "Example", "Mend")), name
+
+
+@pytest.mark.parametrize("path", sorted(good()))
+def test_missing_file_is_no_crash(path: str) -> None:
+    """Whichever file is missing, lint says what is wrong, and ends."""
+    data = good()
+    del data[path]
+    report = found(data)
+    assert report.findings or path.startswith(("images/", "index/"))

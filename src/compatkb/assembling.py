@@ -92,6 +92,8 @@ def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
 
 def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
     """Return why a term or a condition of a claim cannot be read, None where all can."""
+    if claim.when and claim.when.hardware and "hardware" not in knowledge.products:
+        return "there is no product hardware"
     pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
     for term in (claim.of, *claim.to, *pythons):
         product, spec = split_term(term)

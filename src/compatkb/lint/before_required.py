@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.findings import Finding, Severity
-from compatkb.knowledge import Edge, Knowledge, first_day
+from compatkb.knowledge import Edge, Knowledge, first_day, split_term
 from compatkb.lint.subject import Subject
 from compatkb.models import ImageFile, Kind
 
@@ -66,7 +66,10 @@ def _images(subject: Subject, knowledge: Knowledge, path: str, file: ImageFile) 
             listed[name] = min([*shown, *([listed[name]] if name in listed else [])], default=date.max)
     for number, tag in enumerate(file.tag):
         for position, held in enumerate(tag.contains):
-            product, mask = knowledge.mask(held.is_)
+            product, spec = split_term(held.is_)
+            if product not in knowledge.products:
+                continue  # rule `references` says so
+            mask = knowledge.matching(product, spec)
             first = _first(knowledge, product, mask)
             if first and tag.name in listed and listed[tag.name] < first:
                 message = f"{tag.name} was listed on {listed[tag.name]}, and {held.is_} came out only on {first}"
