@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from compatkb.errors import UnavailableError
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.record import Record
 from compatkb.validate.serving import Server, Visit
@@ -59,8 +60,10 @@ def _record(workshop: Workshop, channel: str) -> Record:
     """Return the record of a channel: the one that was named; else one of today, which the real index fills."""
     if workshop.record:
         return Record(workshop.record / channel)
-    from compatkb.validate.upstream import Index
-
+    try:
+        from compatkb.validate.upstream import Index
+    except ImportError:
+        raise UnavailableError("reading an index needs more; run: python -m pip install 'compatkb[validate]'") from None
     url = workshop.indexes.get(channel) or workshop.channels.get(channel, ("", ""))[1] or None
     return Record(workshop.cache / "record" / f"{workshop.today}" / channel, Index(url))
 
@@ -75,6 +78,12 @@ def _server(workshop: Workshop) -> Server:
             atexit.register(server.__enter__().__exit__)
             _servers[key] = server
         return _servers[key]
+
+
+def prepare(workshop: Workshop) -> None:
+    """Begin to serve, so that what is missing is said before the first cell; raises UnavailableError."""
+    if not (workshop.live or workshop.download):
+        _server(workshop)
 
 
 def save() -> None:

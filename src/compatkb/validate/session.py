@@ -10,7 +10,7 @@ from pathlib import Path
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.models import Level, Observation, Outcome
 from compatkb.snapshot.read import Snapshot
-from compatkb.validate.asking import save
+from compatkb.validate.asking import prepare, save
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
@@ -99,6 +99,8 @@ def validate(
 
     A run that was ended goes on where it stopped when it is started again with the same folder.
     """
+    if any(cell.level in (Level.PUBLISHED, Level.RESOLVE) for cell in cells):
+        prepare(workshop)
     with Journal(workshop.folder / "journal.jsonl") as journal:
         seen = run(cells, check, workshop, executor, journal, progress)
         if out:
