@@ -90,5 +90,4 @@ def save() -> None:
     """Write what the records of this process gained so far."""
     with _lock:
         for server in _servers.values():
-            for record in server.records.values():
-                record.save()
+            server.save()

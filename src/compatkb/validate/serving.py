@@ -7,6 +7,7 @@ import html
 import io
 import re
 import threading
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from urllib.parse import unquote
 from compatkb.errors import UnavailableError
 from compatkb.validate.record import Record, Wheel
 
+_PAUSE = 30.0  # seconds between saves: what a kill loses is read again
 LOOPBACK = str(IPv4Address(INADDR_LOOPBACK))
 _PATH = re.compile(r"/(\d+)/([^/]+)/(?:simple/([^/]+)/|w/([^/]+)/([^/]+?)(\.metadata)?)")
 
@@ -48,6 +50,8 @@ class Server:
 
     def __init__(self, records: Mapping[str, Record]) -> None:
         self.records = records
+        self._saved = time.monotonic()
+        self._saving = threading.Lock()
         self._visits: dict[str, Visit] = {}
         self._numbers = count(1)
         handler = type("Handler", (_Handler,), {"owner": self})
@@ -65,8 +69,15 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
-        for record in self.records.values():
-            record.save()
+        self.save()
+
+    def save(self, *, every: float = 0.0) -> None:
+        """Write what the records gained, unless that was done less than `every` seconds ago."""
+        with self._saving:
+            if time.monotonic() - self._saved >= every:
+                for record in self.records.values():
+                    record.save()
+                self._saved = time.monotonic()
 
     @contextmanager
     def visit(self) -> Iterator[Visit]:
@@ -78,6 +89,7 @@ class Server:
             yield visit
         finally:
             del self._visits[number]
+            self.save(every=_PAUSE)
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
         """Return status, content type and body for a path."""
