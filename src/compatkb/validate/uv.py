@@ -36,7 +36,7 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         pins, out = folder / "pins.in", folder / "pins.out"
         pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
-        words += ["--python-version", cell.python, "--python-platform", str(platform), "--output-file", str(out)]
+        words += ["--python-version", _patch(cell.python, workshop), "--python-platform", str(platform), "--output-file", str(out)]
         words += ["--default-index", asked.main] if asked.main else []
         words += ["--index", asked.extra, "--index-strategy", "unsafe-best-match"] if asked.extra else []
         words += [] if workshop.use_pip_config else ["--no-config"]
@@ -53,6 +53,12 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         return cell.saw(outcome, workshop.today, said, **seen)
 
 
+def _patch(minor: str, workshop: Workshop) -> str:
+    """Return the version of the interpreter at hand for a minor: a bare minor means its first release to uv."""
+    interpreter = workshop.interpreters.get(minor)
+    return version_of(interpreter) if interpreter else minor
+
+
 @cache
 def find_uv() -> str | None:
     """Return the uv beside this interpreter, or on the path."""
@@ -61,9 +67,9 @@ def find_uv() -> str | None:
 
 
 @cache
-def version_of(uv: str) -> str:
-    """Return uv's version."""
+def version_of(tool: str) -> str:
+    """Return the version that uv or an interpreter gives of itself."""
     with TemporaryDirectory() as name:
-        ended = run_limited([uv, "--version"], Path(name), isolated(Path(name)), 30, 100)
+        ended = run_limited([tool, "--version"], Path(name), isolated(Path(name)), 30, 100)
     match = re.search(r"\d+(?:\.\w+)+", ended.output)
     return match[0] if match else "unknown"
