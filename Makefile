@@ -45,12 +45,15 @@ generate: $(VENV)/made ## rewrite what is made from the models and tables: schem
 mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees, write docs/lint-mutations.md
 	PYTHONPATH=src $(BIN)/python tests/mutations.py
 
+soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
+	$(BIN)/python tests/differential.py --work .soak
+
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test docs generate mutations bench clean
-.PHONY: help run test docs generate mutations bench clean
-.PHONY: help run test docs generate mutations bench clean
+.PHONY: help run test docs generate mutations soak bench clean
+.PHONY: help run test docs generate mutations soak bench clean
+.PHONY: help run test docs generate mutations soak bench clean
