@@ -44,7 +44,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     skipped = open_claims(subject.files)
     edges: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+    every: dict[tuple[str, str], list[Edge]] = defaultdict(list)  # what index files say, too
     for edge in knowledge.edges:
+        every[edge.of, edge.to].append(edge)
         if knowledge.claims[edge.claim].origin is Origin.PEOPLE and edge.claim not in skipped and not edge.hardware:
             edges[edge.of, edge.to].append(edge)
     for seen in _newest(subject.seen):
@@ -52,6 +54,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         if observation.level not in _LOADED or observation.culprit:
             continue
         if observation.outcome in _FAILED:
+            if any(_denying(_met(knowledge, every, observation), cells_of(knowledge, observation))):
+                continue  # they are known not to go together, so no claim says that they do
             said, verb = _vouching(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "failed"
         elif observation.outcome is Outcome.OK:
             said, verb = _denying(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "worked"

@@ -162,7 +162,9 @@ def _observed(seen: Seen, known: _Known, subject: Subject) -> Iterator[str]:
         if (kind, name) not in known:
             yield f"{name} is no channel" if kind == CHANNEL else f"{name} is no known {kind}"
     disputes = {dispute.id for file in subject.documents for dispute in _disputes_of(file.record)}
-    if observation.culprit and observation.culprit not in subject.claims and observation.culprit not in disputes:
+    read = subject.knowledge.claims if subject.knowledge else {}  # those that an index file makes, too
+    named = observation.culprit
+    if named and named not in subject.claims and named not in read and named not in disputes:
         yield f"culprit {observation.culprit} is no claim and no dispute"
 
 
