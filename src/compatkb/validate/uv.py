@@ -36,7 +36,8 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         pins, out = folder / "pins.in", folder / "pins.out"
         pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
-        words += ["--python-version", _patch(cell.python, workshop), "--python-platform", str(platform), "--output-file", str(out)]
+        words += ["--python-version", _patch(cell.python, workshop), "--python-platform", str(platform)]
+        words += ["--output-file", str(out)]
         words += ["--default-index", asked.main] if asked.main else []
         words += ["--index", asked.extra, "--index-strategy", "unsafe-best-match"] if asked.extra else []
         words += [] if workshop.use_pip_config else ["--no-config"]
