@@ -57,6 +57,9 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+IMAGES = "images/intel-extension-for-pytorch.toml"
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "expected"),
     [
@@ -67,6 +70,17 @@ def data(tmp_path: Path) -> Path:
         pytest.param("products/torch.toml", 'version = "2.15.0"', 'version = "2.15.x"', "not a PEP 440", id="bad-version"),
         pytest.param("products/ipex.toml", 'to = ["torch"]', 'to = ["tourch"]', "tourch is no product", id="no-such-product"),
         pytest.param("routes.toml", 'id = "native"', "id = 5", "routes.toml:2", id="line-is-named"),
+        pytest.param(IMAGES, 'same-as = "', 'same-as = "no-', "is no tag of this file", id="same-as-no-tag"),
+        pytest.param(
+            IMAGES, 'same-as = "2.8.10-xpu-pip-base"', 'same-as = "2.8.10-xpu"', "leads back to itself", id="same-as-itself"
+        ),
+        pytest.param(
+            "products/torchvision.toml",
+            "[[claim]]\n",
+            '[[claim]]\nid = "x"\nkind = "needs"\nof = "torchvision"\nto = ["torch"]\nsources = ["nosuch"]\n\n[[claim]]\n',
+            "claim x: source nosuch is not defined",
+            id="no-such-source",
+        ),
     ],
 )
 def test_broken_data_name_file_and_field(

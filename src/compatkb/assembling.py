@@ -46,12 +46,19 @@ def build_knowledge(files: Files) -> Knowledge:
         for claim in file.claim:
             if claim.id in knowledge.claims:
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
+            folder = "features" if file.product.role is Role.FEATURE else "products"
+            problems += [
+                f"{folder}/{file.product.id}.toml: claim {claim.id}: source {name} is not defined"
+                for name in claim.sources
+                if name not in file.source
+            ]
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
             if unreadable := _unreadable(knowledge, claim):
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
             else:
                 knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
     problems += _unreadable_terms(knowledge)
+    problems += tag_problems(files)
     _imply(knowledge, problems)
     place(knowledge)
     lost = lost_claims(files)
@@ -128,6 +135,20 @@ def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]
                 knowledge.matching(product, spec)
         except ValueError as error:
             yield f"{where}: {record}: {term}: {error}"
+
+
+def tag_problems(files: Files) -> Iterator[str]:
+    """Yield the image tags that say that they are the same as one that is not there, or in the end as themselves."""
+    for file in files.images:
+        tags = {tag.name: tag.same_as for tag in file.tag}
+        for name, same in tags.items():
+            seen = {name}
+            while same is not None and same not in seen and same in tags:
+                seen.add(same)
+                same = tags[same]
+            if same is not None:
+                what = "leads back to itself" if same in seen else "is no tag of this file"
+                yield f"images/{file.repository.id}.toml: tag {name}: same-as {same} {what}"
 
 
 def _grid(by_id: dict[str, ProductFile]) -> Grid:

@@ -22,13 +22,14 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
                 holding.setdefault(row["image"], {})[product] = row["basis"]
     apart = next(route.without for route in facts.routes if route.id == stack.route)
     others = {row["image"] for product in apart for row in facts.rows("select image from content where product = ?", product)}
+    families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
     found = []
     for number, bases in sorted(holding.items()):
         if len(bases) < len(wanted) or number in others:
             continue
         row = facts.rows("select repository, name, device, runs from image where id = ?", number)[0]
         runs = [run for run in json.loads(row["runs"]) if run[0] <= as_of]
-        if row["device"] != stack.device or not runs:
+        if row["device"] != stack.device or not runs or not _runs_on(facts, number, families):
             continue
         found.append(
             {
@@ -40,6 +41,13 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
             }
         )
     return found
+
+
+def _runs_on(facts: Snapshot, image: int, families: set[str]) -> bool:
+    """Return whether an image holds a system of one of these families, or does not say which one it holds."""
+    rows = facts.rows("select mask from content where image = ? and product = 'os'", image)
+    held = [e.version for row in rows for e in facts.elements("os") if int(row["mask"], 16) >> e.idx & 1]
+    return not held or any(families & {system, *facts.wider.get(system, ())} for system in held)
 
 
 def _alike(one: Element, other: Element) -> bool:

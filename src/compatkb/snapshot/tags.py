@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from compatkb.knowledge import Knowledge, split_term
+from compatkb.models import ImageFile, Tag
 from compatkb.snapshot.cells import Row
 from compatkb.snapshot.citation import cite_text, cite_url, dumps
 
@@ -34,10 +35,7 @@ def images(knowledge: Knowledge) -> Iterator[Row]:
 def contents(knowledge: Knowledge) -> Iterator[Row]:
     """Yield what image tags hold; a tag that is the same as another holds what that one does."""
     for number, (file, tag) in enumerate((f, t) for f in knowledge.files.images for t in f.tag):
-        base = tag
-        while not base.contains and base.same_as:
-            base = next(t for t in file.tag if t.name == base.same_as)
-        for contained in base.contains:
+        for contained in same_tag(file, tag).contains:
             product, spec = split_term(contained.is_)
             mask = knowledge.matching(product, spec) if product in knowledge.products else 0
             yield {
@@ -47,3 +45,13 @@ def contents(knowledge: Knowledge) -> Iterator[Row]:
                 "spec": spec,
                 "basis": str(contained.basis),
             }
+
+
+def same_tag(file: ImageFile, tag: Tag) -> Tag:
+    """Return the tag whose contents a tag has, itself where it names no other; `tag_problems` finds what leads nowhere."""
+    tags = {other.name: other for other in file.tag}
+    for _ in file.tag:
+        if tag.contains or tag.same_as is None:
+            break
+        tag = tags.get(tag.same_as, tag)
+    return tag
