@@ -74,6 +74,9 @@ def _observed(
         return cell.saw(Outcome.OK, workshop.today, yanked, digest=_digest(pins), **more)
     if asked.lacking:
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.lacking, **more)
+    if "no such option" in ended.output:
+        reason = f"pip {tools['pip']}, the newest for Python {cell.python}, cannot resolve without installing"
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason, **more)
     outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
     return cell.saw(outcome, workshop.today, said, **more)
 
