@@ -1,0 +1,61 @@
+"""The level `run`: after the import, the workload of every product that has one, its numbers compared."""
+
+import re
+from pathlib import Path
+
+from compatkb.models import Observation, Outcome
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.environment import Environment, Refusal, environment
+from compatkb.validate.importing import Trial, attempt, import_all
+from compatkb.validate.messages import decisive, shortened
+from compatkb.validate.proofs import proofs, subjects_of
+
+
+def check_run(cell: Cell, workshop: Workshop) -> Observation:
+    """Install the builds of a cell, import them, run their workloads, and return what was seen."""
+    try:
+        with environment(cell, workshop) as made:
+            trial, seen = import_all(cell, made)
+            return run_all(cell, made) if trial.finished else seen
+    except Refusal as refusal:
+        return cell.saw(refusal.outcome, workshop.today, refusal.detail)
+
+
+def run_all(cell: Cell, made: Environment) -> Observation:
+    """Run the workloads of a cell's products; raises Refusal where there is none or the time was up."""
+    scripts = [(s.product, s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
+    if not scripts:
+        raise Refusal(Outcome.NOT_CHECKED, "no product of this cell has a workload")
+    features = features_here(made.workshop.data)
+    more = {"tools": made.tools, "digest": made.digest, "features": features}
+    said = []
+    for product, script in scripts:
+        trial = attempt(made, "run", str(script), *features)
+        if trial.ended.stopped:
+            raise Refusal(Outcome.NOT_CHECKED, f"{product}: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
+        wrong = [fact for fact in trial.all("check") if not fact["ok"]]
+        if wrong:
+            words = ", ".join(f"{f['check']} is off by {f['error']:.3g}, allowed {f['tolerance']:.3g}" for f in wrong)
+            return cell.saw(Outcome.FAILED_RUN, made.workshop.today, f"{product}: {words}", **more)
+        if not trial.finished:
+            return cell.saw(Outcome.FAILED_RUN, made.workshop.today, trial.failure(made), **more)
+        said.append(_summary(product, trial, made))
+    return cell.saw(Outcome.OK, made.workshop.today, shortened("; ".join(said)), **more)
+
+
+def _summary(product: str, trial: Trial, made: Environment) -> str:
+    checked = [str(fact["check"]) for fact in trial.all("check")]
+    notes = [f"{fact['note']} {fact['value']}" for fact in trial.all("note")]
+    skipped = [f"not tried: {fact['skipped']} ({made.tidy(' '.join(str(fact['reason']).split()))[:160]})" for fact in trial.all("skipped")]
+    return f"{product}: " + ", ".join([*checked, *notes, *skipped])
+
+
+def features_here(data: Path) -> tuple[str, ...]:
+    """Return which of the processor's features that matter this machine has."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    found = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.M)
+    flags = set(found[1].split()) if found else set()
+    return tuple(sorted(flags & set(proofs(data).features)))
