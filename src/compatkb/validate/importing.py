@@ -41,9 +41,10 @@ class Trial:
         how = self.ended.how
         if failed := self.all("failed"):
             fact = failed[-1]
-            how = f"SystemExit {fact['code']}" if fact["failed"] == "SystemExit" else str(fact["failed"])
+            how = f"SystemExit {fact['code']}" if fact["failed"] == "SystemExit" else f"{fact['failed']}: {' '.join(str(fact['message']).split())[:300]}"
         said = decisive(made.tidy(self.ended.output))
-        return shortened(f"{Path(where).stem}: {how}: {said}" if said else f"{Path(where).stem}: {how}")
+        words = said if how in said else f"{how}: {said}" if said else how
+        return shortened(f"{Path(where).stem}: {words}")
 
 
 def check_import(cell: Cell, workshop: Workshop) -> Observation:
@@ -79,7 +80,7 @@ def attempt(made: Environment, *words: str) -> Trial:
     """Run the probe in an environment."""
     result = made.folder / "result.jsonl"
     result.unlink(missing_ok=True)
-    ended = made.run([str(made.python), "-I", str(PROBE), str(result), *words])
+    ended = made.run([str(made.python), "-I", "-u", str(PROBE), str(result), *words])
     text = result.read_text(encoding="utf-8", errors="replace") if result.is_file() else ""
     facts = []
     for line in text.split("\n")[:-1]:

@@ -74,7 +74,9 @@ def run_limited(
         )
     except OSError as error:
         return Ended(127, f"{words[0]}: {error.strerror}", "")
-    for limit, value in ((resource.RLIMIT_FSIZE, megabytes << 20), (resource.RLIMIT_CORE, 0)):
+    cpu = int(seconds * (os.cpu_count() or 1)) + 1  # should we be killed ourselves, it does not run for ever
+    limits = ((resource.RLIMIT_FSIZE, megabytes << 20), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, cpu))
+    for limit, value in limits:
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process.pid, limit, (value, value))
     kept = _Kept()

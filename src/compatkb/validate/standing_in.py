@@ -1,0 +1,106 @@
+"""Runs files of a package beside a stand-in for another one that has only a version, with the target's interpreter.
+
+python standing_in.py RESULT FOLDER PACKAGE OTHER VERSION
+Modules of the package that were not taken out of its wheel, and all of OTHER, are stand-ins that take whatever is done
+with them, so that the package gets as far as its own checks.
+"""
+
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import sys
+import types
+
+
+class Meta(type):
+    """Makes a class that has every attribute."""
+
+    def __getattr__(cls, name):  # type: ignore[no-untyped-def]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Anything
+
+    def __call__(cls, *words, **more):  # type: ignore[no-untyped-def]
+        return Anything if cls is Anything else super().__call__()
+
+    def __getitem__(cls, key):  # type: ignore[no-untyped-def]
+        return Anything
+
+    def __iter__(cls):  # type: ignore[no-untyped-def]
+        return iter(())
+
+
+class Anything(metaclass=Meta):
+    """Whatever a stand-in is asked for."""
+
+
+class Module(types.ModuleType):
+    """A module that has every attribute."""
+
+    __all__ = ()
+    __path__ = ()
+
+    def __getattr__(self, name):  # type: ignore[no-untyped-def]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Anything
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a stand-in for what the folder does not hold."""
+
+    def __init__(self, folder, package, other, version):  # type: ignore[no-untyped-def]
+        self.folder, self.package, self.other, self.version = folder, package, other, version
+
+    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+        """Return the spec of a stand-in, or nothing."""
+        top = name.partition(".")[0]
+        taken = os.path.join(self.folder, *name.split("."))
+        if top not in (self.package, self.other) or os.path.exists(taken + ".py") or os.path.isdir(taken):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):  # type: ignore[no-untyped-def]
+        """Return the stand-in."""
+        return Module(spec.name)
+
+    def exec_module(self, module):  # type: ignore[no-untyped-def]
+        """Give the other package its version."""
+        if module.__name__ == self.other:
+            module.__version__ = self.version
+
+
+def main(result, folder, package, other, version):  # type: ignore[no-untyped-def]
+    """Import the package, and write to RESULT which of its lines it reached or how it ended."""
+    sys.path.insert(0, folder)
+    sys.meta_path.insert(0, Finder(folder, package, other, version))
+    head = os.path.join(folder, package, "__init__.py")
+    with open(result, "a", encoding="utf-8") as file:
+
+        def say(**fact):  # type: ignore[no-untyped-def]
+            file.write(json.dumps(fact, default=str) + "\n")
+            file.flush()
+
+        try:
+            __import__(package)
+            say(done=package)
+        except BaseException as error:
+            frame = error.__traceback__
+            while frame is not None:
+                if frame.tb_frame.f_code.co_filename == head:
+                    say(line=frame.tb_lineno)
+                frame = frame.tb_next
+            code = error.code if isinstance(error, SystemExit) else None
+            say(failed=type(error).__name__, message=str(error)[:500], code=code)
+            if isinstance(error, SystemExit):
+                raise
+            import traceback
+
+            traceback.print_exc()
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
