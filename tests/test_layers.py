@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
     ("errors", "words", "versions", "snapshot.schema"),
     ("models.base",),
-    ("models.product", "models.index", "models.image", "models.evidence"),
+    ("models.product", "models.index", "models.image", "models.evidence", "models.proofs"),
     ("models",),
     ("loader", "canonical", "platforms"),
     ("knowledge",),
@@ -37,7 +37,11 @@ LAYERS = (
     ("asking",),
     ("api",),
     ("validate", "validate.cell"),
-    ("validate.evidence",),
+    ("validate.evidence", "validate.limits", "validate.messages", "validate.proofs", "validate.ranges"),
+    ("validate.probe", "validate.standing_in", "validate.environment"),
+    ("validate.stubs",),
+    ("validate.importing",),
+    ("validate.running", "validate.gate"),
     ("validate.journal",),
     ("validate.runner", "validate.levels", "validate.plan"),
     ("validate.session",),
@@ -69,7 +73,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 LEVEL = {name: number for number, names in enumerate(LAYERS) for name in names}
-LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.completion")}
+LAZY = {("cli.parser", "cli.commands"), ("cli.parser", "cli.validating"), ("cli.parser", "cli.completion")}
 
 
 def test_every_module_has_a_layer() -> None:

@@ -16,11 +16,12 @@ from loopback import Index, serve, wheel
 from compatkb.models import Level, Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import find_uv, here
-from compatkb.validate.gating import check_gate
-from compatkb.validate.importing import check_import
+from compatkb.validate.gate import check as check_gate
+from compatkb.validate.importing import check as check_import
 from compatkb.validate.limits import KEPT, isolated, run_limited
 from compatkb.validate.messages import decisive, tidy
-from compatkb.validate.running import check_both, check_run
+from compatkb.validate.running import check as check_run
+from compatkb.validate.running import check_both
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 REJECTS = "needs to work with PyTorch"
@@ -46,7 +47,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = (ROOT / "data" / "proofs.toml").read_text(encoding="utf-8")
     (folder / "proofs.toml").write_text(text.replace('path = "/dev/dri/renderD*"\n', ""), encoding="utf-8")
     (folder / "workloads").mkdir()
-    script = 'import torch\ncheck("sum", torch.total(), 3.0, 1e-6)\nnote("features", len(features))\nskip("compile", "not here")\n'
+    script = (
+        'import torch\ncheck("sum", torch.total(), 3.0, 1e-6)\nnote("features", len(features))\nskip("compile", "not here")\n'
+    )
     (folder / "workloads" / "torch.py").write_text(script, encoding="utf-8")
     return folder
 
@@ -81,7 +84,7 @@ def test_builds_with_local_labels_are_imported(index: Index, workshop: Workshop,
     seen = check_import(cell(data, index="pytorch-xpu", device="xpu", **wanted), workshop)
     assert (seen.outcome, seen.index, seen.device) == ("ok", "pytorch-xpu", "xpu")
     assert seen.detail == "torch 8.0.0+xpu; intel_extension_for_pytorch 8.0.10+xpu"
-    assert set(seen.tools) == {"python", "uv"}
+    assert set(seen.tools) == {"glibc", "python", "uv"}
     assert len(seen.digest) == 64
     assert not list(workshop.folder.iterdir())
 
@@ -124,12 +127,8 @@ def test_hanging_import_is_killed_with_its_children(index: Index, workshop: Work
     seen = check_import(cell(data, torch="8.2.0"), Workshop(**{**vars(workshop), "seconds": 8.0}))
     assert time.monotonic() - start < 30
     assert (seen.outcome, "stopped after" in seen.detail) == ("not-checked", True)
-    with pytest.raises(ProcessLookupError):
-        for _ in range(50):
-            os.kill(int(left.read_text()), 0)
-            if "Z" in Path(f"/proc/{left.read_text()}/stat").read_text().split(")")[1][:3]:
-                raise ProcessLookupError
-            time.sleep(0.1)
+    status = Path(f"/proc/{left.read_text()}/stat")
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
     assert not list(workshop.folder.iterdir())
 
 
@@ -218,7 +217,9 @@ def test_hostile_wheels(index: Index, workshop: Workshop, data: Path, tmp_path: 
 def test_pins_are_put_together_whatever_their_metadata_say(index: Index, workshop: Workshop, data: Path) -> None:
     """Import is about the code: a companion that asks for another torch is installed beside this one; pip refuses."""
     index.add("torch", "8.7.0", "")
-    index.add("torchvision", "8.7.0", "raise RuntimeError('operator torchvision::nms does not exist')", requires=("torch==8.6.9",))
+    index.add(
+        "torchvision", "8.7.0", "raise RuntimeError('operator torchvision::nms does not exist')", requires=("torch==8.6.9",)
+    )
     pair = cell(data, torch="8.7.0", torchvision="8.7.0")
     seen = check_import(pair, workshop)
     assert seen.outcome is Outcome.FAILED_IMPORT
@@ -271,7 +272,7 @@ import nothing_such
 
 
 def test_gate_runs_the_shipped_check_alone(index: Index, workshop: Workshop, data: Path) -> None:
-    """The check is read in parts of the wheel, rejects or passes a version, and is not claimed to pass where it is not reached."""
+    """The check is read in parts of the wheel; it rejects a version, passes it, or is not reached, which says nothing."""
     heavy = {f"intel_extension_for_pytorch/{n}.bin": os.urandom(1 << 20) for n in range(4)}
     files = {"intel_extension_for_pytorch/_version.py": 'own = "8."', **heavy}
     index.add(IPEX, "8.1.0", GATE, files=files)
@@ -313,13 +314,21 @@ def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, 
     (tmp_path / "real.map").write_text("libcudart.so.12 { global: cudaCount; };")
     real, user = tmp_path / "libcudart.so.12", tmp_path / "libtorch.so"
     script = f"-Wl,--version-script={tmp_path / 'real.map'}"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", script, "-o", real, tmp_path / "real.c"], check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", script, "-o", real, tmp_path / "real.c"], check=True
+    )
     (tmp_path / "user.c").write_text("int cudaCount(void); int count(void) { return cudaCount(); }")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
-    load = "import ctypes, os\nassert ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'lib', 'libtorch.so')).count() == 100"
-    load += "\nimport importlib.metadata as m; assert 'nvidia-cuda-runtime' not in {d.metadata['Name'] for d in m.distributions()}"
+    load = (
+        "import ctypes, os\nassert ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'lib', 'libtorch.so')).count() == 100"
+    )
+    load += (
+        "\nimport importlib.metadata as m; assert 'nvidia-cuda-runtime' not in {d.metadata['Name'] for d in m.distributions()}"
+    )
     index.add("nvidia-cuda-runtime", "12.0", "raise SystemError")
-    index.add("torch", "8.12.0", load, files={"torch/lib/libtorch.so": user.read_bytes()}, requires=("nvidia-cuda-runtime==12.0",))
+    index.add(
+        "torch", "8.12.0", load, files={"torch/lib/libtorch.so": user.read_bytes()}, requires=("nvidia-cuda-runtime==12.0",)
+    )
     plain = cell(data, torch="8.12.0")
     stubbed = Cell(plain.level, plain.tool, plain.packages, plain.python, plain.platform, stubbed=True)
     seen = check_import(stubbed, workshop)
@@ -332,8 +341,10 @@ def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, 
 def test_messages_carry_no_path_of_this_machine() -> None:
     """What is kept of an output is the sentence that decides, without colours, paths or addresses in memory."""
     text = (
-        "\x1b[31mERROR! wrong\x1b[0m\nTraceback (most recent call last):\n  File \"/home/me/x.py\", line 1\n"
-        "OSError: /home/me/env/lib/python3.11/site-packages/torchaudio/lib/libtorchaudio.so: undefined symbol: _ZN3c10 at 0x7f00aa11bb22\n"
+        '\x1b[31mERROR! wrong\x1b[0m\nTraceback (most recent call last):\n  File "/home/me/x.py", line 1\n'
+        "OSError: /home/me/env/lib/python3.11/site-packages/torchaudio/lib/libtorchaudio.so: "
+        "undefined symbol: _ZN3 at 0x7f00aa11\n"
     )
     said = decisive(tidy(text))
-    assert said == "ERROR! wrong | OSError: site-packages/torchaudio/lib/libtorchaudio.so: undefined symbol: _ZN3c10 at 0x..."
+    where = "site-packages/torchaudio/lib/libtorchaudio.so"
+    assert said == f"ERROR! wrong | OSError: {where}: undefined symbol: _ZN3 at 0x..."

@@ -6,7 +6,12 @@ import torch
 
 torch.manual_seed(0)
 model = torch.nn.Sequential(
-    torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)
+    torch.nn.Conv2d(3, 8, 3),
+    torch.nn.ReLU(),
+    torch.nn.Flatten(),
+    torch.nn.Linear(8 * 14 * 14, 32),
+    torch.nn.ReLU(),
+    torch.nn.Linear(32, 10),
 ).eval()
 image = torch.rand(4, 3, 16, 16)
 with torch.no_grad():

@@ -28,4 +28,3 @@ with torch.no_grad():
 check(name, got, wanted, 0.1)
 
 note("layers", ",".join(sorted({type(m).__name__ for m in quantized.modules()} - {"Sequential", "ReLU"}))[:80])
-

@@ -19,12 +19,12 @@ from packaging.utils import canonicalize_name
 
 from compatkb.models import Outcome
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.limits import Ended, isolated, run_limited
+from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
-from compatkb.validate.proofs import channel_words, proofs, subjects
+from compatkb.validate.proofs import channel_words, listed_systems, proofs, subjects
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """The environment could not be made; carries the outcome of the cell and why."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
@@ -42,6 +42,7 @@ class Environment:
     deadline: float
     tools: dict[str, str] = field(default_factory=dict)
     digest: str = ""
+    cached: int = 0  # bytes of the shared cache when it began
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -59,11 +60,15 @@ class Environment:
         """The folder of its packages."""
         return next(iter(self.root.glob("lib/python*/site-packages")))
 
+    def taken(self) -> int:
+        """Return the bytes of the folder, and those that the shared cache has gained since the environment was begun."""
+        return size_of(self.folder) + max(0, size_of(self.workshop.cache) - self.cached)
+
     def run(self, words: Sequence[str], **more: str) -> Ended:
         """Run a command in the folder, within what is left of the cell's time and within its disk."""
         left = max(0.1, self.deadline - time.monotonic())
         variables = isolated(self.folder, **self.variables, **more)
-        return run_limited(words, self.folder, variables, left, self.workshop.megabytes, self.workshop.cache)
+        return run_limited(words, self.folder, variables, left, self.workshop.megabytes, self.taken)
 
     def run_quietly(self, words: Sequence[str]) -> str:
         """Return all that a trusted tool prints, however much; nothing where it fails."""
@@ -82,22 +87,30 @@ class Environment:
 
 def here(data: Path) -> str:
     """Return the platform of this machine as evidence names it: a system of data/products/os.toml and the architecture."""
-    import tomllib
+    return f"{next(iter(_systems(data)))}-{platform.machine().lower()}"
 
+
+def _systems(data: Path) -> list[str]:
+    """Return this machine's system and the families that it belongs to, the narrowest first."""
     try:
         release = platform.freedesktop_os_release()
     except OSError:
         release = {}
-    listed = tomllib.loads((data / "products" / "os.toml").read_text(encoding="utf-8")).get("release", ())
-    names = {str(entry["version"]) for entry in listed}
-    name = release.get("ID", "") + release.get("VERSION_ID", "")
-    return f"{name if name in names else platform.system().lower()}-{platform.machine().lower()}"
+    families = listed_systems(data)
+    found, left = [], [release.get("ID", "") + release.get("VERSION_ID", ""), platform.system().lower()]
+    while left:
+        name = left.pop(0)
+        if name in families and name not in found:
+            found.append(name)
+            left += families[name]
+    return found or [platform.system().lower()]
 
 
 def reachable(cell: Cell, workshop: Workshop) -> str:
     """Return why a cell cannot be tried on this machine, or nothing."""
-    if cell.platform != (machine := here(workshop.data)):
-        return f"this machine is {machine}"
+    system, _, arch = cell.platform.rpartition("-")
+    if system not in _systems(workshop.data) or arch != platform.machine().lower():
+        return f"this machine is {here(workshop.data)}"
     device = next((d for d in proofs(workshop.data).device if d.id == cell.device), None)
     if device is None or (device.path and not glob.glob(device.path)):
         return f"this machine has no device {cell.device}"
@@ -108,14 +121,18 @@ def reachable(cell: Cell, workshop: Workshop) -> str:
 
 @contextmanager
 def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
-    """Make the environment of a cell, and remove it afterwards; raises Refusal where there can be none."""
+    """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
     if reason := reachable(cell, workshop):
-        raise Refusal(Outcome.NOT_CHECKED, reason)
+        raise RefusedError(Outcome.NOT_CHECKED, reason)
     for path in (workshop.folder, workshop.cache):
         path.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=workshop.folder, prefix="cell-"))
     try:
         made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
+        made.cached = size_of(workshop.cache)
+        made.tools["glibc"] = platform.libc_ver()[1] or "none"
+        if cell.platform != here(workshop.data):
+            made.tools["os"] = here(workshop.data)
         tool = None if workshop.use_pip_config else find_uv()
         (_install_uv if tool else _install_pip)(cell, made, tool or sys.executable)
         yield made
@@ -154,7 +171,9 @@ def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
 def _install_pip(cell: Cell, made: Environment, python: str) -> None:
     """Let pip install the pins; it refuses where metadata object."""
     if cell.stubbed:
-        raise Refusal(Outcome.NOT_CHECKED, "an environment with stubbed libraries needs uv; run: python -m pip install uv")
+        raise RefusedError(
+            Outcome.NOT_CHECKED, "an environment with stubbed libraries needs uv; run: python -m pip install uv"
+        )
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     if not made.workshop.use_pip_config:
         made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.workshop.cache / "pip")}
@@ -193,7 +212,9 @@ def _version_of(made: Environment, words: list[str]) -> str:
     return found[0] if found else "unknown"
 
 
-UNREACHABLE = re.compile(r"error sending request|[Cc]ould not connect|timed out|[Tt]imeout|dns error|Connection|HTTP status|redirect|50[0-9] ")
+UNREACHABLE = re.compile(
+    r"error sending request|[Cc]ould not connect|timed out|[Tt]imeout|dns error|Connection|HTTP status|redirect|50[0-9] "
+)
 ABSENT = re.compile(
     r"no version of|not found in the (?:package registry|provided)|no wheels|No matching distribution|no usable wheels"
     r"|is available|Could not find a version"
@@ -202,20 +223,20 @@ CONFLICT = re.compile(r"No solution found|ResolutionImpossible|[Cc]onflict")
 
 
 def _must(ended: Ended, made: Environment, cell: Cell) -> None:
-    """Raise Refusal unless a step of the installation succeeded."""
+    """Raise RefusedError unless a step of the installation succeeded."""
     if ended.ok:
         return
     text = made.tidy(ended.output)
     lines = " ".join(" ".join(text.split()).split("hint:")[0].split())
     detail = shortened(f"installation: {ended.how}: {lines}")
     if ended.stopped or UNREACHABLE.search(text):
-        raise Refusal(Outcome.NOT_CHECKED, detail)
+        raise RefusedError(Outcome.NOT_CHECKED, detail)
     pinned = "|".join(re.escape(name) for name, _ in cell.packages)
     if ABSENT.search(text) and re.search(rf"(?:{pinned})", text) and "depends on" not in text:
-        raise Refusal(Outcome.NOT_FOUND, detail)
+        raise RefusedError(Outcome.NOT_FOUND, detail)
     if CONFLICT.search(text):
-        raise Refusal(Outcome.CONFLICT, detail)
-    raise Refusal(Outcome.NOT_CHECKED, detail)
+        raise RefusedError(Outcome.CONFLICT, detail)
+    raise RefusedError(Outcome.NOT_CHECKED, detail)
 
 
 def modules_of(cell: Cell, workshop: Workshop) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from compatkb.models import Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.environment import Environment, Refusal, environment, modules_of
+from compatkb.validate.environment import Environment, RefusedError, environment, modules_of
 from compatkb.validate.limits import Ended
 from compatkb.validate.messages import decisive, remarks, shortened
 from compatkb.validate.stubs import add_stubs
@@ -41,32 +41,36 @@ class Trial:
         how = self.ended.how
         if failed := self.all("failed"):
             fact = failed[-1]
-            how = f"SystemExit {fact['code']}" if fact["failed"] == "SystemExit" else f"{fact['failed']}: {' '.join(str(fact['message']).split())[:300]}"
+            how = (
+                f"SystemExit {fact['code']}"
+                if fact["failed"] == "SystemExit"
+                else f"{fact['failed']}: {' '.join(made.tidy(str(fact['message'])).split())[:300]}"
+            )
         said = decisive(made.tidy(self.ended.output))
         words = said if how in said else f"{how}: {said}" if said else how
         return shortened(f"{Path(where).stem}: {words}")
 
 
-def check_import(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: Cell, workshop: Workshop) -> Observation:
     """Install the builds of a cell, import every product, and return what was seen."""
     try:
         with environment(cell, workshop) as made:
             _, seen = import_all(cell, made)
             return seen
-    except Refusal as refusal:
+    except RefusedError as refusal:
         return cell.saw(refusal.outcome, workshop.today, refusal.detail)
 
 
 def import_all(cell: Cell, made: Environment) -> tuple[Trial, Observation]:
-    """Import every product of a cell in its environment; raises Refusal where that says nothing."""
+    """Import every product of a cell in its environment; raises RefusedError where that says nothing."""
     if cell.stubbed:
         add_stubs(made)
     modules = [module for _, module in modules_of(cell, made.workshop)]
     if not modules:
-        raise Refusal(Outcome.NOT_CHECKED, "no package of this cell has a module that can be imported")
+        raise RefusedError(Outcome.NOT_CHECKED, "no package of this cell has a module that can be imported")
     trial = attempt(made, "import", *modules)
     if trial.ended.stopped:
-        raise Refusal(Outcome.NOT_CHECKED, f"import: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
+        raise RefusedError(Outcome.NOT_CHECKED, f"import: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
     _same(cell, trial)
     more = {"tools": made.tools, "digest": made.digest}
     if not trial.finished:
@@ -94,7 +98,7 @@ def attempt(made: Environment, *words: str) -> Trial:
 
 
 def _same(cell: Cell, trial: Trial) -> None:
-    """Raise Refusal where the environment holds another version than the cell asks for."""
+    """Raise RefusedError where the environment holds another version than the cell asks for."""
     told = trial.all("installed")
     installed = told[0]["installed"] if told else {}
     there = {str(canonicalize_name(name)): str(version) for name, version in installed.items()}
@@ -105,4 +109,4 @@ def _same(cell: Cell, trial: Trial) -> None:
         except InvalidVersion:
             same = got == version
         if not same:
-            raise Refusal(Outcome.NOT_CHECKED, f"{name} {version} was asked for, and the wheel calls itself {got}")
+            raise RefusedError(Outcome.NOT_CHECKED, f"{name} {version} was asked for, and the wheel calls itself {got}")

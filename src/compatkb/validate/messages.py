@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 
 LONGEST = 700
-ERROR = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)\b.*|.*\b(?:ERROR|error:|FATAL|Fatal).*|.*\bundefined symbol\b.*)$")
+ERROR = re.compile(
+    r"^(?:[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)\b.*|.*\b(?:ERROR|error:|FATAL|Fatal).*|.*\bundefined symbol\b.*)$"
+)
 REMARK = re.compile(r"\b(?:\w*Warning|WARNING|ERROR|compiled using)\b")
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

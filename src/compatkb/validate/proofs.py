@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from packaging.utils import canonicalize_name
 from pydantic import ValidationError
@@ -27,7 +28,7 @@ class Subject:
 @cache
 def subjects(data: Path) -> dict[str, Subject]:
     """Return the products of a data directory by distribution, each name in its canonical form."""
-    found = {}
+    found: dict[str, Subject] = {}
     for path in sorted((data / "products").glob("*.toml")):
         content = _read(path)
         head = content.get("product")
@@ -40,7 +41,7 @@ def subjects(data: Path) -> dict[str, Subject]:
         builds = [build for release in content.get("release", ()) for build in release.get("build", ())]
         for name in {head.get("distribution"), *(build.get("distribution") for build in builds)} - {None}:
             found[canonicalize_name(str(name))] = subject
-    return dict(found)
+    return found
 
 
 def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple[str, str, Subject]]:
@@ -48,6 +49,13 @@ def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple
     known = subjects(data)
     found = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]
     return sorted(found, key=lambda item: (item[2].rank, item[0]))
+
+
+@cache
+def listed_systems(data: Path) -> dict[str, tuple[str, ...]]:
+    """Return the systems of data/products/os.toml, each with the families that it is part of."""
+    listed = _read(data / "products" / "os.toml").get("release", ())
+    return {str(entry["version"]): tuple(entry.get("part-of", ())) for entry in listed}
 
 
 @cache
@@ -75,7 +83,7 @@ def channel_words(data: Path, channel: str) -> tuple[str, str] | None:
     return (str(found.style), found.url) if found and found.url else None
 
 
-def _read(path: Path) -> dict[str, object]:  # type: ignore[explicit-any, unused-ignore]
+def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -85,7 +85,9 @@ class Remote(io.RawIOBase):
         return len(body)
 
 
-def find_wheel(session: requests.Session, index: str | None, name: str, version: str, tags: Iterable[str]) -> DistributionPackage:
+def find_wheel(
+    session: requests.Session, index: str | None, name: str, version: str, tags: Iterable[str]
+) -> DistributionPackage:
     """Return the wheel of a distribution that fits one of the tags best (first is best); raises AbsentError."""
     client = PyPISimple(endpoint=index or PYPI_SIMPLE_ENDPOINT, session=session)
     try:

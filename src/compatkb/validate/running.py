@@ -6,49 +6,55 @@ from pathlib import Path
 
 from compatkb.models import Level, Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.environment import Environment, Refusal, environment
+from compatkb.validate.environment import Environment, RefusedError, environment
 from compatkb.validate.importing import Trial, attempt, import_all
 from compatkb.validate.messages import decisive, shortened
 from compatkb.validate.proofs import proofs, subjects_of
 
 
-def check_run(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: Cell, workshop: Workshop) -> Observation:
     """Install the builds of a cell, import them, run their workloads, and return what was seen."""
     try:
         with environment(cell, workshop) as made:
             trial, seen = import_all(cell, made)
             return run_all(cell, made) if trial.finished else seen
-    except Refusal as refusal:
+    except RefusedError as refusal:
         return cell.saw(refusal.outcome, workshop.today, refusal.detail)
 
 
 def run_all(cell: Cell, made: Environment) -> Observation:
-    """Run the workloads of a cell's products; raises Refusal where there is none or the time was up."""
-    scripts = [(s.product, s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
+    """Run the workloads of a cell's products; raises RefusedError where there is none or the time was up."""
+    scripts = [str(s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
     if not scripts:
-        raise Refusal(Outcome.NOT_CHECKED, "no product of this cell has a workload")
+        raise RefusedError(Outcome.NOT_CHECKED, "no product of this cell has a workload")
     features = features_here(made.workshop.data)
     more = {"tools": made.tools, "digest": made.digest, "features": features}
-    said = []
-    for product, script in scripts:
-        trial = attempt(made, "run", str(script), *features)
-        if trial.ended.stopped:
-            raise Refusal(Outcome.NOT_CHECKED, f"{product}: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
-        wrong = [fact for fact in trial.all("check") if not fact["ok"]]
-        if wrong:
-            words = ", ".join(f"{f['check']} is off by {f['error']:.3g}, allowed {f['tolerance']:.3g}" for f in wrong)
-            return cell.saw(Outcome.FAILED_RUN, made.workshop.today, f"{product}: {words}", **more)
-        if not trial.finished:
-            return cell.saw(Outcome.FAILED_RUN, made.workshop.today, trial.failure(made), **more)
-        said.append(_summary(product, trial, made))
-    return cell.saw(Outcome.OK, made.workshop.today, shortened("; ".join(said)), **more)
+    trial = attempt(made, "run", ",".join(features), *scripts)
+    if trial.ended.stopped:
+        raise RefusedError(Outcome.NOT_CHECKED, f"run: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
+    wrong = [fact for fact in trial.all("check") if not fact["ok"]]
+    if wrong:
+        words = ", ".join(f"{f['check']} is off by {f['error']:.3g}, allowed {f['tolerance']:.3g}" for f in wrong)
+        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, words, **more)
+    if not trial.finished:
+        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, trial.failure(made), **more)
+    return cell.saw(Outcome.OK, made.workshop.today, shortened(_summary(trial, made)), **more)
 
 
-def _summary(product: str, trial: Trial, made: Environment) -> str:
-    checked = [str(fact["check"]) for fact in trial.all("check")]
-    notes = [f"{fact['note']} {fact['value']}" for fact in trial.all("note")]
-    skipped = [f"not tried: {fact['skipped']} ({made.tidy(' '.join(str(fact['reason']).split()))[:160]})" for fact in trial.all("skipped")]
-    return f"{product}: " + ", ".join([*checked, *notes, *skipped])
+def _summary(trial: Trial, made: Environment) -> str:
+    """Return what each workload did, in their order."""
+    said: dict[str, list[str]] = {}
+    for fact in trial.facts:
+        if "begun" in fact:
+            words = said.setdefault(Path(fact["begun"]).stem, [])
+        elif "check" in fact:
+            words.append(str(fact["check"]))
+        elif "note" in fact:
+            words.append(f"{fact['note']} {fact['value']}")
+        elif "skipped" in fact:
+            reason = made.tidy(" ".join(str(fact["reason"]).split()))[:160]
+            words.append(f"not tried: {fact['skipped']} ({reason})")
+    return "; ".join(f"{product}: {', '.join(words)}" for product, words in said.items())
 
 
 def features_here(data: Path) -> tuple[str, ...]:
@@ -72,7 +78,7 @@ def check_both(cell: Cell, workshop: Workshop) -> list[Observation]:
                 return [seen]
             try:
                 return [seen, run_all(cell, made)]
-            except Refusal as refusal:
+            except RefusedError as refusal:
                 return [seen, cell.saw(refusal.outcome, workshop.today, refusal.detail)]
-    except Refusal as refusal:
+    except RefusedError as refusal:
         return [first.saw(refusal.outcome, workshop.today, refusal.detail)]

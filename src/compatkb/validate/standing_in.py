@@ -8,26 +8,28 @@ with them, so that the package gets as far as its own checks.
 import importlib.abc
 import importlib.machinery
 import json
-import os
 import sys
 import types
+from pathlib import Path
+from typing import Any
 
 
 class Meta(type):
     """Makes a class that has every attribute."""
 
-    def __getattr__(cls, name):  # type: ignore[no-untyped-def]
+    def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return Anything
 
-    def __call__(cls, *words, **more):  # type: ignore[no-untyped-def]
+    def __call__(cls, *_: Any, **__: Any) -> Any:
+        """Return what takes anything again."""
         return Anything if cls is Anything else super().__call__()
 
-    def __getitem__(cls, key):  # type: ignore[no-untyped-def]
+    def __getitem__(cls, key: Any) -> Any:
         return Anything
 
-    def __iter__(cls):  # type: ignore[no-untyped-def]
+    def __iter__(cls) -> Any:
         return iter(())
 
 
@@ -38,10 +40,10 @@ class Anything(metaclass=Meta):
 class Module(types.ModuleType):
     """A module that has every attribute."""
 
-    __all__ = ()
-    __path__ = ()
+    __all__: Any = ()
+    __path__: Any = ()
 
-    def __getattr__(self, name):  # type: ignore[no-untyped-def]
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return Anything
@@ -50,35 +52,35 @@ class Module(types.ModuleType):
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds a stand-in for what the folder does not hold."""
 
-    def __init__(self, folder, package, other, version):  # type: ignore[no-untyped-def]
+    def __init__(self, folder: str, package: str, other: str, version: str) -> None:
         self.folder, self.package, self.other, self.version = folder, package, other, version
 
-    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
         """Return the spec of a stand-in, or nothing."""
         top = name.partition(".")[0]
-        taken = os.path.join(self.folder, *name.split("."))
-        if top not in (self.package, self.other) or os.path.exists(taken + ".py") or os.path.isdir(taken):
+        taken = Path(self.folder).joinpath(*name.split("."))
+        if top not in (self.package, self.other) or taken.with_name(taken.name + ".py").exists() or taken.is_dir():
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
-    def create_module(self, spec):  # type: ignore[no-untyped-def]
+    def create_module(self, spec: Any) -> Any:
         """Return the stand-in."""
         return Module(spec.name)
 
-    def exec_module(self, module):  # type: ignore[no-untyped-def]
+    def exec_module(self, module: Any) -> None:
         """Give the other package its version."""
         if module.__name__ == self.other:
             module.__version__ = self.version
 
 
-def main(result, folder, package, other, version):  # type: ignore[no-untyped-def]
+def main(result: str, folder: str, package: str, other: str, version: str) -> int:
     """Import the package, and write to RESULT which of its lines it reached or how it ended."""
     sys.path.insert(0, folder)
     sys.meta_path.insert(0, Finder(folder, package, other, version))
-    head = os.path.join(folder, package, "__init__.py")
+    head = str(Path(folder) / package / "__init__.py")
     with open(result, "a", encoding="utf-8") as file:
 
-        def say(**fact):  # type: ignore[no-untyped-def]
+        def say(**fact: Any) -> None:
             file.write(json.dumps(fact, default=str) + "\n")
             file.flush()
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from compatkb.models import Outcome
-from compatkb.validate.environment import Environment, Refusal
+from compatkb.validate.environment import Environment, RefusedError
 from compatkb.validate.proofs import proofs
 
 REFUSED = 100  # what every function returns; the first device library to use it reads "no device"
@@ -27,7 +27,7 @@ def add_stubs(made: Environment) -> list[str]:
     """Compile what is missing and put it on the loader's path; returns the names of the libraries."""
     for tool in ("gcc", "nm", "readelf"):
         if shutil.which(tool) is None:
-            raise Refusal(Outcome.NOT_CHECKED, f"stubbed libraries need {tool}")
+            raise RefusedError(Outcome.NOT_CHECKED, f"stubbed libraries need {tool}")
     patterns = proofs(made.workshop.data).stubs.libraries
     there = sorted(path for path in made.packages.rglob("*.so*") if path.is_file() and not path.is_symlink())
     provided = {path.name for path in there}
@@ -42,9 +42,7 @@ def add_stubs(made: Environment) -> list[str]:
     return missing
 
 
-def _functions(
-    made: Environment, paths: list[Path], missing: set[str], provided: set[str]
-) -> dict[str, dict[str, set[str]]]:
+def _functions(made: Environment, paths: list[Path], missing: set[str], provided: set[str]) -> dict[str, dict[str, set[str]]]:
     """Return for each library its version nodes with their functions; those without a version are under ""."""
     wanted: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in missing}
     loose: set[str] = set()
@@ -88,7 +86,9 @@ def _compile(made: Environment, missing: list[str], wanted: dict[str, dict[str, 
     for name in missing:
         source, script, nodes = folder / "stub.c", folder / "stub.map", wanted[name]
         functions = sorted(set().union(*nodes.values())) if nodes else []
-        source.write_text("".join(f"int {function}(void) {{ return {REFUSED}; }}\n" for function in functions), encoding="utf-8")
+        source.write_text(
+            "".join(f"int {function}(void) {{ return {REFUSED}; }}\n" for function in functions), encoding="utf-8"
+        )
         named = {node: sorted(of) for node, of in nodes.items() if node}
         script.write_text(
             "".join(f"{node} {{ {'global: ' + '; '.join(of) + ';' if of else ''} }};\n" for node, of in sorted(named.items())),
@@ -97,7 +97,7 @@ def _compile(made: Environment, missing: list[str], wanted: dict[str, dict[str, 
         words = ["gcc", "-shared", "-fPIC", "-fno-builtin", "-w", f"-Wl,-soname,{name}", "-o", str(folder / name), str(source)]
         ended = made.run([*words, *([f"-Wl,--version-script={script}"] if named else [])])
         if not ended.ok:
-            raise Refusal(Outcome.NOT_CHECKED, f"{name} could not be stubbed: {made.tidy(ended.output)[-400:]}")
+            raise RefusedError(Outcome.NOT_CHECKED, f"{name} could not be stubbed: {made.tidy(ended.output)[-400:]}")
     made.variables["LD_LIBRARY_PATH"] = str(folder)
 
 

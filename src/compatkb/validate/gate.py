@@ -25,7 +25,7 @@ from compatkb.validate.ranges import AbsentError, RangeError, find_wheel, polite
 STAND_IN = Path(__file__).with_name("standing_in.py")
 
 
-def check_gate(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: Cell, workshop: Workshop) -> Observation:
     """Take the version check of a release out of its wheel, run it beside a stand-in, and return what it said."""
     found = subjects_of(workshop.data, cell.packages)
     pair = next(
@@ -39,13 +39,15 @@ def check_gate(cell: Cell, workshop: Workshop) -> Observation:
         None,
     )
     if pair is None:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, "no package of this cell is known to check the version of another")
+        return cell.saw(
+            Outcome.NOT_CHECKED, workshop.today, "no package of this cell is known to check the version of another"
+        )
     name, version, subject, gate, (_, against, other) = pair
     if reason := reachable(cell, workshop):
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
     channel = channel_words(workshop.data, cell.index)
     index = workshop.indexes.get(cell.index) or (channel[1] if channel else None)
-    system, _, arch = cell.platform.rpartition("-")
+    arch = cell.platform.rpartition("-")[2]
     try:
         file, members = _taken(index, name, version, cell.python, arch, str(subject.module), gate)
     except AbsentError as error:
@@ -74,7 +76,9 @@ def _judged(
     lines = [number for number, line in enumerate(head.splitlines(), 1) if gate.rejects in line]
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in sorted(members.items()))).hexdigest()
     if not lines:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{file}: no version check is in {module}/__init__.py", digest=digest)
+        return cell.saw(
+            Outcome.NOT_CHECKED, workshop.today, f"{file}: no version check is in {module}/__init__.py", digest=digest
+        )
     workshop.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=workshop.folder, prefix="gate-") as name:
         folder = Path(name)
@@ -109,5 +113,3 @@ def _plain(text: str) -> str:
     from compatkb.validate.messages import tidy
 
     return " ".join(tidy(text).split())
-
-
