@@ -1,6 +1,7 @@
 """Builds installed and tried: what each end means, and what a hostile index or wheel can do (nothing)."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,13 +14,17 @@ import pytest
 from conftest import ROOT
 from loopback import Index, serve, wheel
 
+from compatkb.assembling import build_knowledge
+from compatkb.loader import load
 from compatkb.models import Level, Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import find_uv, here
+from compatkb.validate.evidence import line_of, merged, read_evidence
 from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.limits import KEPT, isolated, run_limited
 from compatkb.validate.messages import decisive, tidy
+from compatkb.validate.proofs import proofs, subjects
 from compatkb.validate.running import check as check_run
 from compatkb.validate.running import check_both
 
@@ -348,3 +353,24 @@ def test_messages_carry_no_path_of_this_machine() -> None:
     said = decisive(tidy(text))
     where = "site-packages/torchaudio/lib/libtorchaudio.so"
     assert said == f"ERROR! wrong | OSError: {where}: undefined symbol: _ZN3 at 0x..."
+
+
+def test_shipped_proofs_speak_of_products() -> None:
+    """Gates and workloads belong to products, and each gate's two sides can be imported."""
+    known = {subject.product: subject for subject in subjects(ROOT / "data").values()}
+    scripts = {path.stem for path in (ROOT / "data" / "workloads").glob("*.py")}
+    assert scripts <= set(known)
+    for gate in proofs(ROOT / "data").gate:
+        assert known[gate.product].module
+        assert known[gate.against].module
+
+
+def test_shipped_evidence_is_canonical_and_names_culprits_that_exist() -> None:
+    """Lines are sorted as `validate` writes them, carry no path of a machine, and blame claims that there are."""
+    found = read_evidence(ROOT / "data")
+    for path in (ROOT / "data" / "evidence").glob("*.jsonl"):
+        lines = [line for o in merged(found) if o.level == path.stem for line in [line_of(o)]]
+        assert path.read_text(encoding="utf-8").splitlines() == lines
+    assert not [o.detail for o in found if re.search(r"/(home|root|tmp|Users|work)/", o.detail)]
+    claims = set(build_knowledge(load(ROOT / "data")).claims)
+    assert {o.culprit for o in found if o.culprit} <= claims
