@@ -1,5 +1,6 @@
 """Builds installed and tried: what each end means, and what a hostile index or wheel can do (nothing)."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -148,6 +149,18 @@ def test_disk_is_limited(index: Index, workshop: Workshop, data: Path) -> None:
     assert second.outcome in {"not-checked", "failed-import"}
     assert "ok" not in second.detail
     assert not list(workshop.folder.iterdir())
+
+
+def test_what_a_killed_run_left_is_removed(index: Index, workshop: Workshop, data: Path) -> None:
+    """The folder of a cell whose process is gone is removed by the next cell; that of a living one stays."""
+    for name in ("cell-dead", "cell-alive"):
+        (workshop.folder / name).mkdir(parents=True)
+        (workshop.folder / name / "lock").touch()
+    index.add("torch", "8.3.5", "")
+    with (workshop.folder / "cell-alive" / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert check_import(cell(data, torch="8.3.5"), workshop).outcome is Outcome.OK
+        assert [path.name for path in workshop.folder.iterdir()] == ["cell-alive"]
 
 
 def test_output_is_limited(tmp_path: Path) -> None:

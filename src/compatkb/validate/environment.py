@@ -1,5 +1,7 @@
 """A fresh environment with exact builds: wheels only, isolated from the user's configuration, removed afterwards."""
 
+import contextlib
+import fcntl
 import fnmatch
 import glob
 import platform
@@ -126,7 +128,11 @@ def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
         raise RefusedError(Outcome.NOT_CHECKED, reason)
     for path in (workshop.folder, workshop.cache):
         path.mkdir(parents=True, exist_ok=True)
+    _sweep(workshop.folder)
     folder = Path(tempfile.mkdtemp(dir=workshop.folder, prefix="cell-"))
+    lock = (folder / "locked").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / "locked").rename(folder / "lock")
     try:
         made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
         made.cached = size_of(workshop.cache)
@@ -138,6 +144,15 @@ def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
         yield made
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what cells left behind whose process was killed; the folder of a living one is locked."""
+    for path in folder.glob("cell-*/lock"):
+        with contextlib.suppress(OSError), path.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def find_uv() -> str | None:
