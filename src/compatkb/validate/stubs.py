@@ -16,7 +16,7 @@ from compatkb.validate.proofs import proofs
 
 REFUSED = 100  # what every function returns; the first device library to use it reads "no device"
 NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
-SYMBOL = re.compile(r"^\s*\d+:\s+\S+\s+\d+\s+(\w+)\s+(\w+)\s+\w+\s+(\S+)\s+([^\s@]+)(?:@@?(\S+))?", re.M)
+SYMBOL = re.compile(r"^ *\d+: +\S+ +\d+ +(\w+) +(\w+) +\w+ +(\S+) +([^\s@]+)(?:@@?(\S+))?", re.M)
 VERSIONED = re.compile(r"File: (\S+)")
 NODE = re.compile(r"Name: (\S+)")
 SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgomp.so.1", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0")
