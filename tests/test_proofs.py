@@ -244,6 +244,21 @@ def test_pins_are_put_together_whatever_their_metadata_say(index: Index, worksho
     assert seen.detail == "torchvision: RuntimeError: operator torchvision::nms does not exist"
 
 
+def test_pip_takes_its_place_where_uv_is_missing(
+    index: Index, workshop: Workshop, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without uv pip installs, and what metadata exclude is a conflict; what needs uv is not checked."""
+    monkeypatch.setattr("compatkb.validate.environment.find_uv", lambda: None)
+    index.add("torch", "8.13.0", "")
+    index.add("torchvision", "8.13.0", "", requires=("torch==8.6.9",))
+    pair = cell(data, torch="8.13.0", torchvision="8.13.0")
+    seen = [check_import(c, workshop) for c in (cell(data, torch="8.13.0"), pair, cell(data, torch="8.13.9"))]
+    assert [s.outcome for s in seen] == ["ok", "conflict", "not-found"]
+    assert set(seen[0].tools) == {"glibc", "pip", "python"}
+    stubbed = Cell(pair.level, pair.tool, pair.packages, pair.python, pair.platform, stubbed=True)
+    assert "needs uv" in check_import(stubbed, workshop).detail
+
+
 def test_user_configuration_does_not_reach_the_installer(
     index: Index, workshop: Workshop, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,7 +351,7 @@ def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, 
         ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", script, "-o", real, tmp_path / "real.c"], check=True
     )
     (tmp_path / "user.c").write_text("int cudaCount(void); int count(void) { return cudaCount(); }")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
     load = (
         "import ctypes, os\nassert ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'lib', 'libtorch.so')).count() == 100"
     )
