@@ -23,7 +23,7 @@ from compatkb.models import Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
-from compatkb.validate.proofs import channel_words, listed_systems, proofs, subjects
+from compatkb.validate.proofs import channel_words, listed_systems, pins_of, proofs, subjects
 
 
 class RefusedError(Exception):
@@ -169,7 +169,7 @@ def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
     _must(made.run([uv, "venv", "--python", made.base, str(made.root)]), made, cell)
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     pins, listed = made.folder / "pins.txt", made.folder / "listed.txt"
-    pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
+    pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.workshop.data, cell.packages)), encoding="utf-8")
     index = [*_index_words(cell, made.workshop, "--default-index", "--index"), "--index-strategy", "unsafe-best-match"]
     target = ["--python", str(made.python), "--only-binary", ":all:"]
     shape = ["--no-header", "--no-annotate", "--generate-hashes", "-q", "-o", str(listed)]
@@ -198,7 +198,7 @@ def _install_pip(cell: Cell, made: Environment, python: str) -> None:
     report = made.folder / "report.json"
     words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
     index = _index_words(cell, made.workshop, "--index-url", "--extra-index-url")
-    _must(made.run([*words, *index, *(f"{name}=={version}" for name, version in cell.packages)]), made, cell)
+    _must(made.run([*words, *index, *pins_of(made.workshop.data, cell.packages)]), made, cell)
     made.digest = sha256(report.read_bytes()).hexdigest()
 
 

@@ -23,6 +23,7 @@ class Subject:
     module: str | None
     rank: int
     workload: Path | None  # the script that tries it out
+    extras: tuple[tuple[str, str], ...]  # version and its extras, as `[a,b]`, without which requirements are missing
 
 
 @cache
@@ -35,10 +36,14 @@ def subjects(data: Path) -> dict[str, Subject]:
         if not isinstance(head, dict):
             continue
         script = data / "workloads" / f"{head.get('id')}.py"
-        subject = Subject(
-            str(head.get("id")), head.get("import-name"), int(head.get("rank", 0)), script if script.is_file() else None
-        )
         builds = [build for release in content.get("release", ()) for build in release.get("build", ())]
+        subject = Subject(
+            product=str(head.get("id")),
+            module=head.get("import-name"),
+            rank=int(head.get("rank", 0)),
+            workload=script if script.is_file() else None,
+            extras=tuple((str(b["version"]), f"[{','.join(b['extras'])}]") for b in builds if b.get("extras")),
+        )
         for name in {head.get("distribution"), *(build.get("distribution") for build in builds)} - {None}:
             found[canonicalize_name(str(name))] = subject
     return found
@@ -49,6 +54,17 @@ def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple
     known = subjects(data)
     found = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]
     return sorted(found, key=lambda item: (item[2].rank, item[0]))
+
+
+def pins_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return packages as installers take them, with the extras that the data give to a build."""
+    known = subjects(data)
+    pins = []
+    for name, version in packages:
+        subject = known.get(str(canonicalize_name(name)))
+        extras = dict(subject.extras).get(version, "") if subject else ""
+        pins.append(f"{name}{extras}=={version}")
+    return pins
 
 
 @cache
