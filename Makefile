@@ -30,7 +30,20 @@ test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI run
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/compatkb fmt --check
+	$(BIN)/compatkb lint
 	$(BIN)/python -m pytest --quiet -n 2 -m "not online"
+
+docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
+	$(BIN)/compatkb docs render
+
+generate: $(VENV)/made ## rewrite what is made from the models and tables: schemas and docs/database.md
+	$(BIN)/compatkb schema --out data/schema
+	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
+	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
+
+mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees, write docs/lint-mutations.md
+	PYTHONPATH=src $(BIN)/python tests/mutations.py
 
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
@@ -38,4 +51,6 @@ bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test bench clean
+.PHONY: help run test docs generate mutations bench clean
+.PHONY: help run test docs generate mutations bench clean
+.PHONY: help run test docs generate mutations bench clean

@@ -20,7 +20,7 @@ from compatkb.assembling import build_knowledge
 from compatkb.canonical import product_text, text_of
 from compatkb.knowledge import Knowledge
 from compatkb.loader import Files, load
-from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, RouteFile
+from compatkb.models import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, RouteFile, TimelineFile
 from compatkb.records import Pin, Request
 from compatkb.snapshot.compile import compile_snapshot
 from compatkb.snapshot.read import Snapshot
@@ -127,6 +127,26 @@ def product(
     }
 
 
+def feature(name: str, *statements: Record, product: str = "torch", needs: str | None = None, **more: Any) -> Record:
+    """Return a feature file; `needs` is the product that brings it."""
+    brought = {"needs": [{"product": needs, "sources": [SOURCE]}]} if needs else {}
+    rest = _kebab(more)
+    tables = {key: list(rest.pop(key)) for key in ("dispute",) if key in rest}
+    return {
+        "feature": {"id": name, "name": name, "product": product, **brought, **rest},
+        "source": {SOURCE: {"url": "https://example.org/", "seen": TODAY}},
+        "statement": list(statements),
+        **tables,
+    }
+
+
+def statement(of: str, status: str = "supported", basis: str = "stated", **more: Any) -> Record:
+    """Return a statement about a feature with an id of its own."""
+    note = {"note": "it follows"} if basis == "inferred" else {}
+    head = {"id": f"said-{next(_claim_numbers)}", "of": of, "status": status, "basis": basis, **note}
+    return {**head, "sources": [SOURCE], **_kebab(more)}
+
+
 def platform(
     pythons: Sequence[str] = PYTHONS, systems: Sequence[str | tuple[str, str]] = SYSTEMS, archs: Sequence[str] = ("x86_64",)
 ) -> list[Record]:
@@ -167,7 +187,9 @@ def files_of(
     routes: Iterable[Record] | None = None,
     indexes: Iterable[Record] = (),
     images: Iterable[Record] = (),
+    features: Iterable[Record] = (),
     dimensions: Iterable[Record] | None = None,
+    timeline: Record | None = None,
 ) -> Files:
     """Return the validated records of a made-up data directory, without touching the disk."""
     named = [*products, *(platform() if dimensions is None else dimensions)]
@@ -183,12 +205,14 @@ def files_of(
         ChannelFile.model_validate({"channel": channels}),
         RouteFile.model_validate({"route": list(routes or [route()])}),
         (),
+        None if timeline is None else TimelineFile.model_validate(timeline),
+        tuple(FeatureFile.model_validate(record) for record in sorted(features, key=lambda r: r["feature"]["id"])),
     )
 
 
 def write(directory: Path, files: Files) -> Path:
     """Write the records as a data directory in canonical form, and return it."""
-    for folder in ("products", "index", "images"):
+    for folder in ("products", "index", "images", "features"):
         (directory / folder).mkdir(parents=True, exist_ok=True)
     for file in files.products:
         (directory / "products" / f"{file.product.id}.toml").write_text(product_text(file), encoding="utf-8")
@@ -196,8 +220,12 @@ def write(directory: Path, files: Files) -> Path:
         (directory / "index" / f"{listed.distribution}.toml").write_text(text_of(listed), encoding="utf-8")
     for image in files.images:
         (directory / "images" / f"{image.repository.id}.toml").write_text(text_of(image), encoding="utf-8")
+    for made in files.features:
+        (directory / "features" / f"{made.feature.id}.toml").write_text(text_of(made), encoding="utf-8")
     (directory / "channels.toml").write_text(text_of(files.channels), encoding="utf-8")
     (directory / "routes.toml").write_text(text_of(files.routes), encoding="utf-8")
+    if files.timeline:
+        (directory / "timeline.toml").write_text(text_of(files.timeline), encoding="utf-8")
     return directory
 
 

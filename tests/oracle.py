@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from compatkb.disputing import open_claims
 from compatkb.knowledge import GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
 from compatkb.models import Basis, Kind, Role, Route, Stage
 from compatkb.versions import admits
@@ -86,7 +87,7 @@ class Oracle:
         self.knowledge = knowledge
         self.heads = knowledge.products
         self.order = [head.id for head in sorted(self.heads.values(), key=lambda head: (head.rank, head.id))]
-        self.undecided = {claim for file in files for d in file.dispute if d.decision == "open" for claim in d.claims}
+        self.undecided = open_claims(knowledge.files)
         self.seen = {str(canonicalize_name(file.distribution)): file.seen for file in knowledge.files.index}
         self.advisories = [(advisory, *knowledge.mask(advisory.of)) for file in files for advisory in file.advisory]
         self.wheel_scopes = [
@@ -170,7 +171,7 @@ class Trial:
         return level
 
     def _by_wheels(self, name: str, number: int) -> Level | None:
-        if self.heads[name].role in (Role.LEAF, Role.DIMENSION):
+        if self.heads[name].role in (Role.LEAF, Role.DIMENSION, Role.FEATURE):
             return Level.STRONG
         levels = [
             Level.UNKNOWN if self._leaves_glibc_open(floor) else Level.STRONG if floor.seen & self.bit else Level.WEAK
@@ -218,6 +219,7 @@ class Trial:
         end = end_of_life(head, element.release)
         is_ended = end is not None and end.last_day < as_of
         is_early = element.build is not None and element.build.stage in (Stage.PREVIEW, Stage.PROTOTYPE)
+        is_early = is_early or (head.role is Role.FEATURE and element.version != "supported")
         advised = [
             advisory
             for advisory, of, mask in self.oracle.advisories
@@ -244,6 +246,12 @@ class Trial:
             return False
         return not edge.hardware or any(has(edge.hardware, n) for n in self.ask.pins.get("hardware", ()))
 
+    def _in_part(self, edge: Edge) -> bool:
+        """Return whether what is said of a feature concerns some of the hardware asked for and not all of it."""
+        if self.heads[edge.of].role is not Role.FEATURE or not edge.hardware:
+            return False
+        return not all(has(edge.hardware, n) for n in self.ask.pins.get("hardware", ()))
+
     def _bond(self, one: Member, other: Member) -> Bond:
         """Return what is said of two elements together, by either."""
         denied = demanded = disputed = False
@@ -253,8 +261,11 @@ class Trial:
                 if not self._holds(edge):
                     continue
                 names = has(edge.to_mask, target)
-                if edge.claim in self.oracle.undecided:
-                    disputed = disputed or bool((edge.denies | edge.vouches) & self.bit)
+                if self._in_part(edge) and edge.kind is Kind.VERIFIED:
+                    continue  # that one card of several has it says nothing of the others
+                if edge.claim in self.oracle.undecided or self._in_part(edge):
+                    if names or edge.kind in (Kind.NEEDS, Kind.CONSTRAINS):
+                        disputed = disputed or bool((edge.denies | edge.vouches) & self.bit)
                     continue
                 if edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.denies & self.bit:
                     demanded = True
@@ -286,7 +297,7 @@ class Trial:
 
         Of the machine the provider speaks for all, if it says anything; and what one member only infers is not certain.
         """
-        others = [other for other in members if other != name]
+        others = [other for other in members if other != name and self.heads[other].role is not Role.FEATURE]
         vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in others}
         if self.heads[name].role is not Role.DIMENSION:
             return min(vouched.values())

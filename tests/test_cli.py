@@ -83,7 +83,7 @@ def test_version_names_program_and_data(run: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("list",), ("list", "torch"), ("show", "ipex"), ("show", "ipex", "2.8.10"), ("eol",)], ids=" ".join
+    "words", [("list",), ("list", "torch"), ("show", "ipex"), ("show", "ipex", "2.8.10"), ("eol",), ("stats",)], ids=" ".join
 )
 def test_every_command_has_json(words: tuple[str, ...], run: Runner) -> None:
     """Every command prints JSON with the schema number and the dates."""

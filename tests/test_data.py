@@ -8,11 +8,12 @@ import pytest
 from conftest import ROOT
 
 from compatkb.canonical import image_text, product_text, text_of
-from compatkb.models import ChannelFile, ImageFile, IndexFile, ProductFile, Record
+from compatkb.models import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
 
 DATA = ROOT / "data"
 PRODUCTS = sorted((DATA / "products").glob("*.toml"))
 IMAGES = sorted((DATA / "images").glob("*.toml"))
+FEATURES = sorted((DATA / "features").glob("*.toml"))
 
 
 def cited(record: object) -> set[str]:
@@ -48,6 +49,23 @@ def test_image_file(path: Path) -> None:
     names = {tag.name for tag in file.tag}
     assert {tag.same_as for tag in file.tag if tag.same_as} <= names
     assert len(names) == len(file.tag)
+
+
+@pytest.mark.parametrize("path", FEATURES, ids=lambda path: path.stem)
+def test_feature_file(path: Path) -> None:
+    """A feature file is in canonical form, named by its id, and cites exactly the sources that it defines."""
+    text = path.read_text(encoding="utf-8")
+    file = FeatureFile.model_validate(tomllib.loads(text))
+    assert text_of(file) == text
+    assert file.feature.id == path.stem
+    assert cited(file) == set(file.source)
+
+
+def test_there_are_enough_features() -> None:
+    """At least fifteen features have statements, and some are denied somewhere."""
+    files = [FeatureFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))) for path in FEATURES]
+    assert len(files) >= 15
+    assert sum(any(s.status.denies for s in file.statement) for file in files) >= 5
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "index").glob("*.toml")), ids=lambda path: path.stem)

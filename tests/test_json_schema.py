@@ -19,6 +19,11 @@ ANSWERS = (
     pytest.param("works", ("resolve", "--torch", "2.8", "--device", "xpu", "--why"), id="works-why"),
     pytest.param("works", ("explain", "torch==2.8.0", "torchvision==0.23.0", "--device", "cpu"), id="explain"),
     pytest.param("works-with-warnings", ("explain", "torch==2.4.0", "ipex==2.4.0", "--device", "cpu"), id="warnings"),
+    pytest.param(
+        "works", ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "torch.compile", "--why"), id="needs-why"
+    ),
+    pytest.param("does-not-work", ("resolve", "--torch", "2.7", "--device", "xpu", "--needs", "xccl"), id="negative-needs"),
+    pytest.param("unknown", ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "flex-attention"), id="unknown-needs"),
     pytest.param("likely", ("resolve", "--ipex", "2.6.10", "--device", "xpu", "--why"), id="likely-why"),
     pytest.param("likely", ("resolve", "--ipex", "2.3.110", "--device", "xpu", "--why"), id="bounds-and-images"),
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu"), id="negative"),

@@ -112,6 +112,19 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
         assert wrong(oracle, facts, case) == []
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
+    """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
+    told = {row["feature"] for row in facts.rows("select feature from statement where hardware <> ''")}
+    cards = [e.version for e in oracle.knowledge.elements["hardware"]]
+    for name in facts.features:
+        every = {name: frozenset(range(len(oracle.knowledge.elements[name])))}
+        machines = [{}] + [{"hardware": frozenset({cards.index(card)})} for card in ("arc", "arc-a") if name in told]
+        for machine in machines:
+            case = Case(device, TODAY, every | machine, pythons=("3.12",), systems=("linux", "windows"))
+            assert wrong(oracle, facts, case) == []
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""

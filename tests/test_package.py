@@ -36,6 +36,16 @@ def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -
     assert not (tmp_path / "cache").exists()
 
 
+def test_wheel_exports_and_searches(installed: Path, tmp_path: Path) -> None:
+    """Search, changes, exports and the database need no checkout either; the schemas of the data are no part of the wheel."""
+    for words in (["search", "arc"], ["changes", "--since", "2026-09-01"], ["export", "--format", "ical"], ["build"]):
+        done = subprocess.run([installed / "compatkb", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["compatkb.sqlite"]
+    code = "import importlib.metadata as m; print([str(f) for f in m.files('compatkb') if 'schema.json' in str(f)])"
+    assert subprocess.run([installed / "python", "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 def test_wheel_carries_types_and_licence(installed: Path) -> None:
     """The wheel has the marker of typed packages and the licence."""
     code = (

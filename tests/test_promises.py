@@ -1,6 +1,7 @@
 """What an answer promises (section 3 of the design), rule by rule, each on the smallest world that could break it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def world(folder: Path, evidence: Iterable[Observation], claims: Iterable[dict[s
     """Return a world of torch and a helper that speaks of it in general only, with evidence."""
     spoken = [constrains("helper", "torch"), *claims]
     files = files_of([TORCH, product("helper", releases=["1.0"], claims=spoken)])
-    knowledge = build_knowledge(files.__class__(*[*vars(files).values()][:-1], tuple(evidence)))
+    knowledge = build_knowledge(replace(files, evidence=tuple(evidence)))
     add_observations(knowledge)
     return compiled(knowledge, folder)
 

@@ -18,6 +18,7 @@ from builders import (
     claim,
     compiled,
     constrains,
+    feature,
     files_of,
     index,
     listing,
@@ -27,6 +28,7 @@ from builders import (
     release,
     route,
     snapshot,
+    statement,
     verified,
     wheel,
 )
@@ -60,6 +62,7 @@ class World:
     products: list[Record]
     indexes: list[Record]
     routes: list[Record]
+    features: list[Record]
 
     def knowledge(self) -> Knowledge:
         """Return the knowledge base."""
@@ -67,7 +70,9 @@ class World:
             *platform(systems=(*SYSTEMS, ("ubuntu", "linux"))),
             product("hardware", role="dimension", scheme="listed", rank=540, releases=["max", "arc"]),
         ]
-        return build_knowledge(files_of(self.products, indexes=self.indexes, routes=self.routes, dimensions=dimensions))
+        return build_knowledge(
+            files_of(self.products, indexes=self.indexes, routes=self.routes, features=self.features, dimensions=dimensions)
+        )
 
 
 # -- made-up facts ------------------------------------------------------------------------------------------------
@@ -169,7 +174,20 @@ def worlds(draw: st.DrawFn, *, ages: bool = True) -> World:
         recipe = {"of": "ipex==1.0", "steps": [["torch"], ["ipex"]], "waives": ["torch==1.0: lib==1.0"], "sources": ["page"]}
         products[1]["install"] = [recipe] if draw(st.booleans()) else []
     routes = [route("native", without=["ipex"]), route("ipex", "ipex", 2, **{"with": ["ipex"]})]
-    return World(products, indexes, routes if draw(st.booleans()) else [route()])
+    said = [draw(statements(sizes)) for _ in range(draw(st.integers(0, 4)))]
+    brought = "ccl" if "ccl" in sizes and draw(st.integers(0, 3)) == 0 else None
+    features = [feature("f", *said, needs=brought)] if said else []
+    return World(products, indexes, routes if draw(st.booleans()) else [route()], features)
+
+
+@st.composite
+def statements(draw: st.DrawFn, sizes: dict[str, int]) -> Record:
+    """Return what is said of a feature."""
+    of = draw(st.sampled_from(list(sizes)))
+    spec = draw(terms(of, sizes[of]).filter(lambda term: term != of))
+    status = draw(st.sampled_from(("supported", "supported", "prototype", "not-supported")))
+    basis, when = draw(st.sampled_from(("stated", "stated", "inferred"))), draw(conditions)
+    return statement(spec, status, basis, **({"when": when} if when else {}))
 
 
 @st.composite
@@ -184,8 +202,8 @@ def listings(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
 def dispute(claim_id: str) -> Record:
     """Return a dispute that nobody has decided."""
     return {
-        "id": f"about-{claim_id}", "about": "which", "claims": [claim_id], "decision": "open", "reason": "no source decides",
-        "decided": TODAY, "sources": ["page"],
+        "id": f"about-{claim_id}", "about": "which", "claims": [claim_id], "positions": ["this", "that"], "decision": "open",
+        "reason": "no source decides", "decided": TODAY, "sources": ["page", "page"],
     }  # fmt: skip
 
 
@@ -208,8 +226,12 @@ def cases(draw: st.DrawFn, world: World) -> Case:
                 bare.append(name)
             case "pin":
                 pins[name] = frozenset(draw(st.lists(numbers, min_size=1, max_size=3)))
+    for record in world.features:
+        if draw(st.booleans()):
+            stages = {said["status"] for said in record["statement"]} & {"prototype"} | {"supported"}
+            pins[record["feature"]["id"]] = frozenset(range(len(stages)))
     if draw(st.integers(0, 4)) == 0:
-        pins["hardware"] = frozenset({draw(st.integers(0, 1))})
+        pins["hardware"] = frozenset(draw(st.sampled_from(((0,), (1,), (0, 1)))))
     systems = draw(st.sampled_from(((), (), (), ("ubuntu",))))
     return Case(draw(st.sampled_from(("cpu", "xpu"))), draw(st.sampled_from(DAYS)), pins, tuple(bare), systems=systems)
 

@@ -19,8 +19,9 @@ def make_request(
     words: Sequence[str] = (),
     devices: Sequence[str] = (),
     as_of: date | None = None,
+    needs: Sequence[str] = (),
 ) -> Request:
-    """Return the request for version words by product id (`options`) and for PRODUCT or PRODUCT==V `words`.
+    """Return the request for version words by product id (`options`), PRODUCT or PRODUCT==V `words`, needed features.
 
     Raises UsageError naming the word that is wrong and what would be right.
     """
@@ -34,12 +35,15 @@ def make_request(
         if not match:
             raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
         product = find_product(facts, match[1])
-        if product.id == "device":
+        if product.role == "feature":
+            found.append(_need(facts, word))
+        elif product.id == "device":
             asked.append((match[2] or "").lstrip("= "))
         elif match[2]:
             found.append(_strict(facts, product, match[2].strip(), day))
         else:
             bare.append(product.id)
+    found += [_need(facts, name) for name in needs]
     for pin in found:
         pins[pin.product] = _both(pins[pin.product], pin) if pin.product in pins else pin
     order = list(facts.products)
@@ -60,6 +64,25 @@ def find_product(facts: Snapshot, name: str) -> Product:
         names = [name for (name,) in ((row["name"],) for row in facts.rows("select name from name"))]
         raise UsageError(f"unknown product {name!r}{_closest(name.lower(), [*facts.products, *names])}; see `compatkb list`")
     return product
+
+
+def find_feature(facts: Snapshot, name: str) -> str:
+    """Return the id of the feature that a name means; raises UsageError with the closest names."""
+    known = {word_key(word): feature for feature, words in facts.features.items() for word in words}
+    known |= {word_key(feature): feature for feature in facts.features}
+    if (found := known.get(word_key(name))) is not None:
+        return found
+    product = facts.product(name)
+    if product is not None:
+        hint = f"; {product.id} is a product, so ask for it by its name alone"
+    else:
+        hint = _closest(word_key(name), known, known)
+    raise UsageError(f"unknown feature {name!r}{hint}; see `compatkb features`")
+
+
+def _need(facts: Snapshot, name: str) -> Pin:
+    feature = find_feature(facts, name)
+    return Pin(feature, feature, (1 << len(facts.elements(feature))) - 1, need=True)
 
 
 def find_versions(facts: Snapshot, product: Product, text: str) -> int:
@@ -219,6 +242,8 @@ def _closest(text: str, known: Iterable[str], shown: Mapping[str, str] | None = 
 
 
 def _both(one: Pin, other: Pin) -> Pin:
+    if one.need and other.need:
+        return one
     mask = one.mask & other.mask
     if not mask:
         raise UsageError(f"{one.product} is pinned twice, and nothing fits both {one.text!r} and {other.text!r}")

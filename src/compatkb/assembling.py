@@ -8,9 +8,12 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from compatkb.disputing import find_problems, leave_open, lost_claims
 from compatkb.errors import DataError
+from compatkb.events import date_events
+from compatkb.featuring import clashes, own_builds, product_files
 from compatkb.gaps import mark_gaps
-from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
+from compatkb.knowledge import ANY_VERSION, Cited, Edge, Element, Knowledge, Origin, split_term
 from compatkb.loader import Files
 from compatkb.models import (
     Basis,
@@ -25,15 +28,15 @@ from compatkb.models import (
 )
 from compatkb.placing import place
 from compatkb.platforms import Grid
-from compatkb.versions import Scheme, parse
+from compatkb.versions import Scheme, parse, specifier
 
 
 def build_knowledge(files: Files) -> Knowledge:
     """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
-    problems: list[str] = []
-    by_id = {file.product.id: file for file in files.products}
+    problems = list(clashes(files.products, files.features))
+    by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
-    index = {str(canonicalize_name(file.distribution)): file for file in files.index}
+    index = {str(canonicalize_name(file.distribution)): _readable(file, problems) for file in files.index}
     grid = _grid(by_id)
     elements = {file.product.id: _elements(file, index, problems) for file in ordered}
     _add_pinned_leaves(by_id, index, elements)
@@ -44,21 +47,87 @@ def build_knowledge(files: Files) -> Knowledge:
             if claim.id in knowledge.claims:
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
-            knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+            if unreadable := _unreadable(knowledge, claim):
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
+            else:
+                knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+    problems += _unreadable_terms(knowledge)
     _imply(knowledge, problems)
     place(knowledge)
-    lost = {claim for f in ordered for d in f.dispute if d.decision in d.claims for claim in d.claims if claim != d.decision}
+    lost = lost_claims(files)
+    disputed = list(find_problems(knowledge))
+    problems += disputed
+    if not disputed:
+        leave_open(knowledge)
     for cited_claim in tuple(knowledge.claims.values()):
         if cited_claim.claim.id not in lost:
-            knowledge.edges += _edges(knowledge, cited_claim, problems)
+            edges = _edges(knowledge, cited_claim, problems)
+            if knowledge.products[cited_claim.product].role is Role.FEATURE:
+                edges = (own_builds(knowledge, files.features, edge, problems) for edge in edges)
+            knowledge.edges += edges
     for file in ordered:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += _index_edges(knowledge, file.product.id, listed)
     mark_gaps(knowledge)
+    date_events(knowledge, problems)
     if problems:
         raise DataError(tuple(problems))
     return knowledge
+
+
+def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
+    """Return an index file without the releases whose version or Python bound cannot be read."""
+    kept = []
+    for release in file.release:
+        try:
+            parse(Scheme.PEP440, release.version)
+            specifier(release.requires_python)
+        except ValueError as error:
+            problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
+        else:
+            kept.append(release)
+    return file.model_copy(update={"release": tuple(kept)})
+
+
+def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
+    """Return why a term or a condition of a claim cannot be read, None where all can."""
+    if claim.when and claim.when.hardware and "hardware" not in knowledge.products:
+        return "there is no product hardware"
+    pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
+    for term in (claim.of, *claim.to, *pythons):
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
+    """Yield the terms outside claims that cannot be read."""
+    for file in knowledge.files.products:
+        where = f"products/{file.product.id}.toml"
+        found = [("complete", scope.of) for scope in file.product.complete]
+        found += [("install", install.of) for install in file.install]
+        found += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
+        yield from _unreadable_in(knowledge, where, found)
+    for images in knowledge.files.images:
+        where = f"images/{images.repository.id}.toml"
+        yield from _unreadable_in(
+            knowledge, where, [(f"tag {tag.name}", held.is_) for tag in images.tag for held in tag.contains]
+        )
+
+
+def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
+    for record, term in terms:
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            yield f"{where}: {record}: {term}: {error}"
 
 
 def _grid(by_id: dict[str, ProductFile]) -> Grid:
@@ -69,8 +138,10 @@ def _grid(by_id: dict[str, ProductFile]) -> Grid:
         raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
-    pythons = [release.version for release in values["python"].release]
-    pythons.sort(key=lambda text: parse(Scheme.MINOR, text))
+    try:
+        pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
+    except ValueError as error:
+        raise DataError((f"products/python.toml: {error}",)) from None
     return Grid(systems, archs, tuple(pythons))
 
 
@@ -138,7 +209,8 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         product, spec = split_term(term)
         if product in by_id and by_id[product].product.role is Role.LEAF:
             for clause in spec.split(","):
-                if match := re.fullmatch(r"\s*==\s*([^*\s]+)", clause):
+                match = re.fullmatch(r"\s*==\s*([^*\s]+)", clause)
+                if match and _reads(by_id[product].product.scheme, match[1]):
                     named.setdefault(product, set()).add(match[1])
     for product, versions in named.items():
         scheme = by_id[product].product.scheme
@@ -146,8 +218,16 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         for version in sorted(versions):
             if parse(scheme, version) not in known:
                 known.add(parse(scheme, version))
-                elements[product].append(Element(product, version, Release(version=version, sources=("pins",))))
+                elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
         elements[product] = _oldest_first(scheme, elements[product][::-1])
+
+
+def _reads(scheme: Scheme, version: str) -> bool:
+    try:
+        parse(scheme, version)
+    except ValueError:
+        return False
+    return True
 
 
 def _imply(knowledge: Knowledge, problems: list[str]) -> None:
@@ -170,7 +250,8 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
 
 def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
     claim, grid = cited.claim, knowledge.grid
-    where = f"products/{cited.product}.toml: claim {claim.id}"
+    folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
+    where = f"{folder}/{cited.product}.toml: claim {claim.id}"
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
     if unknown:
@@ -264,7 +345,7 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
                 seen=file.seen,
             )
             claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
-            knowledge.claims[key] = Cited(claim, product, (source,))
+            knowledge.claims[key] = Cited(claim, product, (source,), Origin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             yield Edge(
                 key, Kind.NEEDS, product, 1 << number, to, knowledge.matching(to, spec, strict=True), spec,

@@ -1,5 +1,6 @@
 """Records to TOML text in the one form that data files have."""
 
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cmp_to_key
 
@@ -9,8 +10,13 @@ from compatkb.versions import Scheme, parse
 _WIDTH = 118
 
 
+def canonical(file: Record) -> str:
+    """Return the canonical text of a data file of any kind."""
+    return product_text(file) if isinstance(file, ProductFile) else text_of(file)
+
+
 def product_text(file: ProductFile) -> str:
-    """Return the canonical text of a product file: newest release first, sources by id."""
+    """Return the canonical text of a product file: newest release first where versions can be read, sources by id."""
     scheme = file.product.scheme
     releases = file.release
     if scheme is not Scheme.LISTED:
@@ -19,7 +25,8 @@ def product_text(file: ProductFile) -> str:
             a, b = parse(scheme, left.version), parse(scheme, right.version)
             return -1 if a > b else int(a < b)  # type: ignore[operator]  # one scheme, so one type
 
-        releases = tuple(sorted(releases, key=cmp_to_key(compare)))
+        with suppress(ValueError):
+            releases = tuple(sorted(releases, key=cmp_to_key(compare)))
     return _document(file.model_copy(update={"release": releases}))
 
 
@@ -45,7 +52,7 @@ def _document(file: Record) -> str:
         if isinstance(value, dict):
             lines.append(f"[{key}]")
             items = sorted(value.items()) if key == "source" else value.items()
-            lines += [_entry(name, item) for name, item in items]
+            lines += [entry(name, item) for name, item in items]
             lines.append("")
         elif isinstance(value, (list, tuple)):
             for record in value:
@@ -56,7 +63,7 @@ def _document(file: Record) -> str:
 def _block(key: str, record: dict[str, object]) -> list[str]:
     lines = [f"[[{key}]]"]
     builds = record.get("build", ())
-    lines += [_entry(name, item) for name, item in record.items() if name != "build"]
+    lines += [entry(name, item) for name, item in record.items() if name != "build"]
     lines.append("")
     assert isinstance(builds, (list, tuple))
     for build in builds:
@@ -64,7 +71,8 @@ def _block(key: str, record: dict[str, object]) -> list[str]:
     return lines
 
 
-def _entry(name: str, value: object) -> str:
+def entry(name: str, value: object) -> str:
+    """Return the line or lines of one key with its value."""
     line = f"{_key(name)} = {_inline(value)}"
     if len(line) > _WIDTH and isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, list, tuple)):
         return "\n".join([f"{_key(name)} = [", *(f"    {_inline(item)}," for item in value), "]"])
@@ -76,6 +84,8 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     out = "".join(
         {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}")
         for c in text

@@ -15,10 +15,8 @@ class UsageError(CompatkbError):
     exit_code = 2
 
 
-class DataError(CompatkbError):
-    """The data directory is missing or invalid; carries every problem that was found, not only the first."""
-
-    exit_code = 3
+class ProblemsError(CompatkbError):
+    """Base of the errors that carry every problem that was found, not only the first."""
 
     def __init__(self, problems: "tuple[str, ...]") -> None:
         super().__init__(problems)
@@ -26,6 +24,24 @@ class DataError(CompatkbError):
 
     def __str__(self) -> str:
         return "\n".join(self.problems)
+
+
+class DataError(ProblemsError):
+    """The data directory is missing or invalid."""
+
+    exit_code = 3
+
+
+class DocumentError(ProblemsError):
+    """The markers of a document are wrong, or what they ask for; each problem names file and line."""
+
+    exit_code = 2
+
+
+class StaleError(CompatkbError):
+    """A generated file or region is not what the data make of it now."""
+
+    exit_code = 4
 
 
 class UnavailableError(CompatkbError):

@@ -8,6 +8,8 @@ claim between two sets of elements, with the platforms on which it denies and vo
 import re
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
+from functools import lru_cache
 
 from compatkb.loader import Files
 from compatkb.models import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
@@ -40,6 +42,7 @@ class Element:
     listed: IndexRelease | None = None  # what the default index says of it
     published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
     floors: list["Floor"] = field(default_factory=list)
+    echo: bool = False  # nothing lists it: it is there because something pins it
 
 
 @dataclass(frozen=True)
@@ -62,13 +65,22 @@ class Edge:
     unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
 
 
+class Origin(StrEnum):
+    """Who made a claim: a curator, or the program from what an index or an observation says."""
+
+    PEOPLE = "people"
+    INDEX = "index"
+    EVIDENCE = "evidence"
+
+
 @dataclass(frozen=True)
 class Cited:
-    """A claim with the file that makes it; for claims read from the index the source is made here."""
+    """A claim with the file that makes it; for claims that the program made the source is made too."""
 
     claim: Claim
     product: str
     sources: tuple[Source, ...]
+    origin: Origin = Origin.PEOPLE
 
 
 @dataclass
@@ -83,6 +95,7 @@ class Knowledge:
     edges: list[Edge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], Source]
+    _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
 
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
         """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""
@@ -90,7 +103,13 @@ class Knowledge:
         return product, self.matching(product, spec, strict=strict)
 
     def matching(self, product: str, spec: str, *, strict: bool = False) -> int:
-        """Return the elements of `product` that `spec` names."""
+        """Return the elements of `product` that `spec` names; elements do not change once this was asked."""
+        key = (product, spec, strict)
+        if key not in self._matched:
+            self._matched[key] = self._matching(product, spec, strict=strict)
+        return self._matched[key]
+
+    def _matching(self, product: str, spec: str, *, strict: bool) -> int:
         scheme = self.products[product].scheme
         found = 0
         for number, element in enumerate(self.elements[product]):
@@ -105,9 +124,10 @@ class Knowledge:
         return found
 
 
+@lru_cache(maxsize=65536)
 def split_term(term: str) -> tuple[str, str]:
     """Return the product id and the specifier of a term."""
-    match = re.match(r"([a-z0-9][a-z0-9_-]*)\s*(.*)", term)
+    match = re.match(r"([a-z0-9][a-z0-9_.-]*)\s*(.*)", term)
     assert match  # the model checked it
     return match[1], match[2]
 

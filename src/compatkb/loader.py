@@ -3,16 +3,42 @@
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.models import ChannelFile, ImageFile, IndexFile, Observation, ProductFile, Record, RouteFile
+from compatkb.models import (
+    ChannelFile,
+    ExceptionFile,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    Observation,
+    ProductFile,
+    Record,
+    RouteFile,
+    TimelineFile,
+)
+from compatkb.places import Places
 
-R = TypeVar("R", bound=Record)
+CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
+FOLDERS: dict[str, type[Record]] = {
+    "products": ProductFile,
+    "images": ImageFile,
+    "features": FeatureFile,
+    "index": IndexFile,
+}
+SINGLE: dict[str, type[Record]] = {
+    CHANNELS: ChannelFile,
+    ROUTES: RouteFile,
+    TIMELINE: TimelineFile,
+    EXCEPTIONS: ExceptionFile,
+}
+NEEDED = (CHANNELS, ROUTES)
 
 
 @dataclass(frozen=True)
@@ -25,83 +51,129 @@ class Files:
     channels: ChannelFile
     routes: RouteFile
     evidence: tuple[Observation, ...]
+    timeline: TimelineFile | None = None
+    features: tuple[FeatureFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A data file: its path from the data directory with `/`, its text, and the record that it holds."""
+
+    path: str
+    text: str
+    record: Record
+
+
+class Problem(NamedTuple):
+    """Why a file cannot be loaded; `line` is None where the file as a whole is meant."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        """The problem as one line."""
+        return f"{self.path}: {self.message}" if self.line is None else f"{self.path}:{self.line}: {self.message}"
+
+
+class Loaded(NamedTuple):
+    """The files that could be read, and what is wrong with the others."""
+
+    documents: tuple[Document, ...]
+    evidence: tuple[Observation, ...]
+    problems: tuple[Problem, ...]
 
 
 def load(directory: Path) -> Files:
     """Read and validate a data directory; raises DataError with all problems of all files."""
+    loaded = parse(read(directory))
+    if loaded.problems:
+        raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
+    return files_of(loaded.documents, loaded.evidence)
+
+
+def read(directory: Path) -> dict[str, bytes]:
+    """Return the data files of a directory by their path in it, sorted; raises DataError where it is no data directory."""
     if not directory.is_dir():
         raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
     if not (directory / "products").is_dir():
         raise DataError((f"{directory}: has no folder products/, so it is no compatkb data directory",))
-    problems: list[str] = []
-
-    def read_all(folder: str, model: type[R]) -> tuple[R, ...]:
-        found = (_read(path, model, problems) for path in sorted((directory / folder).glob("*.toml")))
-        return tuple(record for record in found if record is not None)
-
-    products = read_all("products", ProductFile)
-    images = read_all("images", ImageFile)
-    index = read_all("index", IndexFile)
-    channels = _read(directory / "channels.toml", ChannelFile, problems)
-    routes = _read(directory / "routes.toml", RouteFile, problems)
-    evidence = tuple(line for path in sorted((directory / "evidence").glob("*.jsonl")) for line in _read_lines(path, problems))
-    if problems or channels is None or routes is None:
-        raise DataError(tuple(problems))
-    return Files(products, images, index, channels, routes, evidence)
-
-
-def _read(path: Path, model: type[R], problems: list[str]) -> R | None:
+    paths = [path for folder in FOLDERS for path in sorted((directory / folder).glob("*.toml"))]
+    paths += [directory / name for name in SINGLE if name in NEEDED or (directory / name).exists()]
+    paths += sorted((directory / "evidence").glob("*.jsonl"))
     try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
+        return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
-        problems.append(f"{path}: cannot be read: {error.strerror}")
+        raise DataError((f"{error.filename}: cannot be read: {error.strerror}",)) from None
+
+
+def parse(contents: Mapping[str, bytes]) -> Loaded:
+    """Return what data files hold, by path, and every problem of those that are wrong."""
+    problems: list[Problem] = []
+    documents: list[Document] = []
+    evidence: list[Observation] = []
+    for path, content in contents.items():
+        if path.endswith(".jsonl"):
+            evidence += _read_lines(path, content, problems)
+        elif (document := parse_document(path, content, problems)) is not None:
+            documents.append(document)
+    return Loaded(tuple(documents), tuple(evidence), tuple(problems))
+
+
+def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] = ()) -> Files:
+    """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
+    records = [document.record for document in documents]
+    (channels,) = (record for record in records if isinstance(record, ChannelFile))
+    (routes,) = (record for record in records if isinstance(record, RouteFile))
+    timelines = [record for record in records if isinstance(record, TimelineFile)]
+    return Files(
+        tuple(record for record in records if isinstance(record, ProductFile)),
+        tuple(record for record in records if isinstance(record, ImageFile)),
+        tuple(record for record in records if isinstance(record, IndexFile)),
+        channels,
+        routes,
+        evidence,
+        timelines[0] if timelines else None,
+        tuple(record for record in records if isinstance(record, FeatureFile)),
+    )
+
+
+def model_of(path: str) -> type[Record]:
+    """Return the model of the data file at a path in the data directory; raises KeyError for other files."""
+    return SINGLE[path] if path in SINGLE else FOLDERS[path.partition("/")[0]]
+
+
+def parse_document(path: str, content: bytes, problems: list[Problem]) -> Document | None:
+    """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
+    try:
+        text = content.decode()
+        values = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        problems.append(f"{path}: is not UTF-8 at byte {error.start}")
+        problems.append(Problem(path, None, f"is not UTF-8 at byte {error.start}"))
     except tomllib.TOMLDecodeError as error:
-        problems.append(f"{path}: {error}")
+        message, _, at = str(error).partition(" (at line ")
+        line = re.match(r"\d+", at)
+        problems.append(Problem(path, int(line[0]) if line else None, message if line else str(error)))
     except RecursionError:
-        problems.append(f"{path}: is nested too deeply")
+        problems.append(Problem(path, None, "is nested too deeply"))
     else:
         try:
-            return model.model_validate(content)
+            return Document(path, text, model_of(path).model_validate(values))
         except ValidationError as error:
+            places = Places(text)
             for item in error.errors(include_url=False):
                 where = tuple(item["loc"])
                 field = ".".join(str(part) for part in where)
                 message = item["msg"].removeprefix("Value error, ")
-                problems.append(f"{path}:{line_of(text, where)}: {field}: {message}")
+                problems.append(Problem(path, places.nearest(where).line, f"{field}: {message}"))
     return None
 
 
-def _read_lines(path: Path, problems: list[str]) -> list[Observation]:
+def _read_lines(path: str, content: bytes, problems: list[Problem]) -> list[Observation]:
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
             found.append(Observation.model_validate(json.loads(line)))
         except (ValueError, RecursionError) as error:
-            problems.append(f"{path}:{number}: {str(error).splitlines()[0]}")
+            problems.append(Problem(path, number, str(error).splitlines()[0]))
     return found
-
-
-def line_of(text: str, where: tuple[int | str, ...]) -> int:
-    """Return the 1-based line on which the TOML value at `where` starts, or of the nearest thing around it."""
-    lines = text.splitlines()
-    start, end = 0, len(lines)
-    path: list[str] = []
-    for part in where:
-        if isinstance(part, int):
-            header = re.compile(r"\s*\[\[\s*" + re.escape(".".join(path)) + r"\s*\]\]")
-            heads = [n for n in range(start, end) if header.match(lines[n])]
-            if part < len(heads):
-                start = heads[part]
-                end = heads[part + 1] if part + 1 < len(heads) else end
-            continue
-        path.append(str(part))
-        table = re.compile(r"\s*\[\s*" + re.escape(".".join(path)) + r"\s*\]")
-        key = re.compile(r"\s*\"?" + re.escape(str(part)) + r"\"?\s*=")
-        for n in range(start, end):
-            if table.match(lines[n]) or key.match(lines[n]):
-                start = n
-                break
-    return start + 1

@@ -12,7 +12,7 @@ from itertools import combinations
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from compatkb.knowledge import NEUTRAL, Cited, Edge, Element, Floor, Knowledge
+from compatkb.knowledge import NEUTRAL, Cited, Edge, Element, Floor, Knowledge, Origin
 from compatkb.models import Basis, Claim, Kind, Level, Observation, Outcome, Source
 
 
@@ -53,7 +53,7 @@ def _vouches(
             at=f"Python {observation.python}, {observation.os}, {observation.device}",
             seen=observation.checked,
         )
-        knowledge.claims[key] = Cited(claim, one.product, (source,))
+        knowledge.claims[key] = Cited(claim, one.product, (source,), Origin.EVIDENCE)
         yield Edge(
             claim=key,
             kind=Kind.VERIFIED,

@@ -55,8 +55,10 @@ def _named_systems(knowledge: Knowledge, element: Element) -> int:
     systems: set[str] = set()
     for cited in knowledge.claims.values():
         claim = cited.claim
+        if not (claim.when and claim.when.os) or claim.basis is Basis.INFERRED:
+            continue
         of, spec = split_term(claim.of)
-        if of == element.product and claim.when and claim.when.os and claim.basis is not Basis.INFERRED:
+        if of == element.product:
             scheme = knowledge.products[of].scheme
             if claim.kind is not Kind.BREAKS and admits(scheme, spec, element.release.version, element.version):
                 systems |= set(claim.when.os)

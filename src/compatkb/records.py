@@ -1,9 +1,13 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests, found stacks."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STRONG, WEAK, UNKNOWN = 0, 1, 2
 """How well an edge is known: stated or observed, inferred, not at all."""
+
+
+UNBUILT = ("leaf", "dimension", "feature")
+"""Roles of what has no builds of its own."""
 
 
 class Product(NamedTuple):
@@ -108,6 +112,25 @@ class Route(NamedTuple):
     without: frozenset[str]
 
 
+class Event(NamedTuple):
+    """An event of the timeline; days are ordinals, `first` and `last` those on which it can have happened."""
+
+    id: str
+    vendor: str
+    kind: str
+    title: str
+    product: str | None
+    version: str | None
+    precision: str
+    basis: str | None
+    note: str | None
+    first: int
+    last: int
+    announced: int | None
+    disputes: tuple[dict[str, Any], ...]
+    sources: tuple[tuple[str, str | None], ...]
+
+
 class Pin(NamedTuple):
     """What the request fixed of one product: the elements that it admits.
 
@@ -123,6 +146,7 @@ class Pin(NamedTuple):
     extra: str | None = None
     near: int = 0  # where `mask` is empty: the elements that the version would stand beside
     beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
+    need: bool = False  # a feature that the stack must have
 
 
 class Request(NamedTuple):

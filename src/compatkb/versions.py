@@ -80,7 +80,8 @@ def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) ->
 
 def _pep440_clause(clause: str, release: str, build: str | None) -> bool:
     if clause.startswith("==") and not clause.startswith("===") and not clause.endswith(".*"):
-        wanted = Version(clause[2:].strip())
+        wanted = parse(Scheme.PEP440, clause[2:].strip())
+        assert isinstance(wanted, Version)
         known = parse(Scheme.PEP440, build or release)
         assert isinstance(known, Version)
         if wanted == known or wanted == parse(Scheme.PEP440, release):

@@ -7,7 +7,7 @@ argparse, because a command that people wait for should not spend five interpret
 import os
 import sys
 
-from compatkb.errors import CompatkbError, DataError
+from compatkb.errors import CompatkbError, ProblemsError
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> None:
     try:
         code = arguments.run(arguments)
         sys.stdout.flush()
-    except DataError as error:
+    except ProblemsError as error:
         for problem in error.problems:
             print(f"error: {problem}", file=sys.stderr)
         code = error.exit_code

@@ -9,6 +9,7 @@ from compatkb.asking import find_product, make_request, parse_day
 from compatkb.cli.options import HEADLINES
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
+from compatkb.errors import UsageError
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
@@ -24,29 +25,40 @@ def version_text() -> str:
 
 def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day))
+    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs))
     return _print(facts, answer, arguments)
 
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
-    facts, day = _open(arguments)
-    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day))
+    facts, day = open_facts(arguments)
+    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day, arguments.needs))
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show what the data hold of a product or version."""
+    """Show what the data hold of a product, a version, an image repository or a tag."""
     from compatkb.rendering.catalogue import product_text, release_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
+    as_json = arguments.format == "json"
+    if "/" in arguments.product:
+        from compatkb.rendering.tags import repository_text
+
+        name = ":".join(filter(None, (arguments.product, arguments.version)))
+        print(repository_text(facts, name, day, as_json=as_json), end="")
+        return 0
     name, _, version = arguments.product.partition("==")
     arguments.version = arguments.version or version
     product = find_product(facts, name)
-    as_json = arguments.format == "json"
+    if product.role == "feature":
+        from compatkb.rendering.features import features_text
+
+        print(features_text(facts, day, feature=product.id, form=arguments.format), end="")
+        return 0
     if arguments.version:
         print(release_text(facts, product, arguments.version, day, as_json=as_json), end="")
     else:
@@ -58,8 +70,10 @@ def list_products(arguments: argparse.Namespace) -> int:
     """List products, or the versions of one."""
     from compatkb.rendering.catalogue import list_text
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
+    if product and product.role == "feature":
+        raise UsageError(f"{product.id} is a feature; see `compatkb features {product.id}`")
     print(list_text(facts, product, day, as_json=arguments.format == "json"), end="")
     return 0
 
@@ -68,19 +82,24 @@ def eol(arguments: argparse.Namespace) -> int:
     """List ends of life."""
     from compatkb.rendering.catalogue import eol_text, parse_days
 
-    facts, day = _open(arguments)
+    facts, day = open_facts(arguments)
     product = find_product(facts, arguments.product) if arguments.product else None
     days = parse_days(arguments.within)
     print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
     return 0
 
 
-def _open(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
-    today = _today()
-    day = parse_day(arguments.as_of) if arguments.as_of else today
+def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
+    """Return the facts that a command answers from, and the day that it answers for."""
+    day = parse_day(arguments.as_of) if getattr(arguments, "as_of", None) else _today()
+    return open_data(arguments), day
+
+
+def open_data(arguments: argparse.Namespace) -> Snapshot:
+    """Return the facts that a command answers from, and remark on old ones."""
     facts = Snapshot(locate(arguments.data))
-    _remark_age(facts, today)
-    return facts, day
+    _remark_age(facts, _today())
+    return facts
 
 
 def _today() -> date:

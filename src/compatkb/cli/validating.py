@@ -34,7 +34,7 @@ def validate(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
         return 0
-    workshop = _workshop(arguments, directory, options.wanted.day)
+    workshop = _workshop(facts, arguments, directory, options.wanted.day)
     executor = Dask(arguments.scheduler) if arguments.executor == "dask" else Threads(arguments.jobs)
     out = Path(arguments.out) if arguments.out else None
     with Progress() as progress:
@@ -75,19 +75,21 @@ def _options(facts: "Snapshot", arguments: argparse.Namespace) -> "Options":
     )
 
 
-def _workshop(arguments: argparse.Namespace, directory: Path, today: "date") -> "Workshop":
+def _workshop(facts: "Snapshot", arguments: argparse.Namespace, directory: Path, today: "date") -> "Workshop":
     from compatkb.snapshot.store import cache_directory
     from compatkb.validate.session import workshop_of
 
     cache = Path(cache_directory()) / "validate"
     folder = Path(arguments.work) if arguments.work else cache / "work"
     return workshop_of(
+        facts,
         directory,
         folder,
         cache,
         today,
         arguments.interpreter or (),
         record=Path(arguments.record) if arguments.record else None,
+        live=arguments.live,
         indexes=dict(text.partition("=")[::2] for text in arguments.index or ()),
         use_pip_config=arguments.use_pip_config,
         download=arguments.download,

@@ -91,7 +91,8 @@ def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
 
 def nearest(facts: Snapshot, request: Request) -> Iterator[Near]:
     """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best."""
-    pins = list(request.pins)
+    order = list(facts.products)
+    pins = sorted(request.pins, key=lambda pin: order.index(pin.product))
     for count in range(1, len(pins) + 1):
         found: list[Near] = []
         for relaxed in combinations(pins, count):

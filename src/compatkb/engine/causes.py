@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from compatkb.engine.problem import Blocker, Problem
 from compatkb.engine.search import Search
-from compatkb.records import STRONG, Edge, Element, Request, Route
+from compatkb.records import STRONG, UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 
@@ -73,7 +73,9 @@ def _blockers(problem: Problem) -> list[Blocker]:
         for dimension in ("os", "python", "arch")
         if problem.facts.edges(product, dimension)
     ]
-    platforms: list[Blocker] = [("platform", p) for p in variables if problem.facts.products[p].role != "dimension"]
+    platforms: list[Blocker] = [
+        ("platform", p) for p in variables if problem.facts.products[p].role not in ("dimension", "feature")
+    ]
     leaves: list[Blocker] = [
         ("claim", product, to)
         for product in variables
@@ -111,6 +113,7 @@ def _cause(problem: Problem, blocker: Blocker) -> Cause:
             certain = certain and is_closed(problem, blocker[2])
         size = len(problem.facts.elements(product))
         general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
+        general = general and roles[product].role != "feature"  # whose whole is its stages, not its releases
         certain = (certain or general) and _surely(problem, product, blocker[2], edges)
     return Cause(blocker, problem.device, problem.route.id, certain, refused, elements, edges)
 
@@ -152,7 +155,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     theirs = pin.mask if pin else -1
     found = []
     for edge in problem.facts.edges(one, other):
-        if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices):
+        if edge.kind == "verified" or not problem.view.holds(edge) or problem.view.in_part(edge):
             continue
         if edge.spec == "any version" or not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
             continue
@@ -162,7 +165,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
         ):
             found.append(edge)
     for edge in problem.facts.edges(other, one):
-        if edge.kind == "verified" or (edge.devices and problem.device not in edge.devices) or not edge.of_mask & theirs:
+        if edge.kind == "verified" or not problem.view.holds(edge) or not edge.of_mask & theirs:
             continue
         if edge.spec == "any version":
             continue
@@ -175,7 +178,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
 def is_closed(problem: Problem, product: str) -> bool:
     """Return whether no further release of a product can exist that would fit: its list is whole at the as-of date."""
     facts = problem.facts
-    if facts.products[product].role in ("dimension", "leaf"):
+    if facts.products[product].role in UNBUILT:
         return True
     covered = 0
     for of, _, mask, devices, until in facts.scopes:

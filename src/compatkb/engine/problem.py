@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.view import NO_PAIR, Pair, judged, view_of
-from compatkb.records import Edge, Element, Request, Route
+from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 Blocker = tuple[str, ...]
@@ -113,7 +113,7 @@ class Problem:
             return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
         foreign = self.device not in element.devices and element.product not in self._brought
-        if role not in ("leaf", "dimension") and foreign:
+        if role not in UNBUILT and foreign:
             return "device"
         if role == "dimension" and element.devices and self.device not in element.devices:
             return "device"
@@ -171,7 +171,7 @@ class Problem:
         ground = self.view.ground(product, idx, self.quiet(product))
         strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
         pin = self._pins.get(GLIBC)
-        if pin and product != GLIBC and self.facts.products[product].role not in ("leaf", "dimension"):
+        if pin and product != GLIBC and self.facts.products[product].role not in UNBUILT:
             version = pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
             strong, weak, unknown = self._with_glibc(element, version)
         weak &= ~strong
@@ -237,7 +237,7 @@ class Problem:
     def vouched(self, product: str, idx: int, present: list[tuple[str, int]]) -> tuple[int, int]:
         """Return where a member is vouched for firmly and faintly by the others."""
         roles = self.facts.products
-        others = [(other, number) for other, number in present if other != product]
+        others = [(other, number) for other, number in present if other != product and roles[other].role != "feature"]
         if any(number < 0 for _, number in others):
             return -1, 0
         machine = roles[product].role == "dimension"

@@ -50,15 +50,15 @@ class Search:
             if blocker[0] == "offer" and blocker[1] in domains:
                 domains[blocker[1]] = -1
         self._domains = self._narrowed(domains)
-        if self.first_only and self.known_only:  # any order will do: few candidates first
+        if self.first_only and self.known_only:  # any order will do: few candidates first, features last as ever
             self._variables = tuple(sorted(self._variables, key=self._width))
         if all(domains[product] for product in self.problem.required):
             self._extend(0, [], self.problem.cells, 0, 0, 0)
         return self._assigned()
 
-    def _width(self, product: str) -> int:
+    def _width(self, product: str) -> tuple[bool, int]:
         domain = self._domains[product]
-        return domain.bit_count() if domain >= 0 else 0
+        return self.problem.facts.products[product].role == "feature", domain.bit_count() if domain >= 0 else 0
 
     def _narrowed(self, domains: dict[str, int]) -> dict[str, int]:
         """Drop candidates that no candidate of a required product with few of them admits."""
@@ -109,6 +109,9 @@ class Search:
                 s = s & live & ~faint & ~vague
                 if not s | w | u:
                     break
+            if self.problem.facts.products[product].role == "feature":  # they come last: all who can speak for it are there
+                present = [*((p, i) for p, i in chosen if i != ABSENT), (product, idx)]
+                s, w, u = self._attached([(product, idx)], present, s, w, u)
             if self.known_only:
                 u = 0
             if self._covered:
@@ -154,7 +157,7 @@ class Search:
         whole = self._closed(present)
         if not whole:
             return
-        s, w, u = self._attached(present, strong & whole, weak & whole, unknown & whole)
+        s, w, u = self._attached(present, present, strong & whole, weak & whole, unknown & whole)
         bad, faint = leaf_conflicts(self.problem, present)
         s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, 0 if self.known_only else u & ~bad
         for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
@@ -178,9 +181,11 @@ class Search:
             cells &= reach[product] if product in members else ~reach[product]
         return cells
 
-    def _attached(self, present: list[tuple[str, int]], strong: int, weak: int, unknown: int) -> tuple[int, int, int]:
-        """Lower the level where something in the stack is vouched for by nothing else in it."""
-        for product, idx in present:
+    def _attached(
+        self, members: list[tuple[str, int]], present: list[tuple[str, int]], strong: int, weak: int, unknown: int
+    ) -> tuple[int, int, int]:
+        """Lower the level where one of some members is vouched for by nothing else that is present."""
+        for product, idx in members:
             if product == self._provider or idx < 0 or len(present) == 1:
                 continue
             if product == "glibc":  # platform tags speak of it; see Problem

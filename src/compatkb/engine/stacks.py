@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import LeafRow, leaf_conflicts, leaf_rows
-from compatkb.records import STRONG, UNKNOWN, WEAK, Edge, Element, Found
+from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
@@ -33,6 +33,16 @@ class Link(NamedTuple):
     claims: tuple[str, ...]
 
 
+class Offered(NamedTuple):
+    """A feature that was asked for: how far it has come in this stack, how well that is known, and who says it."""
+
+    feature: str
+    status: str
+    level: int  # UNKNOWN: nobody says that it is there, whatever the status
+    by: tuple[tuple[str, str], ...]  # products and versions of which it is said
+    claims: tuple[str, ...]
+
+
 class Stack(NamedTuple):
     """Builds that go together on every combination of the platforms listed."""
 
@@ -49,6 +59,7 @@ class Stack(NamedTuple):
     warnings: tuple[Warned, ...]
     trace: Callable[[], tuple[Link, ...]]
     rank: tuple[object, ...]
+    features: tuple[Offered, ...] = ()
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -129,7 +140,7 @@ def _companion_cells(
         for other, number in chosen:
             pair = problem.pair(product, idx, other, number)
             good = pair.strong if found.level == STRONG else pair.strong | pair.weak
-            vouched |= good
+            vouched |= good if problem.facts.products[other].role != "feature" else 0
             fit &= ~pair.denied & ~pair.muddled & (~pair.matters | good)
         for other, number in beside:
             fit &= ~problem.pair(product, idx, other, number).denied
@@ -187,7 +198,7 @@ def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str
 
 def _vouched(problem: Problem, chosen: list[tuple[str, int]], dimension: str, found: Found) -> dict[str, int]:
     """Return the platforms on which each value of a dimension is vouched for, newest first, then bounds as written."""
-    packages = [(p, i) for p, i in chosen if problem.facts.products[p].role not in ("dimension", "leaf")]
+    packages = [(p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT]
     values: dict[int, int] = {}
     bounds: dict[str, int] = {}
     for product, idx in packages:
@@ -250,10 +261,10 @@ def _stack(
     order = list(problem.facts.products)
     roles = problem.facts.products
     core = [problem.element(p, i) for p, i in chosen]
-    packages = [e for e in core if roles[e.product].role != "dimension"]
+    packages = [e for e in core if roles[e.product].role not in ("dimension", "feature")]
     packages += [fact for fact in facts if isinstance(fact, Element)]
     packages.sort(key=lambda e: order.index(e.product))
-    known = {e.product: (e.version,) for e in core if roles[e.product].role == "dimension"}
+    known = {e.product: (e.version,) for e in core if roles[e.product].role in ("dimension", "feature")}
     bounds = []
     for fact in facts:
         if isinstance(fact, tuple) and not isinstance(fact, Element):
@@ -267,10 +278,13 @@ def _stack(
         cells &= problem.facts.dimension_cells(dimension, sum(1 << grid[dimension].index(v) for v in values))
     asked = tuple(p for p, _ in chosen)
     numbers = [(e.product, e.idx) for e in packages]
+    features = tuple(_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature")
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
+    warnings += tuple(w for offered in features for w in _early(problem, offered))
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
         warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells, len(packages)),
+        features,
     )  # fmt: skip
 
 
@@ -284,7 +298,7 @@ def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: 
 def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]], cells: int) -> list[Warned]:
     """Return the warnings that an element carries in this stack."""
     element, as_of = problem.element(product, idx), problem.request.as_of
-    if problem.facts.products[product].role in ("leaf", "dimension"):
+    if problem.facts.products[product].role in UNBUILT:
         return []
     found = []
     sources = ()
@@ -305,6 +319,29 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str
     return found
 
 
+def _offered(problem: Problem, feature: str, idx: int, chosen: list[tuple[str, int]], cells: int) -> Offered:
+    """Return what is known of a feature that was asked for."""
+    firm, faint = problem.vouched(feature, idx, chosen)
+    level = STRONG if not cells & ~firm else WEAK if not cells & ~firm & ~faint else UNKNOWN
+    by, claims = [], []
+    for other, number in chosen:
+        if problem.facts.products[other].role not in UNBUILT:
+            said = [e.claim for e, inside in problem.speaking(feature, idx, other, number) if inside and e.vouches & cells]
+            by += [(other, problem.element(other, number).version)] if said else []
+            claims += said
+    return Offered(feature, problem.facts.elements(feature)[idx].version, level, tuple(by), tuple(dict.fromkeys(claims)))
+
+
+def _early(problem: Problem, offered: Offered) -> list[Warned]:
+    """Return the warning that a feature is no more than a beta or a prototype."""
+    element = next(e for e in problem.facts.elements(offered.feature) if e.version == offered.status)
+    if element.stage == "stable" or not offered.by:
+        return []
+    cited = tuple(dict.fromkeys(pair for claim in offered.claims for pair in problem.facts.citations(claim)))
+    product, version = offered.by[0]
+    return [Warned("feature", product, version, None, None, f"{offered.feature} {offered.status}", cited)]
+
+
 def _links(problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> tuple[Link, ...]:
     """Return for each pair with a member that the search was about what vouches for it on these platforms."""
     about = {product for product, _ in chosen}
@@ -317,6 +354,8 @@ def _links(problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[
                 continue
             pair = problem.pair(one, i, other, j)
             speaking = [(e, inside) for e, inside in problem.speaking(one, i, other, j) if _speaks(e, inside, cells)]
+            if problem.facts.products[other].role == "feature":  # denials of other versions are no part of the answer
+                speaking = [(e, inside) for e, inside in speaking if inside]
             if not speaking:
                 continue
             firm, faint = cells & ~pair.strong, cells & ~pair.strong & ~pair.weak

@@ -57,7 +57,14 @@ class View:
         """Return whether an edge speaks of this device and hardware."""
         if edge.devices and self.device not in edge.devices:
             return False
-        return not edge.hardware or bool(edge.hardware & self.hardware)
+        if not edge.hardware:
+            return True
+        return bool(edge.hardware & self.hardware) and not (edge.kind == "verified" and self.in_part(edge))
+
+    def in_part(self, edge: Edge) -> bool:
+        """Return whether what is said of a feature concerns only some of the hardware pinned: of the rest nothing is known."""
+        rest = edge.hardware and self.hardware & ~edge.hardware
+        return bool(rest) and self.facts.products[edge.of].role == "feature"
 
     def says(self, of: str, idx: int, to: str) -> list[Edge]:
         """Return the edges that element `idx` of one product has to another product."""
@@ -66,6 +73,7 @@ class View:
             by_element: list[list[Edge]] = [[] for _ in self.facts.elements(of)]
             for edge in self.facts.edges(of, to):
                 if self.holds(edge):
+                    edge = edge._replace(open=True) if self.in_part(edge) else edge
                     mask = edge.of_mask
                     while mask:
                         low = mask & -mask
@@ -89,7 +97,7 @@ class View:
                 if edge.kind != "verified" and not edge.open
             ]
             for edge in self.facts.edges(q, p):
-                speaks = edge.kind != "verified" and not edge.open and self.holds(edge)
+                speaks = edge.kind != "verified" and not edge.open and self.holds(edge) and not self.in_part(edge)
                 if speaks and bool(edge.to_mask >> i & 1) == (edge.kind == "breaks"):
                     found.append((edge.denies, edge.of_mask))
             self._exclusions[key] = tuple((denies, excluded) for denies, excluded in found if denies and excluded)
@@ -134,7 +142,8 @@ class View:
             role = self.facts.products[product].role
             kept = 0
             for element in self.facts.elements(product):
-                fits = self.device in element.devices or role == "leaf" or (role == "dimension" and not element.devices)
+                free = role in ("leaf", "feature") or (role == "dimension" and not element.devices)
+                fits = free or self.device in element.devices
                 if element.installable and fits and (element.since is None or element.since <= self.as_of):
                     kept |= 1 << element.idx
             self._offers[product] = kept
@@ -235,7 +244,8 @@ def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
     denied = strong = weak = matters = muddled = 0
     for edge, inside in speaking:
         if edge.open:
-            muddled |= edge.denies | edge.vouches
+            if inside or edge.kind in ("needs", "constrains"):
+                muddled |= edge.denies | edge.vouches
             continue
         if edge.kind in ("needs", "constrains"):
             matters |= edge.denies

@@ -1,7 +1,10 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.models.base import Basis, Record, Source
+from compatkb.models.dispute import BOTH, OPEN, Dispute, When
 from compatkb.models.evidence import Level, Observation, Outcome
+from compatkb.models.exception import ExceptionFile, Exemption
+from compatkb.models.feature import Feature, FeatureFile, Statement, Status
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
 from compatkb.models.product import (
@@ -9,7 +12,6 @@ from compatkb.models.product import (
     Build,
     Claim,
     Complete,
-    Dispute,
     EndOfLife,
     Install,
     Kind,
@@ -21,11 +23,13 @@ from compatkb.models.product import (
     Role,
     Stage,
     Wheels,
-    When,
     Yank,
 )
+from compatkb.models.timeline import Event, EventKind, TimelineFile, Vendor, last_day
 
 __all__ = [
+    "BOTH",
+    "OPEN",
     "Advisory",
     "Basis",
     "Build",
@@ -36,6 +40,12 @@ __all__ = [
     "Contained",
     "Dispute",
     "EndOfLife",
+    "Event",
+    "EventKind",
+    "ExceptionFile",
+    "Exemption",
+    "Feature",
+    "FeatureFile",
     "ImageFile",
     "IndexFile",
     "IndexRelease",
@@ -59,8 +69,13 @@ __all__ = [
     "RouteFile",
     "Source",
     "Stage",
+    "Statement",
+    "Status",
     "Tag",
+    "TimelineFile",
+    "Vendor",
     "Wheels",
     "When",
     "Yank",
+    "last_day",
 ]

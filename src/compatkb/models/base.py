@@ -20,14 +20,15 @@ def _quoted(value: object) -> object:
 
 
 def _term(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*(\s*(==|!=|>=|<=|<|>|~=).+)?", text):
+    if not re.fullmatch(_TERM, text):
         raise ValueError(f"{text!r} is not a product id with an optional specifier, such as torch==2.8.0")
     return text
 
 
 Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
-Term = Annotated[str, AfterValidator(_term)]
+_TERM = r"[a-z0-9][a-z0-9_.-]*(\s*(==|!=|>=|<=|<|>|~=).+)?"
+Term = Annotated[str, AfterValidator(_term), Field(json_schema_extra={"pattern": f"^{_TERM}$"})]
 Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
 
 

@@ -1,10 +1,12 @@
 """Records of data/images/: tags, what they hold, and when which document listed them."""
 
 from datetime import datetime
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.dispute import Dispute
 
 
 class Contained(Record):
@@ -14,6 +16,12 @@ class Contained(Record):
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
 
 
 class Tag(Record):
@@ -41,6 +49,7 @@ class Listing(Record):
     """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
 
     tags: tuple[Text, ...] = Field(min_length=1)
+    lists: Literal["tags", "services"] = "tags"  # services of the build files may share a name with a tag
     table: Id
     order: int
     runs: tuple[tuple[int, int], ...] = Field(min_length=1)
@@ -56,6 +65,7 @@ class Repository(Record):
     names: tuple[Text, ...] = ()  # other repositories that carry the same tags
     document: Text  # path of the document that lists the tags
     repo: Text  # repository of that document
+    other_tables: tuple[Id, ...] = ()  # tables of that document whose rows name no tags
     run: tuple[Text, ...] = ()  # extra arguments of `docker run`
     note: Text | None = None
 
@@ -68,3 +78,4 @@ class ImageFile(Record):
     revision: tuple[Revision, ...] = ()
     tag: tuple[Tag, ...] = ()
     listing: tuple[Listing, ...] = ()
+    dispute: tuple[Dispute, ...] = ()

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from compatkb.models.base import Id, Record, Source, Text
+from compatkb.models.dispute import Dispute
 
 
 class IndexYank(Record):
@@ -20,7 +21,8 @@ class IndexRelease(Record):
     """What the index says of one version; wheels map a Python tag to platform tags."""
 
     version: Text
-    uploaded: datetime
+    uploaded: datetime  # of the first file
+    dated: Literal["upload", "file"] = "upload"  # `file`: no upload time was to be had, so the file's last change; not later
     yanked: IndexYank | None = None
     requires_python: str = ""
     requires: tuple[Text, ...] = ()
@@ -54,6 +56,7 @@ class ChannelFile(Record):
 
     channel: tuple[Channel, ...]
     source: dict[Id, Source] = {}
+    dispute: tuple[Dispute, ...] = ()
 
 
 class Route(Record):

@@ -2,11 +2,12 @@
 
 from datetime import date
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.dispute import Dispute, When
 from compatkb.versions import Scheme
 
 
@@ -17,6 +18,7 @@ class Role(StrEnum):
     COMPANION = "companion"  # shown where a matching build exists; never vetoes
     LEAF = "leaf"  # known only through the pins and bounds of others
     DIMENSION = "dimension"  # a property of the machine: python, os, arch, device, hardware, driver, glibc
+    FEATURE = "feature"  # something that software can do; made from data/features/, never written in data/products/
 
 
 class Stage(StrEnum):
@@ -79,7 +81,7 @@ class Wheels(Record):
     os: tuple[Id, ...] = Field(min_length=1)
     arch: tuple[Id, ...] = ("x86_64",)
     python: tuple[Text, ...] = Field(min_length=1)
-    glibc: Text | None = None  # the oldest glibc that the platform tag admits
+    glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
     glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
@@ -121,21 +123,12 @@ class Release(Record):
     devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
     released: Moment | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why it has no end of life here, where others of its product have one
     yanked: Yank | None = None
     track: Text | None = None  # drivers: lts, production, rolling
     note: Text | None = None
     sources: Sources
     build: tuple[Build, ...] = ()
-
-
-class When(Record):
-    """Conditions under which a claim holds, and-ed; inside one dimension any value will do."""
-
-    device: tuple[Id, ...] = ()
-    os: tuple[Id, ...] = ()
-    arch: tuple[Id, ...] = ()
-    python: tuple[Text, ...] = ()  # minors such as "3.12", or one bound such as ">=3.12"
-    hardware: tuple[Id, ...] = ()
 
 
 class Claim(Record):
@@ -158,19 +151,6 @@ class Claim(Record):
         if self.kind is Kind.BREAKS and not self.reason:
             raise ValueError("`breaks` needs a `reason`")
         return self
-
-
-class Dispute(Record):
-    """Sources that disagree, and what was decided."""
-
-    id: Id
-    about: Text
-    claims: tuple[Id, ...] = ()  # ids of claims in this file; empty where the dispute is about a date or a state
-    positions: tuple[Text, ...] = ()  # for such: what each side says, in the order of `sources`
-    decision: Text  # the id of the claim that holds, the value that holds, or "open"
-    reason: Text
-    decided: date
-    sources: tuple[Id, ...] = ()
 
 
 class Complete(Record):
@@ -237,6 +217,7 @@ class Product(Record):
     homepage: Text | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none
     complete: tuple[Complete, ...] = ()
     note: Text | None = None
 

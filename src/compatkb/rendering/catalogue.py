@@ -8,7 +8,8 @@ from typing import Any
 from compatkb.asking import find_versions
 from compatkb.errors import UsageError
 from compatkb.records import Product
-from compatkb.rendering import sentences
+from compatkb.rendering import disputes, sentences
+from compatkb.rendering.features import release_features, release_lines
 from compatkb.rendering.payload import SCHEMA, claim_payload, source_payload
 from compatkb.snapshot.read import Snapshot
 
@@ -28,10 +29,11 @@ def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: b
                 "distribution": p.distribution,
             }
             for p in facts.products.values()
+            if p.role != "feature"
         ]
         if as_json:
             return _json(facts, day, {"products": rows})
-        width = max(len(product_id) for product_id in facts.products)
+        width = max(len(str(row["id"])) for row in rows)
         counts = {row["id"]: f"{row['releases']:>4} release{'' if row['releases'] == 1 else 's'}" for row in rows}
         lines = [f"{row['id']:<{width}}  {counts[row['id']]:<13} {row['name']} ({row['role']})\n" for row in rows]
         return "".join(lines) + _foot(facts, day)
@@ -45,7 +47,7 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
     """Return a product with its releases, disputes and end of life."""
     row = facts.rows("select * from product where id = ?", product.id)[0]
     releases = _releases(facts, product, day)
-    disputes = facts.rows("select * from dispute where product = ? order by id", product.id)
+    disputed = disputes.of_product(facts, product.id)
     content: Content = {
         "id": product.id,
         "name": product.name,
@@ -55,7 +57,7 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
         "replaced_by": json.loads(row["replaced_by"]) if row["replaced_by"] else None,
         "note": row["note"],
         "releases": releases,
-        "disputes": [_dispute(facts, d) for d in disputes],
+        "disputes": disputed,
     }
     if as_json:
         return _json(facts, day, content)
@@ -73,14 +75,11 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool)
         lines.append(f"note: {row['note']}")
     lines += ["", f"{len(releases)} releases, newest first:"]
     lines += [f"  {_release_line(release)}" for release in releases]
-    if disputes:
+    if disputed:
         lines += ["", "Disputes:"]
-        for dispute in content["disputes"]:
-            lines += [
-                f"- {dispute['about']}; decided {dispute['decided']}: {dispute['decision']}",
-                f"    {dispute['reason']}",
-            ]
-            lines += [f"    source: {s['url'] or s['text']}" for s in dispute["sources"]]
+        for dispute in disputed:
+            head, *rest = disputes.lines(dispute)
+            lines += [f"- {head}", *rest]
     return "\n".join(lines) + "\n" + _foot(facts, day)
 
 
@@ -107,8 +106,8 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
     bits = sum(1 << e.idx for e in builds)
     for edges in facts.edges_from(product.id).values():
         says += [edge.claim for edge in edges if edge.of_mask & bits]
-    for other in facts.products:
-        if other != product.id:
+    for other, head in facts.products.items():
+        if other != product.id and head.role != "feature":
             said += [
                 edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"
             ]
@@ -118,6 +117,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
         "released_basis": row["basis"] if row else None,
         "eol": row["eol"] if row else None,
         "note": row["note"] if row else None,
+        "disputed": [day for day in ("released", "end-of-life") if disputes.dated(facts, product.id, day) & bits],
         "sources": [source_payload(s) for s in _pairs(row["sources"])] if row else [],
         "builds": [
             {
@@ -135,6 +135,8 @@ def _release(facts: Snapshot, product: Product, name: str, row: Content | None, 
         ],
         "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
         "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(said)],
+        "disputes": disputes.of_elements(facts, product.id, bits),
+        "features": release_features(facts, product.id, bits),
     }
 
 
@@ -159,9 +161,10 @@ def _release_lines(entry: Content, day: date) -> str:
     lines = [entry["version"]]
     if entry["released"]:
         basis = f" ({entry['released_basis']})" if entry["released_basis"] else ""
-        lines.append(f"  released: {entry['released']}{basis}")
+        lines.append(f"  released: {_dated(entry['released'], 'released', entry['disputed'])}{basis}")
     if entry["eol"]:
-        lines.append(f"  end of life: {entry['eol']}{_ended(entry['eol'], day)}")
+        last = _dated(entry["eol"], "end-of-life", entry["disputed"])
+        lines.append(f"  end of life: {last}{_ended(entry['eol'], day)}")
     if entry["note"]:
         lines.append(f"  note: {entry['note']}")
     for build in entry["builds"]:
@@ -181,10 +184,12 @@ def _release_lines(entry: Content, day: date) -> str:
             when = f" when {claim['when']}" if claim["when"] else ""
             lines.append(f"    {claim['of']} {claim['kind']} {sentences.terms(claim['to'])}{when} [{claim['basis']}]")
             lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
-            lines += [
-                f"      disputed: {d['about']}; decided: {d['decision']} ({d['reason']})" for d in claim.get("disputes", ())
-            ]
+            lines += [f"      disputed: {d['about']} (below)" for d in claim.get("disputes", ())]
             lines += [f"      source: {s['url'] or s['text']}" for s in claim["sources"][:2]]
+    for dispute in entry["disputes"]:
+        head, *rest = disputes.lines(dispute)
+        lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
+    lines += release_lines(entry["features"])
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
 
@@ -196,6 +201,8 @@ def eol_text(facts: Snapshot, product: Product | None, day: date, days: int, *, 
         "select r.product, r.version, r.eol, r.eol_precision, r.eol_sources from release r where r.eol is not null "
         "order by r.eol desc, r.product, r.position"
     )
+    names = dict.fromkeys(row["product"] for row in rows)
+    unsure = {name: _named(facts, name, disputes.dated(facts, name, "end-of-life")) for name in names}
     found = [
         {
             "product": row["product"],
@@ -203,6 +210,7 @@ def eol_text(facts: Snapshot, product: Product | None, day: date, days: int, *, 
             "last_day": row["eol"],
             "precision": row["eol_precision"],
             "ended": row["eol"] < day.isoformat(),
+            "disputed": row["version"] in unsure[row["product"]],
             "sources": [source_payload(s) for s in _pairs(row["eol_sources"])],
         }
         for row in rows
@@ -217,7 +225,8 @@ def eol_text(facts: Snapshot, product: Product | None, day: date, days: int, *, 
             lines.append(title)
         grouped: dict[tuple[str, str], list[str]] = {}
         for entry in part:
-            grouped.setdefault((entry["last_day"], entry["product"]), []).append(entry["version"])
+            version = f"{entry['version']} (disputed)" if entry["disputed"] else entry["version"]
+            grouped.setdefault((entry["last_day"], entry["product"]), []).append(version)
         for (last, name), versions in grouped.items():
             shown = ", ".join(versions) if len(versions) <= 6 else f"{', '.join(versions[:5])} and {len(versions) - 5} more"
             lines.append(f"  {last}  {name} {shown}")
@@ -237,6 +246,7 @@ def parse_days(text: str) -> int:
 def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
     rows = facts.rows("select * from release where product = ? order by position", product.id)
     elements = facts.elements(product.id)
+    unsure = {day: disputes.dated(facts, product.id, day) for day in ("released", "end-of-life")}
     if not rows:
         rows = [
             {"version": e.release, "released": None, "eol": None, "name": None, "aliases": "[]"} for e in reversed(elements)
@@ -257,6 +267,7 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
                 "ended": bool(row["eol"] and row["eol"] < day.isoformat()),
                 "yanked": bool(mine) and all(e.yank_by is not None for e in mine),
                 "builds": [e.version for e in reversed(mine)],
+                "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in mine)],
             }
         )
     return found
@@ -266,7 +277,7 @@ def _release_line(release: Content) -> str:
     parts = [release["version"]]
     if release["name"]:
         parts.append(f"({release['name']})")
-    parts.append(release["released"] or "")
+    parts.append(_dated(release["released"], "released", release["disputed"]))
     builds = [build for build in release["builds"] if build != release["version"]]
     if builds:
         parts.append(f"builds: {', '.join(builds)}")
@@ -275,21 +286,18 @@ def _release_line(release: Content) -> str:
     if release["yanked"]:
         parts.append("yanked")
     if release["eol"]:
-        parts.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
+        ended = _dated(release["eol"], "end-of-life", release["disputed"])
+        parts.append(f"{'ended' if release['ended'] else 'ends'} {ended}")
     return "  ".join(part for part in parts if part)
 
 
-def _dispute(facts: Snapshot, row: Content) -> Content:
-    claims = json.loads(row["claims"])
-    return {
-        "id": row["id"],
-        "about": row["about"],
-        "positions": json.loads(row["positions"]) or [claim_payload(facts, c) for c in claims],
-        "decision": row["decision"],
-        "reason": row["reason"],
-        "decided": row["decided"],
-        "sources": [source_payload(s) for s in _pairs(row["sources"])],
-    }
+def _dated(day: str | None, name: str, disputed: list[str]) -> str:
+    return f"{day} (disputed)" if day and name in disputed else day or ""
+
+
+def _named(facts: Snapshot, product: str, mask: int) -> set[str]:
+    """Return the releases that elements belong to."""
+    return {element.release for element in facts.elements(product) if mask >> element.idx & 1} if mask else set()
 
 
 def _ended(last_day: str, day: date) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from compatkb.engine.stacks import Stack
 from compatkb.records import Element
+from compatkb.rendering import disputes
 from compatkb.snapshot.read import Snapshot
 
 
@@ -35,6 +36,7 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
                 "basis": "inferred" if "inferred" in bases.values() else "stated",
                 "first_listed": date.fromordinal(runs[0][0]).isoformat(),
                 "listed": any(run[1] >= as_of for run in runs),
+                "disputes": disputes.of_name(facts, f"{row['repository']}:{row['name']}"),
             }
         )
     return found

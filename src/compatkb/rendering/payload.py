@@ -5,9 +5,9 @@ from typing import Any
 
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.causes import Cause
-from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.engine.stacks import Link, Offered, Stack, Warned
 from compatkb.records import STRONG, UNKNOWN, Request
-from compatkb.rendering import commands, sentences
+from compatkb.rendering import commands, disputes, sentences
 from compatkb.rendering.images import images_of
 from compatkb.snapshot.read import Snapshot
 
@@ -33,7 +33,8 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
 def request_payload(request: Request) -> dict[str, Any]:
     """Return the request as it was understood."""
     return {
-        "pins": {pin.product: pin.text for pin in request.pins},
+        "pins": {pin.product: pin.text for pin in request.pins if not pin.need},
+        "needs": [pin.product for pin in request.pins if pin.need],
         "products": list(request.bare),
         "devices": list(request.devices),
     }
@@ -55,6 +56,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "driver": list(stack.known.get("gpu-driver", ())),
         "oneapi": list(stack.known.get("oneapi", ())),
         "glibc": list(stack.known.get("glibc", ())),
+        "features": [feature_payload(facts, offered) for offered in stack.features],
         "bounds": dict(stack.bounds),
         "indexes": commands.indexes_of(facts, stack),
         "install": commands.pip_commands(facts, stack),
@@ -62,6 +64,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "proof": proof,
         "images": images_of(facts, stack, request.as_of),
         "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
+        "disputes": disputes.of_stack(facts, stack, request.as_of),
         "unsettled": unsettled(facts, stack),
         "sources": [source_payload(s) for s in stack_sources(facts, stack)],
     }
@@ -76,6 +79,16 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
             for e in stack.packages
         ]
     return content
+
+
+def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
+    """Return what is known of a feature that was asked for."""
+    return {
+        "feature": offered.feature,
+        "status": offered.status if offered.claims else "unknown",
+        "support": _LEVELS[offered.level],
+        "claims": [claim_payload(facts, claim) for claim in offered.claims],
+    }
 
 
 def support(facts: Snapshot, stack: Stack) -> str:
@@ -115,11 +128,6 @@ def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
 def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
     """Return a claim with its basis and sources."""
     row = facts.rows("select kind, of_term, to_terms, when_, basis, reason, note from claim where id = ?", claim)[0]
-    disputes = [
-        {"about": d["about"], "decision": d["decision"], "reason": d["reason"], "decided": d["decided"]}
-        for d in facts.rows("select about, decision, reason, decided, claims from dispute")
-        if f'"{claim}"' in d["claims"]
-    ]
     content = {
         "id": claim,
         "kind": row["kind"],
@@ -132,8 +140,8 @@ def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
     for name in ("reason", "note"):
         if row[name]:
             content[name] = row[name]
-    if disputes:
-        content["disputes"] = disputes
+    if found := disputes.of_claims(facts, (claim,)):
+        content["disputes"] = found
     return content
 
 
@@ -147,6 +155,7 @@ def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, 
         "certain": cause.certain,
         "message": sentences.cause(facts, cause, request),
         "claims": [edge.claim for edge in cause.edges],
+        "disputes": disputes.of_cause(facts, cause, request),
         "sources": [source_payload(s) for s in sentences.cause_sources(facts, cause, request)],
     }
 
@@ -158,9 +167,8 @@ def _doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     stack = answer.stacks[0]
     sources = [source_payload(s) for s in stack_sources(facts, stack)]
     head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
-    return [
-        {**head, "certain": False, "message": message, "claims": [], "sources": sources} for message in unsettled(facts, stack)
-    ]
+    rest = {"certain": False, "claims": [], "disputes": disputes.of_stack(facts, stack, answer.request.as_of)}
+    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled(facts, stack)]
 
 
 def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from compatkb.engine.causes import Cause
 from compatkb.engine.problem import GLIBC, GLIBC_FAMILY
-from compatkb.engine.stacks import Link, Stack, Warned
+from compatkb.engine.stacks import Link, Offered, Stack, Warned
 from compatkb.records import Edge, Element, Request
 from compatkb.snapshot.read import Snapshot
 
@@ -17,9 +17,12 @@ Cited = tuple[str, str | None]
 
 def asked(request: Request) -> str:
     """Return the request in words: what is pinned, what is asked for, on which devices."""
-    parts = [pin.text if pin.text.startswith(pin.product) else f"{pin.product} {pin.text}" for pin in request.pins]
+    pins = [pin for pin in request.pins if not pin.need]
+    parts = [pin.text if pin.text.startswith(pin.product) else f"{pin.product} {pin.text}" for pin in pins]
     parts += [f"any {product}" for product in request.bare]
-    return f"{', '.join(parts) or 'anything'} on {' or '.join(request.devices)}"
+    needs = [pin.product for pin in request.pins if pin.need]
+    needed = f" with {' and '.join(needs)}" if needs else ""
+    return f"{', '.join(parts) or 'anything'}{needed} on {' or '.join(request.devices)}"
 
 
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
@@ -55,6 +58,9 @@ def warning(warned: Warned) -> str:
         return f"{name} is yanked from the default index, seen {day}{reason}; pip takes it only by an exact pin"
     if warned.kind == "eol":
         return f"{name} is past its end of life, {date.fromordinal(warned.day or 1)}"
+    if warned.kind == "feature":
+        feature, _, status = warned.detail.partition(" ")
+        return f"{feature} is no more than a {status} in {name}"
     if warned.kind == "preview":
         return f"{name} is a {warned.detail} build, not a stable release"
     return f"{name}: {warned.detail}"
@@ -76,7 +82,7 @@ def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cite
     elements = [e for _, e in _unlike(found)] if found.blocker[0] == "offer" else list(found.elements)
     for element in elements[:6]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
-    for edge in _nearest_edges(facts, found, request):
+    for edge in nearest_edges(facts, found, request):
         cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
     if found.certain and not found.edges:
         for row in facts.rows("select sources from scope where product = ?", found.blocker[1]):
@@ -86,7 +92,7 @@ def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cite
 
 def claim_sources(facts: Snapshot, claim: str) -> tuple[Cited, ...]:
     """Return the sources of a claim."""
-    return tuple((r["text"], r["url"]) for r in facts.rows("select text, url from citation where claim = ? order by n", claim))
+    return facts.citations(claim)
 
 
 def element_sources(facts: Snapshot, element: Element) -> tuple[Cited, ...]:
@@ -188,7 +194,7 @@ def _has_glibc(facts: Snapshot, request: Request) -> bool:
     return bool(names) and all(GLIBC_FAMILY in (name, *facts.wider.get(name, ())) for name in names)
 
 
-def _nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
+def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
     """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
     edges = list(found.edges)
     if found.blocker[0] != "claim" or len(edges) <= 3:
@@ -220,7 +226,7 @@ def _spread(facts: Snapshot, edge: Edge) -> int:
 
 
 def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
-    shown = _nearest_edges(facts, found, request)
+    shown = nearest_edges(facts, found, request)
     parts = []
     for edge in shown:
         row = facts.rows("select reason, of_term, to_terms, when_ from claim where id = ?", edge.claim)[0]
@@ -293,8 +299,10 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
         return []
     found = []
     words = {WEAK: "only inferred", UNKNOWN: "not known"}
+    roles = facts.products
+    requested = {product for product in stack.requested if roles[product].role != "feature"}
     for link in stack.links:
-        if link.level != STRONG and {link.one, link.other} <= set(stack.requested):
+        if link.level != STRONG and {link.one, link.other} <= requested:
             notes = [row["note"] for row in _inferences(facts, link)]
             why = f": {notes[0].rstrip('.')}" if notes else ""
             machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
@@ -310,7 +318,7 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     linked = {frozenset((link.one, link.other)) for link in stack.links}
     members = [e.product for e in stack.packages if e.product in stack.requested]
     for product in stack.requested:
-        spoken = any(product in pair for pair in linked)
+        spoken = any(product in pair for pair in linked) or product not in requested
         others = " and ".join(p for p in members if p != product)
         if not spoken and others and product != GLIBC:
             found.append(
@@ -332,7 +340,36 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
                 f"whether {element.product} {element.version} runs with glibc {', '.join(stack.known[GLIBC])} is not known: "
                 "its wheels name no glibc; importing it there would settle it"
             )
+    found += [_feature_unsettled(facts, stack, offered) for offered in stack.features if offered.level != STRONG]
     return list(dict.fromkeys(found))
+
+
+def _feature_unsettled(facts: Snapshot, stack: Stack, offered: Offered) -> str:
+    """Return why it is not certain that a stack has a feature, and what would settle it."""
+    name = facts.features[offered.feature][0]
+    where = f"{stack.device}, {', '.join(stack.os)}, Python {ranges(stack.python, facts.grid['python'])}"
+    if offered.claims:
+        notes = [row["note"] for c in offered.claims for row in facts.rows("select note from claim where id = ?", c)]
+        why = next((f": {note.rstrip('.')}" for note in notes if note), "")
+        by = " and ".join(f"{product} {version}" for product, version in offered.by)
+        return f"that {name} works with {by} on {where} is only inferred{why}; a run that uses it would settle it"
+    members = {e.product: 1 << e.idx for e in stack.packages}
+    rows = facts.rows("select product, mask, hardware, device from statement where feature = ?", offered.feature)
+    stated = [
+        row["hardware"].split()
+        for row in rows
+        if row["hardware"] and members.get(row["product"], 0) & int(row["mask"], 16) and stack.device in row["device"].split()
+    ]
+    named = list(dict.fromkeys(value for values in stated for value in values))
+    hint = f"; it is told by hardware, so pin one of {', '.join(named)}" if named and "hardware" not in stack.requested else ""
+    about = " and ".join(f"{e.product} {e.version}" for e in stack.packages if e.product in requested_packages(facts, stack))
+    settle = hint or "; a statement of its makers, or a run that uses it, would settle it"
+    return f"nothing in the data says whether {name} works with {about} on {where}{settle}"
+
+
+def requested_packages(facts: Snapshot, stack: Stack) -> set[str]:
+    """Return the packages that the search was about."""
+    return {product for product in stack.requested if facts.products[product].role == "package"}
 
 
 def _inferences(facts: Snapshot, link: Link) -> list[dict[str, Any]]:

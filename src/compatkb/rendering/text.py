@@ -2,22 +2,24 @@
 
 import textwrap
 from datetime import date
+from typing import Any
 
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.records import Request
-from compatkb.rendering import commands, sentences
+from compatkb.rendering import commands, disputes, features, sentences
 from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import claim_payload, stack_sources, unsettled
 from compatkb.snapshot.read import Snapshot
 
-_WORDS = {
+VERDICTS = {
     "works": "works",
     "works-with-warnings": "works, with warnings",
     "likely": "likely, but at least one step is only inferred",
     "unknown": "unknown: the data cannot tell",
     "does-not-work": "does not work",
 }
+"""Verdicts as people read them."""
 _SIDES = {
     "same": "of the same series",
     "below": "the nearest below",
@@ -26,6 +28,7 @@ _SIDES = {
 }
 _SHOWN = 3
 _IMAGES = 4
+_DISPUTES = 3
 _WIDTH = 100
 _TIED = "\N{NO-BREAK SPACE}"
 
@@ -35,7 +38,7 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
     request = answer.request
     day = date.fromordinal(request.as_of)
     lines = [
-        f"{sentences.asked(request)}: {_WORDS[answer.verdict]}",
+        f"{sentences.asked(request)}: {VERDICTS[answer.verdict]}",
         f"(as of {day}, data of {facts.meta['data_date']})",
     ]
     shown = answer.stacks if everything else _varied(answer.stacks)
@@ -48,6 +51,8 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
         lines += ["", "Why not:"]
         for cause in answer.causes:
             lines += _wrapped("- ", sentences.cause(facts, cause, request))
+            for row in disputes.of_cause(facts, cause, request)[: None if why else _DISPUTES]:
+                lines += _dispute(row, "    ", why=why)
             for source in sentences.cause_sources(facts, cause, request)[: 8 if why else 3]:
                 lines.append(f"    source: {_source(source)}")
     elif not answer.stacks:
@@ -59,10 +64,12 @@ def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everythin
     if answer.nearest:
         lines += ["", "Nearest:"]
         names = {route.id: route.name for route in facts.routes}
+        needs = {pin.product for pin in request.pins if pin.need}
         for number, near in enumerate(answer.nearest, 1):
             given = ", ".join(near.relaxed)
+            what = "the need for" if set(near.relaxed) <= needs else "the pin on"
             over = f" over {names[near.stack.route]}" if near.where != "best" else ""
-            lines += ["", f"{_SIDES[near.where].capitalize()}{over}, giving up the pin on {given}:"]
+            lines += ["", f"{_SIDES[near.where].capitalize()}{over}, giving up {what} {given}:"]
             lines += _stack(facts, near.stack, request, f"{number}. ", why=why)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -84,7 +91,7 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     names = {route.id: route.name for route in facts.routes}
     lines = _wrapped(head, ", ".join(_tied(e.product, e.version) for e in main), len(head))
     pad = " " * len(head)
-    lines += _wrapped(pad, f"{_WORDS[stack.verdict]} — {names[stack.route]}, {stack.device}")
+    lines += _wrapped(pad, f"{VERDICTS[stack.verdict]} — {names[stack.route]}, {stack.device}")
     platform = f"Python {sentences.ranges(stack.python, facts.grid['python'])}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
     lines += _wrapped(pad, platform)
     for dimension, label in (
@@ -95,6 +102,8 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     ):
         if values := stack.known.get(dimension):
             lines += _wrapped(f"{pad}{label}: ", ", ".join(values))
+    for offered in stack.features:
+        lines += _wrapped(f"{pad}feature: ", features.offered_words(facts, offered))
     if runtimes:
         few = runtimes if why or len(runtimes) <= 4 else runtimes[:3]
         more = "" if few is runtimes else f" and {len(runtimes) - len(few)} more (--why lists them)"
@@ -102,6 +111,11 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     for warned in stack.warnings:
         word = "note" if warned.kind == "known-issue" else "warning"
         lines += _wrapped(f"{pad}{word} ({warned.kind}): ", sentences.warning(warned))
+    disputed = disputes.of_stack(facts, stack, request.as_of)
+    for row in () if why else disputed[:_DISPUTES]:
+        lines += _dispute(row, pad, why=False)
+    if not why and len(disputed) > _DISPUTES:
+        lines.append(f"{pad}disputed: {len(disputed) - _DISPUTES} more points (--why shows them)")
     for sentence in unsettled(facts, stack)[: None if why else 3]:
         lines += _wrapped(f"{pad}open: ", sentence)
     steps = commands.pip_commands(facts, stack)
@@ -113,14 +127,21 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, head: str, *, why: b
     images = images_of(facts, stack, request.as_of)
     if images:
         listed = sorted(images, key=lambda i: (not i["listed"], i["image"]))
-        text = ", ".join(i["image"] + ("" if i["listed"] else " (no longer listed)") for i in listed[:_IMAGES])
+        text = ", ".join(i["image"] + _marks(i) for i in listed[:_IMAGES])
         more = f" and {len(images) - _IMAGES} more" if len(images) > _IMAGES else ""
         lines += _wrapped(f"{pad}images: ", text + more)
     if why:
         lines += _why(facts, stack, pad)
+        for row in disputed:
+            lines += _dispute(row, pad, why=True)
     else:
         lines += [f"{pad}source: {_source(s)}" for s in stack_sources(facts, stack)[:2]]
     return lines
+
+
+def _marks(image: dict[str, Any]) -> str:
+    marks = ([] if image["listed"] else ["no longer listed"]) + (["disputed"] if image["disputes"] else [])
+    return f" ({', '.join(marks)})" if marks else ""
 
 
 def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
@@ -144,11 +165,18 @@ def _why(facts: Snapshot, stack: Stack, pad: str) -> list[str]:
             )
             if "note" in said:
                 lines += _wrapped(f"{pad}    note: ", said["note"])
-            for dispute in said.get("disputes", ()):
-                lines += _wrapped(
-                    f"{pad}    disputed: ", f"{dispute['about']}; decided: {dispute['decision']} ({dispute['reason']})"
-                )
             lines += [f"{pad}      source: {source['url'] or source['text']}" for source in said["sources"]]
+    return lines
+
+
+def _dispute(row: dict[str, Any], pad: str, *, why: bool) -> list[str]:
+    """Return the mark of a dispute, or with `why` both its sides, wrapped."""
+    if not why:
+        return _wrapped(f"{pad}disputed: ", disputes.mark(row))
+    head, *rest = disputes.lines(row)
+    lines = _wrapped(f"{pad}disputed: ", head)
+    for line in rest:
+        lines += [f"{pad}{line}"] if line.startswith("    ") else _wrapped(f"{pad}  ", line.strip())
     return lines
 
 

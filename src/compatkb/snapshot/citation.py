@@ -31,6 +31,35 @@ def cite_url(source: Source) -> str | None:
     return None
 
 
+_GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
+_REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
+
+
+def document_of(source: Source) -> tuple[str, str]:
+    """Return the document of a source and who publishes it, in a form that is equal for equal ones.
+
+    A file is one document whatever the revision and the line, a page whatever the heading and the version of the manual,
+    and a package index is one as a whole. The publisher is the owner of the repository, the name of the site without
+    what stands before and after it, or the index.
+    """
+    if source.repo and (source.path or source.thread):
+        return _in_repository(source.repo, str(source.path or source.thread))
+    if source.url:
+        page = re.sub(r"^\w+://", "", re.split(r"[?#]", source.url)[0]).rstrip("/")
+        if found := _GITHUB.fullmatch(page):
+            return _in_repository(found[1], found[2])
+        host, *parts = page.split("/")
+        labels = host.partition(":")[0].lower().removesuffix(".github.io").split(".")
+        publisher = labels[-2] if len(labels) > 1 else labels[0]
+        path = "/".join(part for part in parts if not _REVISION.fullmatch(part))
+        return publisher + " " + re.sub(r"(\.[A-Za-z]+)+$", "", path), publisher
+    return f"index {source.channel}", f"index {source.channel}"
+
+
+def _in_repository(repo: str, what: str) -> tuple[str, str]:
+    return f"{repo.lower()} {what}", repo.lower().partition("/")[0]
+
+
 def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:
     """Return sources of a product file as JSON pairs of text and address."""
     cited = [knowledge.sources[product, name] for name in names if (product, name) in knowledge.sources]

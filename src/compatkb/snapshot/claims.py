@@ -1,16 +1,17 @@
-"""Rows of the snapshot about claims: edges, citations, disputes, scopes, advisories and install recipes."""
+"""Rows of the snapshot about claims: edges, citations, scopes, advisories and install recipes."""
 
 from collections.abc import Iterator
 
-from compatkb.knowledge import Knowledge, split_term
+from compatkb.disputing import open_claims
+from compatkb.knowledge import Knowledge, Origin, split_term
 from compatkb.models import Claim, Kind, When
 from compatkb.snapshot.cells import FOREVER, Interned, Row
-from compatkb.snapshot.citation import cite, cite_text, cite_url, dumps
+from compatkb.snapshot.citation import cite, cite_text, cite_url, document_of, dumps
 
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     """Yield what the engine reads: one row an edge."""
-    undecided = {claim for f in knowledge.files.products for d in f.dispute if d.decision == "open" for claim in d.claims}
+    undecided = open_claims(knowledge.files)
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
@@ -43,9 +44,10 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
             "of_term": claim.of,
             "to_terms": " | ".join(claim.to),
             "when_": _when(claim),
-            "basis": "observed" if claim.sources == ("index",) else str(claim.basis),
+            "basis": str(claim.basis) if cited.origin is Origin.PEOPLE else "observed",
             "reason": claim.reason,
             "note": claim.note,
+            "origin": str(cited.origin),
         }
 
 
@@ -60,29 +62,15 @@ def citations(knowledge: Knowledge) -> Iterator[Row]:
     """Yield the sources of claims."""
     for cited in knowledge.claims.values():
         for number, source in enumerate(cited.sources):
+            document, publisher = document_of(source)
             yield {
                 "claim": cited.claim.id,
                 "n": number,
                 "text": cite_text(source),
                 "url": cite_url(source),
                 "seen": source.seen.isoformat(),
-            }
-
-
-def disputes(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield disagreements and their decisions."""
-    for file in knowledge.files.products:
-        for dispute in file.dispute:
-            yield {
-                "id": dispute.id,
-                "product": file.product.id,
-                "about": dispute.about,
-                "claims": dumps(dispute.claims),
-                "positions": dumps(dispute.positions),
-                "decision": dispute.decision,
-                "reason": dispute.reason,
-                "decided": dispute.decided.isoformat(),
-                "sources": cite(knowledge, file.product.id, dispute.sources),
+                "document": document,
+                "publisher": publisher,
             }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
-from compatkb.models import Release
-from compatkb.snapshot import claims, elements, tags
+from compatkb.models import Release, Role
+from compatkb.snapshot import claims, disputes, elements, features, provenance, readings, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -33,7 +33,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "edge": claims.edges(knowledge, cells),
                 "claim": claims.claims(knowledge),
                 "citation": claims.citations(knowledge),
-                "dispute": claims.disputes(knowledge),
+                "dispute": disputes.disputes(knowledge),
+                "concerned": disputes.concerned(knowledge, cells),
                 "scope": claims.scopes(knowledge),
                 "advisory": claims.advisories(knowledge, cells),
                 "install": claims.installs(knowledge),
@@ -42,6 +43,13 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
                 "content": tags.contents(knowledge),
+                "vendor": timeline.vendors(knowledge),
+                "event": timeline.events(knowledge),
+                "reading": readings.readings(knowledge),
+                "feature": features.features(knowledge),
+                "statement": features.statements(knowledge),
+                "document": provenance.documents(knowledge),
+                "observation": provenance.observations(knowledge),
                 "cells": cells.rows(),
             }
             for name, (columns, key) in TABLES.items():
@@ -57,14 +65,14 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
 def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
     seen = [file.seen for file in knowledge.files.index]
     seen += [source.seen for source in knowledge.sources.values()]
+    seen += [source.seen for source in (knowledge.files.timeline.source if knowledge.files.timeline else {}).values()]
     yield {"key": "format", "value": FORMAT}
     yield {"key": "data_date", "value": max(seen).isoformat() if seen else date.min.isoformat()}
     yield {"key": "digest", "value": digest}
 
 
 def _products(knowledge: Knowledge) -> Iterator[Row]:
-    for file in sorted(knowledge.files.products, key=lambda f: (f.product.rank, f.product.id)):
-        product = file.product
+    for product in knowledge.products.values():
         yield {
             "id": product.id,
             "name": product.name,
@@ -87,11 +95,12 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
 
 def _names(knowledge: Knowledge) -> Iterator[Row]:
     names: dict[str, str] = {}
-    for product in knowledge.products.values():
+    products = [product for product in knowledge.products.values() if product.role is not Role.FEATURE]
+    for product in products:
         for name in (product.id, product.distribution, product.import_name, product.name, *product.aliases):
             if name:
                 names.setdefault(word_key(name), product.id)
-    for product in knowledge.products.values():  # an id always means its own product
+    for product in products:  # an id always means its own product
         names[word_key(product.id)] = product.id
     yield from ({"name": name, "product": product} for name, product in sorted(names.items()))
 

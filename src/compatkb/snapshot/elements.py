@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.knowledge import Element, Knowledge, end_of_life, first_day
-from compatkb.models import Role, Source, Stage
+from compatkb.models import Role, Source, Stage, Status
 from compatkb.snapshot.cells import FOREVER, Interned, Row
 from compatkb.snapshot.citation import cite_text, cite_url, dumps
 from compatkb.versions import Scheme, parse
@@ -23,7 +23,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             for floor in element.floors:
                 strong |= floor.seen
                 weak |= floor.guessed
-            if head.role in (Role.LEAF, Role.DIMENSION):
+            if head.role not in (Role.PACKAGE, Role.COMPANION):
                 strong = knowledge.grid.all
             since, by = first_day(element)
             eol = end_of_life(head, element.release)
@@ -37,7 +37,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 "idx": number,
                 "version": element.version,
                 "release": element.release.version,
-                "stage": str(build.stage if build else Stage.STABLE),
+                "stage": str(_stage(head.role, element)),
                 "installable": int(_installable(head.role, element)),
                 "devices": " ".join(build.devices if build else element.release.devices),
                 "channels": " ".join(build.channels if build else ()),
@@ -71,9 +71,15 @@ def _element_sources(knowledge: Knowledge, product: str, element: Element) -> st
     return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
 
 
+def _stage(role: Role, element: Element) -> Stage:
+    if role is Role.FEATURE:  # its elements are named for how far it has come
+        return {Status.BETA: Stage.PREVIEW, Status.PROTOTYPE: Stage.PROTOTYPE}.get(Status(element.version), Stage.STABLE)
+    return element.build.stage if element.build else Stage.STABLE
+
+
 def _installable(role: Role, element: Element) -> bool:
     if element.build is None:
-        return role in (Role.LEAF, Role.DIMENSION)
+        return role not in (Role.PACKAGE, Role.COMPANION)
     return element.build.stage not in (Stage.SOURCE_ONLY, Stage.TAG_ONLY) and bool(element.build.channels)
 
 

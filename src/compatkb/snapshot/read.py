@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from compatkb.errors import DataError
-from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Floor, Product, Route
+from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
 from compatkb.snapshot.schema import FORMAT
 from compatkb.words import word_key
 
@@ -182,6 +182,17 @@ class Snapshot:
             self._edges[of] = {to: tuple(edges) for to, edges in found.items()}
         return self._edges[of]
 
+    def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
+        """Return the sources of a claim: text and address."""
+        query = "select text, url from citation where claim = ? order by n"
+        return tuple(self._db.execute(query, (claim,)))
+
+    @cached_property
+    def features(self) -> dict[str, tuple[str, ...]]:
+        """The words by which each feature goes: its name, then its other names."""
+        query = "select id, name, aliases from feature order by id"
+        return {row[0]: (row[1], *json.loads(row[2])) for row in self._db.execute(query)}
+
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
@@ -202,6 +213,20 @@ class Snapshot:
         """Product and its elements; the edge that does not hold beside them, and for which of its elements."""
         query = "select product, mask, edge, of_mask from waiver"
         return tuple((p, int(m, 16), e, int(o, 16)) for p, m, e, o in self._db.execute(query))
+
+    @cached_property
+    def vendors(self) -> dict[str, str]:
+        """The names of those whose events the timeline has, by id, in the order of the data."""
+        return dict(self._db.execute("select id, name from vendor order by position"))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the timeline, oldest first."""
+        query = (
+            "select id, vendor, kind, title, product, version, precision, basis, note, first, last, announced, disputes, "
+            "sources from event order by position"
+        )
+        return tuple(Event._make((*row[:12], tuple(json.loads(row[12])), _pairs(row[13]))) for row in self._db.execute(query))
 
     @cached_property
     def scopes(self) -> tuple[tuple[str, str, int, frozenset[str], int], ...]:

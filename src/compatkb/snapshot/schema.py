@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "2"
+FORMAT = "3"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -48,9 +48,10 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ),
         "id",
     ),
-    "claim": (_columns("id product kind of_term to_terms when_ basis reason note"), "id"),
-    "citation": (_columns("claim text url seen", "n"), ("claim", "n")),
-    "dispute": (_columns("id product about claims positions decision reason decided sources"), "id"),
+    "claim": (_columns("id product kind of_term to_terms when_ basis reason note origin"), "id"),
+    "citation": (_columns("claim text url seen document publisher", "n"), ("claim", "n")),
+    "dispute": (_columns("id kind owner about day days positions decision holds reason decided"), "id"),
+    "concerned": (_columns("dispute claim name mask devices hardware", "cells"), None),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
@@ -58,10 +59,36 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device runs note sources", "id"), "id"),
+    "feature": (_columns("id name product needs aliases note sources"), "id"),
+    "statement": (
+        _columns("claim feature product spec mask status device os arch python hardware basis", "position"),
+        "claim",
+    ),
     "content": (_columns("product mask spec basis", "image"), None),
+    "vendor": (_columns("id name", "position"), "id"),
+    "event": (
+        _columns(
+            "id vendor kind title product version precision basis note disputes sources", "position first last announced"
+        ),
+        "id",
+    ),
+    "reading": (_columns("kind level outcome day example", "n"), None),
+    "document": (_columns("text url seen"), None),
+    "observation": (
+        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        "id",
+    ),
     "cells": (_columns("mask", "id"), "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
 
-INDEXES = (("edge", ("of_product",)), ("element", ("product",)), ("content", ("product",)), ("citation", ("claim",)))
+INDEXES = (
+    ("edge", ("of_product",)),
+    ("element", ("product",)),
+    ("content", ("product",)),
+    ("citation", ("claim",)),
+    ("concerned", ("name",)),
+    ("concerned", ("claim",)),
+    ("statement", ("product",)),
+)
 """Columns that are looked up by."""

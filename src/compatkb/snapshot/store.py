@@ -21,10 +21,14 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 _COMPILER = (
     *(
         "assembling.py",
+        "disputing.py",
+        "events.py",
+        "featuring.py",
         "gaps.py",
         "knowledge.py",
         "loader.py",
         "observations.py",
+        "places.py",
         "placing.py",
         "platforms.py",
         "versions.py",
@@ -74,8 +78,14 @@ def cache_directory() -> str:
 
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [os.path.join(directory, "channels.toml"), os.path.join(directory, "routes.toml")]
-    for folder, ending in (("products", ".toml"), ("images", ".toml"), ("index", ".toml"), ("evidence", ".jsonl")):
+    found = [os.path.join(directory, name) for name in ("channels.toml", "routes.toml", "timeline.toml")]
+    for folder, ending in (
+        ("products", ".toml"),
+        ("images", ".toml"),
+        ("features", ".toml"),
+        ("index", ".toml"),
+        ("evidence", ".jsonl"),
+    ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
                 found += [entry.path for entry in entries if entry.name.endswith(ending)]

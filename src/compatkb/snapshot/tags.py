@@ -15,7 +15,7 @@ def images(knowledge: Knowledge) -> Iterator[Row]:
         order = sorted(when)
         runs = []
         for listing in file.listing:
-            if tag.name in listing.tags:
+            if listing.lists == "tags" and tag.name in listing.tags:
                 for first, last in listing.runs:
                     later = [n for n in order if n > last]
                     end = when[later[0]] - timedelta(days=1) if later else date.max

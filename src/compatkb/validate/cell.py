@@ -84,7 +84,9 @@ class Workshop:
     folder: Path  # for environments and reports; each cell works in a folder of its own below it
     cache: Path  # shared between cells and runs: recorded pages, downloaded wheels
     data: Path  # the data directory
-    record: Path | None = None  # a recorded index that answers instead of the real one
+    record: Path | None = None  # recorded indexes, a folder a channel, that answer alone and without the network
+    live: bool = False  # let the installers ask the real index themselves
+    channels: dict[str, tuple[str, str]] = field(default_factory=dict)  # channel: how installers name it, and its url
     indexes: dict[str, str] = field(default_factory=dict)  # channel: url that answers in its place
     interpreters: dict[str, str] = field(default_factory=dict)  # minor: executable
     use_pip_config: bool = False

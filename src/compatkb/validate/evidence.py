@@ -1,8 +1,6 @@
 """The evidence files: what is there, what a run adds, and merging; sorted, whole or not at all."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 from compatkb.errors import DataError
 from compatkb.models import Level, Observation, Outcome
 from compatkb.validate.cell import cell_of
+from compatkb.writing import write_file
 
 
 def line_of(observation: Observation) -> str:
@@ -78,21 +77,6 @@ def write_evidence(directory: Path, observations: Iterable[Observation]) -> list
         path = folder / f"{level}.jsonl"
         text = text_of(found)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            replace_file(path, text)
+            write_file(path, text.encode())
             changed.append(path)
     return changed
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

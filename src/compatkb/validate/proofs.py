@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.loader import line_of
 from compatkb.models import ChannelFile
 from compatkb.models.proofs import Gate, ProofFile
 
@@ -81,9 +80,8 @@ def proofs(data: Path) -> ProofFile:
     try:
         return ProofFile.model_validate(_read(path))
     except ValidationError as error:
-        text = path.read_text(encoding="utf-8")
         first = error.errors(include_url=False)[0]
-        raise DataError((f"{path}:{line_of(text, tuple(first['loc']))}: {first['msg']}",)) from None
+        raise DataError((f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}",)) from None
 
 
 def gate_of(data: Path, product: str) -> Gate | None:

@@ -10,12 +10,14 @@ from pathlib import Path
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.models import Level, Observation, Outcome
 from compatkb.snapshot.read import Snapshot
+from compatkb.validate.asking import prepare, save
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, replace_file, text_of, write_evidence
+from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.plan import Wanted, claimed
 from compatkb.validate.runner import Executor, run
+from compatkb.writing import write_file
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,16 @@ def validate(
 
     A run that was ended goes on where it stopped when it is started again with the same folder.
     """
+    if any(cell.level in (Level.PUBLISHED, Level.RESOLVE) for cell in cells):
+        prepare(workshop)
     with Journal(workshop.folder / "journal.jsonl") as journal:
         seen = run(cells, check, workshop, executor, journal, progress)
         if out:
-            replace_file(out, text_of(seen))
+            write_file(out, text_of(seen).encode())
         else:
             write_evidence(workshop.data, merged(read_evidence(workshop.data), seen))
         journal.remove()
+    save()
     by_question = {observation.question: observation for observation in seen}
     return Report(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
 
@@ -134,7 +139,7 @@ def interpreters() -> dict[str, str]:
 
 
 def workshop_of(
-    directory: Path, folder: Path, cache: Path, today: date, named: Iterable[str] = (), **more: object
+    facts: Snapshot, directory: Path, folder: Path, cache: Path, today: date, named: Iterable[str] = (), **more: object
 ) -> Workshop:
     """Return what cells may use; `named` are further interpreters as MINOR=PATH; raises UsageError for others."""
     known = interpreters()
@@ -143,4 +148,6 @@ def workshop_of(
         if not path or not os.access(path, os.X_OK):
             raise UsageError(f"{text!r} is not MINOR=PATH with a Python to run, such as 3.12=/usr/bin/python3.12")
         known[minor] = path
-    return Workshop(today, folder, cache, directory, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword
+    rows = facts.rows("select id, style, url from channel order by position")
+    channels = {row["id"]: (row["style"], row["url"] or "") for row in rows}
+    return Workshop(today, folder, cache, directory, channels=channels, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword

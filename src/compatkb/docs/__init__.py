@@ -1,0 +1,1 @@
+"""Generated regions of Markdown files: found by their markers, filled from the knowledge base; docs/regions.md."""

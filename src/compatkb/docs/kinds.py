@@ -1,0 +1,81 @@
+"""The registry: every kind of region, and the one function that writes a region."""
+
+from datetime import date
+from difflib import get_close_matches
+
+from compatkb.asking import parse_day
+from compatkb.docs.answers import ANSWERS
+from compatkb.docs.asking import Argument, Kind, Question
+from compatkb.docs.matrix import MATRIX
+from compatkb.docs.regions import Region
+from compatkb.docs.tables import TABLES
+from compatkb.errors import UsageError
+from compatkb.rendering.markdown import table
+from compatkb.snapshot.read import Snapshot
+
+AS_OF = Argument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")
+
+
+def _kinds(asked: Question) -> str:
+    """Return the table of kinds; it needs the registry that it stands in."""
+    del asked
+    rows = [("any", "", *_described(AS_OF))]
+    for name, kind in KINDS.items():
+        arguments = [_described(argument) for argument in kind.arguments]
+        arguments += [("PRODUCT", "version words that pin a product, by its id or another name of it")] if kind.pins else []
+        first, *rest = arguments or [("", "")]
+        rows += [(name, kind.shows, *first), *(("", "", *row) for row in rest)]
+    return table(("kind", "shows", "argument", "means"), rows)
+
+
+def _described(argument: Argument) -> tuple[str, str]:
+    more = "; required" if argument.required else ""
+    if argument.default:
+        more = f"; {argument.default} unless given"
+    return argument.name, argument.means + more
+
+
+KINDS: dict[str, Kind] = {
+    **TABLES,
+    **MATRIX,
+    **ANSWERS,
+    "kinds": Kind("this table", _kinds),
+}
+"""Every kind of region, in the order in which the documents list them."""
+
+
+def content_of(facts: Snapshot, region: Region) -> str:
+    """Return what a region shows, as Markdown with plain line ends; raises UsageError naming the wrong kind or argument."""
+    kind = KINDS.get(region.kind)
+    if kind is None:
+        raise UsageError(f"{region.kind!r} is no kind of region{_closest(region.kind, list(KINDS))}")
+    known = {argument.name: argument for argument in (AS_OF, *kind.arguments)}
+    values = {name: argument.default for name, argument in known.items()}
+    pins = {}
+    for name, value in region.arguments.items():
+        if name in known:
+            _check(known[name], value)
+            values[name] = value
+        elif kind.pins and facts.product(name):
+            pins[name] = value
+        else:
+            also = " and no product" if kind.pins else ""
+            names = [*known, *(facts.products if kind.pins else ())]
+            raise UsageError(f"{name!r} is no argument of {region.kind}{also}{_closest(name, names)}")
+    for argument in kind.arguments:
+        if argument.required and not values[argument.name]:
+            raise UsageError(f"{region.kind} needs {argument.name}=: {argument.means}")
+    day = parse_day(values["as-of"]) if values["as-of"] else date.fromisoformat(facts.meta["data_date"])
+    return kind.render(Question(facts, day, values, pins))
+
+
+def _check(argument: Argument, value: str) -> None:
+    if not value:
+        raise UsageError(f"{argument.name}= has no value; leave it out where none is meant")
+    if argument.choices and value not in argument.choices:
+        raise UsageError(f"{argument.name}={value}: it is one of {', '.join(argument.choices)}")
+
+
+def _closest(word: str, known: list[str]) -> str:
+    near = get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}"

@@ -1,0 +1,67 @@
+"""The matrix region: for each series of a product, what goes with it of some others."""
+
+import re
+
+from compatkb.asking import find_product
+from compatkb.docs.asking import Argument, Kind, Question
+from compatkb.records import Element, Product
+from compatkb.rendering.markdown import cell, table
+
+_MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", likely"}
+
+
+def _matrix(asked: Question) -> str:
+    product = asked.product("product")
+    assert product  # it is required
+    others = [find_product(asked.facts, name) for name in asked.words("beside")]
+    names = _series(asked, product)[: asked.number("limit")]
+    rows = [(name, *(_cell(asked, product, name, other) for other in others)) for name in names]
+    if not rows:
+        return f"The data know of no release here, as of {asked.day}.\n"
+    legend = (
+        f"Each cell is a question of its own: the best that goes with the series, and the release of {product.name} that it "
+        "goes with. Where nothing is said it works; “likely” rests on an inference; “none” means that nothing goes with it, "
+        f"“unknown” that the data cannot tell. As of {asked.day}, data of {asked.facts.meta['data_date']}."
+    )
+    return table((product.name, *(other.name for other in others)), rows) + f"\n{cell(legend)}\n"
+
+
+def _cell(asked: Question, product: Product, series: str, other: Product) -> str:
+    answer = asked.answer({product.id: series}, (other.id,))
+    if answer.verdict in ("does-not-work", "unknown"):
+        return "none" if answer.verdict == "does-not-work" else "unknown"
+    stack = answer.stacks[0]
+    found = {element.product: element for element in stack.packages}
+    return f"{found[other.id].version} with {found[product.id].release}{_MARKS[stack.verdict]}"
+
+
+def _series(asked: Question, product: Product) -> list[str]:
+    """Return the series that had come out by the day, newest first."""
+    today = asked.day.toordinal()
+    elements = asked.facts.elements(product.id)
+    names: dict[str, None] = {}
+    for mask in reversed(asked.facts.series(product.id)):
+        out = [e for e in elements if mask >> e.idx & 1 and (e.since is None or e.since <= today)]
+        if out:
+            names[_name(out[0], product)] = None
+    return list(names)
+
+
+def _name(element: Element, product: Product) -> str:
+    numbers = re.match(r"\d+(\.\d+)*", element.release)
+    return ".".join(numbers[0].split(".")[: product.series]) if numbers else element.release
+
+
+MATRIX = {
+    "matrix": Kind(
+        "for each series of a product, newest first, what goes best with it of other products",
+        _matrix,
+        (
+            Argument("product", "the product of the rows", required=True),
+            Argument("beside", "the products of the columns, separated by commas", required=True),
+            Argument("device", "the device", required=True),
+            Argument("limit", "how many series are shown", "12"),
+        ),
+        pins=True,
+    ),
+}

@@ -1,0 +1,59 @@
+"""What `docs render` and `docs check` say of documents: text, JSON, and the command that mends stale ones."""
+
+import json
+import shlex
+from collections.abc import Sequence
+
+from compatkb.docs.files import Document, diff_of
+from compatkb.docs.filling import Filled
+from compatkb.rendering.payload import SCHEMA
+from compatkb.snapshot.read import Snapshot
+
+
+def report_text(facts: Snapshot, documents: Sequence[Document]) -> str:
+    """Return a line for each region that was rewritten, and a sum."""
+    del facts
+    lines = [
+        f"{document.path}:{filled.region.line}: {filled.region.name}: {_change(filled)}"
+        for document in documents
+        for filled in document.stale
+    ]
+    regions = sum(len(document.regions) for document in documents)
+    lines.append(f"{_number(len(documents), 'file')}, {_number(regions, 'region')}, {len(lines)} rewritten")
+    return "\n".join(lines) + "\n"
+
+
+def report_json(facts: Snapshot, documents: Sequence[Document]) -> str:
+    """Return the files with their regions and diffs for programs."""
+    files = [
+        {
+            "file": document.path.as_posix(),
+            "regions": [
+                {"name": f.region.name, "kind": f.region.kind, "line": f.region.line, "stale": f.is_stale}
+                for f in document.regions
+            ],
+            "diff": diff_of(document),
+        }
+        for document in documents
+    ]
+    content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "files": files}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def mend(documents: Sequence[Document], data: str | None) -> str:
+    """Return the sentence that names what is stale and the command that mends it."""
+    stale = [document for document in documents if document.stale]
+    names = ", ".join(f"{document.path} ({', '.join(f.region.name for f in document.stale)})" for document in stale)
+    words = ["compatkb", "docs", "render", *(["--data", data] if data else []), *(str(document.path) for document in stale)]
+    return f"not up to date: {names}; run `{shlex.join(words)}`"
+
+
+def _change(filled: Filled) -> str:
+    before, after = (len(side.splitlines()) for side in (filled.before, filled.after))
+    if not filled.before.strip():
+        return f"filled with {_number(after, 'line')}"
+    return f"overwritten: {_number(before, 'line')} that stood there differed from the {after} that belong there"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

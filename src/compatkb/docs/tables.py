@@ -1,0 +1,134 @@
+"""Regions that are tables of what the knowledge base holds: figures, ends of life, versions."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from compatkb.docs.asking import YES_NO, Argument, Kind, Question
+from compatkb.records import Element
+from compatkb.rendering.catalogue import parse_days
+from compatkb.rendering.markdown import table
+from compatkb.rendering.statistics import stats_markdown
+from compatkb.stats import statistics
+
+_MOST = 6
+"""More versions than this in a cell are counted instead of named."""
+
+
+def _stats(asked: Question) -> str:
+    return stats_markdown(statistics(asked.facts, asked.day))
+
+
+def _eol(asked: Question) -> str:
+    product = asked.product("product")
+    within = asked.values["within"]
+    limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
+    today = asked.day.isoformat()
+    rows = asked.facts.rows(
+        "select product, version, eol, eol_precision, released from release where eol is not null and eol <= ? "
+        "order by eol desc, product, position",
+        limit,
+    )
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        ended = row["eol"] < today
+        unborn = (row["released"] or "")[:10] > today
+        if unborn or (product and row["product"] != product.id) or (ended and not asked.is_on("ended")):
+            continue
+        groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(row["version"])
+    if not groups:
+        return f"The data know of no end of life here, as of {asked.day}.\n"
+    head = ("last supported day", *(() if product else ("product",)), "versions", "state")
+    cells = []
+    for (last, precision, name), versions in groups.items():
+        shown = last if precision == "day" else f"{last} (known to the {precision})"
+        state = "ended" if last < today else "supported"
+        cells.append((shown, *(() if product else (asked.facts.products[name].name,)), _some(versions), state))
+    return table(head, cells) + _foot(asked)
+
+
+def _some(versions: list[str]) -> str:
+    if len(versions) <= _MOST:
+        return ", ".join(versions)
+    return f"{', '.join(versions[: _MOST - 1])} and {len(versions) - _MOST + 1} more"
+
+
+def _versions(asked: Question) -> str:
+    product = asked.product("product")
+    assert product  # it is required
+    devices = set(asked.words("device"))
+    today, last = asked.day.toordinal(), asked.number("limit")
+    rows = asked.facts.rows("select version, released, eol from release where product = ? order by position", product.id) or [
+        {"version": name, "released": None, "eol": None} for name in _names(asked.facts.elements(product.id))
+    ]
+    elements = asked.facts.elements(product.id)
+    has_builds = any(element.devices and element.channels for element in elements)
+    cells = []
+    for row in rows:
+        mine = [e for e in reversed(elements) if e.release == row["version"] and (e.since is None or e.since <= today)]
+        mine = [e for e in mine if not devices or devices & e.devices]
+        if (row["released"] or "")[:10] > asked.day.isoformat() or not mine:
+            continue
+        builds = (", ".join(_build(e) for e in mine if e.devices),) if has_builds else ()
+        cells.append((row["version"], _released(row), *builds, _state(row, mine, asked.day)))
+    if not cells:
+        return f"The data know of no release here, as of {asked.day}.\n"
+    head = ("release", "released", *(("builds",) if has_builds else ()), "state")
+    return table(head, cells[:last]) + _foot(asked)
+
+
+def _names(elements: tuple[Element, ...]) -> list[str]:
+    return list(dict.fromkeys(element.release for element in reversed(elements)))
+
+
+def _build(element: Element) -> str:
+    return element.version if element.stage == "stable" else f"{element.version} ({element.stage})"
+
+
+def _released(row: dict[str, Any]) -> str:
+    after, bounded, by = (row["released"] or "").partition("/")
+    if not bounded:
+        return after or "not known"
+    known = [f"{word} {day}" for word, day in (("after", after), ("by", by)) if day[:1].isdigit()]
+    return " and ".join(known)
+
+
+def _state(row: dict[str, Any], elements: list[Element], day: date) -> str:
+    today = day.toordinal()
+    parts = []
+    withdrawn = [e for e in elements if e.yank_by is not None and e.yank_by <= today]
+    if withdrawn and len(withdrawn) == len(elements):
+        parts.append("yanked")
+    elif withdrawn:
+        parts.append(f"yanked: {', '.join(e.version for e in withdrawn)}")
+    elif any(e.yank_after is not None and e.yank_after <= today for e in elements):
+        parts.append("maybe yanked by then")
+    if row["eol"]:
+        parts.append(f"{'ended' if row['eol'] < day.isoformat() else 'supported to'} {row['eol']}")
+    return "; ".join(parts)
+
+
+def _foot(asked: Question) -> str:
+    return f"\nAs of {asked.day}, data of {asked.facts.meta['data_date']}.\n"
+
+
+TABLES = {
+    "stats": Kind("how large, how well supported and how fresh the data are", _stats),
+    "eol": Kind(
+        "the last supported days of a product's versions, or of all products', latest first",
+        _eol,
+        (
+            Argument("product", "the product; every one unless given"),
+            Argument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
+            Argument("ended", "whether what has ended is shown", "yes", choices=YES_NO),
+        ),
+    ),
+    "versions": Kind(
+        "the releases of a product with their days, builds and states, newest first",
+        _versions,
+        (
+            Argument("product", "the product", required=True),
+            Argument("device", "shows only builds for one of these devices, separated by commas"),
+            Argument("limit", "how many releases are shown; all unless given"),
+        ),
+    ),
+}

@@ -1,0 +1,101 @@
+"""A SQLite database for people, made with sqlite-utils: keys, indexes, full-text search, views, and its own description."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from compatkb.errors import UsageError
+from compatkb.export.columns import Table
+from compatkb.export.reading import Tables
+from compatkb.export.schema import FORMAT, TABLES
+from compatkb.export.tables import read_tables
+from compatkb.export.views import VIEWS
+from compatkb.snapshot.read import Snapshot
+from compatkb.writing import make_file
+
+APPLICATION = int.from_bytes(b"ckb\0", "big")
+"""What SQLite stores in the file to say whose it is."""
+
+DESCRIPTION = "description"
+_TYPES: dict[str, type] = {"text": str, "date": str, "integer": int, "boolean": int}
+
+
+def write_database(facts: Snapshot, target: Path, *, force: bool = False) -> None:
+    """Write the database; the same data give the same bytes with the same SQLite.
+
+    Raises UsageError where `target` is something else than an earlier database of ours and `force` is not given, and
+    UnavailableError where it cannot be written.
+    """
+    if target.is_file() and target.stat().st_size and not force and not is_ours(target):
+        raise UsageError(f"{target}: is no database of compatkb; --force overwrites it")
+    tables = read_tables(facts)
+    make_file(target, lambda new: _fill(new, tables))
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file is a database that this program wrote."""
+    try:
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    except sqlite3.Error:
+        return False
+    try:
+        return bool(db.execute("pragma application_id").fetchone()[0] == APPLICATION)
+    except sqlite3.Error:
+        return False
+    finally:
+        db.close()
+
+
+def _fill(path: Path, rows: Tables) -> None:
+    import sqlite_utils
+
+    db = sqlite_utils.Database(path)
+    try:
+        db.execute("pragma journal_mode = off")
+        db.execute("pragma foreign_keys = off")
+        with db.conn:
+            for table in TABLES:
+                _create(db, table)
+                columns = [column.name for column in table.columns]
+                ordered = ({name: row[name] for name in columns} for row in rows[table.name])
+                db.table(table.name).insert_all(ordered)
+            _describe(db)
+            for view in VIEWS:
+                db.create_view(view.name, view.query)
+            for table in TABLES:
+                for column in table.columns:
+                    if column.refers and (column.name,) != table.key[:1]:
+                        db.table(table.name).create_index([column.name])
+                if table.search:
+                    db.table(table.name).enable_fts(list(table.search))
+        db.execute(f"pragma application_id = {APPLICATION}")
+        db.execute(f"pragma user_version = {FORMAT}")
+        db.execute("vacuum")
+    finally:
+        db.close()
+
+
+def _create(db: Any, table: Table) -> None:
+    key: Any = table.key[0] if len(table.key) == 1 else table.key or None
+    db.table(table.name).create(
+        {column.name: _TYPES[column.kind] for column in table.columns},
+        pk=key,
+        not_null={column.name for column in table.columns if not column.null},
+        foreign_keys=[(c.name, c.refers, _key(c.refers)) for c in table.columns if c.refers],
+    )
+
+
+def _key(name: str) -> str:
+    return next(table.key[0] for table in TABLES if table.name == name)
+
+
+def _describe(db: Any) -> None:
+    """Write what each table, column and view is into the database itself."""
+    rows = []
+    for table in TABLES:
+        rows.append({"table_name": table.name, "column_name": "", "text": table.about})
+        rows += [{"table_name": table.name, "column_name": c.name, "text": c.about} for c in table.columns]
+    rows += [{"table_name": view.name, "column_name": "", "text": view.about} for view in VIEWS]
+    columns = {"table_name": str, "column_name": str, "text": str}
+    db.table(DESCRIPTION).create(columns, pk=("table_name", "column_name"), not_null=set(columns))
+    db.table(DESCRIPTION).insert_all(rows)

@@ -1,0 +1,159 @@
+"""The knowledge base as a networkx graph: builds, releases and features are nodes, what is said between them edges."""
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+from compatkb.export.disagreements import read_disagreements
+from compatkb.export.reading import ANY_VERSION, FEATURE, is_build, series_of
+from compatkb.records import Element
+from compatkb.snapshot.read import Snapshot
+
+if TYPE_CHECKING:
+    import networkx
+
+Row = dict[str, Any]
+_CLAIMS = "select c.*, s.status, s.mask from claim c left join statement s on s.claim = c.id"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.MultiDiGraph[str]":
+    """Return the graph; with `products`, what they hold, what they say, and what is said of them.
+
+    A node is named `product==version`; an edge goes from who says it to of whom, and its key is the claim. Claims that a
+    decision overruled have no edge, and neither do versions that only a range names. A feature is one node, and its edges go
+    to the versions of which sources say that they have it or do not.
+    """
+    import networkx
+
+    graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+    graph.graph.update({"data_date": facts.meta["data_date"], "digest": facts.meta["digest"]})
+    nodes = _Nodes(facts)
+    for product in facts.products:
+        if not products or product in products:
+            for element in facts.elements(product):
+                graph.add_node(nodes.name(element), **nodes.node(element))
+    claims = {row["id"]: row for row in facts.rows(_CLAIMS)}
+    cited = _sources(facts)
+    for row in facts.rows("select * from edge order by id"):
+        of, to = row["of_product"], row["to_product"]
+        if products and of not in products and to not in products:
+            continue
+        claim = claims[row["claim"]]
+        content = {
+            "claim": claim["id"],
+            "kind": claim["status"] or (claim["kind"] if to != "os" else row["kind"]),
+            "basis": row["basis"],
+            "open": bool(row["open"]),
+            "condition": claim["when_"],
+            "reason": claim["reason"] or "",
+            "disputes": " ".join(nodes.claims.get(claim["id"], ())),
+            "sources": cited.get(claim["id"], ""),
+        }
+        own = _chosen(facts, of, row["of_mask"])
+        to_mask = claim["mask"] or row["to_mask"]
+        if row["spec"] == ANY_VERSION:
+            graph.add_node(to, **nodes.product(to))
+            others = [to]
+        else:
+            for other in (named := _chosen(facts, to, to_mask)):
+                graph.add_node(nodes.name(other), **nodes.node(other))
+            others = [nodes.name(other) for other in named]
+        for one in own:
+            graph.add_node(nodes.name(one), **nodes.node(one))
+            for other in others:
+                graph.add_edge(nodes.name(one), other, key=claim["id"], **content)
+    return graph
+
+
+def graphml_text(graph: "networkx.MultiDiGraph[str]") -> str:
+    """Return a graph as GraphML; letters that XML cannot carry are replaced."""
+    import networkx
+
+    plain: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(**_clean(graph.graph))
+    plain.add_nodes_from((_clean_text(node), _clean(content)) for node, content in graph.nodes(data=True))
+    for number, (one, other, content) in enumerate(graph.edges(data=True)):  # GraphML wants edge ids that are unique
+        plain.add_edge(_clean_text(one), _clean_text(other), key=f"e{number}", **_clean(content))
+    out = io.BytesIO()
+    networkx.write_graphml(plain, out, named_key_ids=True)
+    return out.getvalue().decode("utf-8") + "\n"
+
+
+class _Nodes:
+    """Makes nodes: names and attributes of elements and products."""
+
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
+        self.series = {product: series_of(facts, product) for product in facts.products}
+        self.claims: dict[str, list[str]] = {}
+        self.disputes: dict[str, list[tuple[int, str]]] = {}  # of each product, the versions and the dispute
+        for dispute in read_disagreements(facts):
+            for claim in dispute.claims:
+                self.claims.setdefault(claim, []).append(dispute.id)
+            if dispute.kind in ("product", FEATURE):
+                for subject in dispute.subjects:
+                    self.disputes.setdefault(subject.name, []).append((subject.mask, dispute.id))
+
+    def name(self, element: Element) -> str:
+        """Return the name of a node; all stages of a feature are one."""
+        if self.facts.products[element.product].role == FEATURE:
+            return element.product
+        return f"{element.product}=={element.version}"
+
+    def node(self, element: Element) -> Row:
+        """Return the node of a version, or of a feature."""
+        role = self.facts.products[element.product].role
+        if role == FEATURE:
+            return self.product(element.product)
+        found = [name for mask, name in self.disputes.get(element.product, ()) if mask >> element.idx & 1]
+        return {
+            "label": f"{element.product} {element.version}",
+            "product": element.product,
+            "version": element.version,
+            "release": element.release,
+            "series": self.series[element.product][element.release],
+            "role": role,
+            "what": "build" if is_build(self.facts, element) else ("value" if role == "dimension" else "release"),
+            "stage": element.stage,
+            "devices": " ".join(sorted(element.devices)),
+            "released": _day(element.by if element.by is not None else element.since),
+            "eol": _day(element.eol),
+            "yanked": element.yank_by is not None,
+            "disputes": " ".join(dict.fromkeys(found)),
+        }
+
+    def product(self, product: str) -> Row:
+        """Return the node of a feature, or of a product of which any version will do."""
+        nothing = dict.fromkeys(("version", "release", "series", "stage", "devices", "released", "eol"), "")
+        role = self.facts.products[product].role
+        what = "feature" if role == FEATURE else "product"
+        found = [name for _, name in self.disputes.get(product, ())] if role == FEATURE else []
+        more = {"disputes": " ".join(dict.fromkeys(found))}
+        return {"label": product, "product": product, "role": role, "what": what, "yanked": False, **nothing, **more}
+
+
+def _chosen(facts: Snapshot, product: str, mask: str) -> list[Element]:
+    bits = int(mask, 16)
+    return [element for element in facts.elements(product) if bits >> element.idx & 1]
+
+
+def _sources(facts: Snapshot) -> dict[str, str]:
+    """Return the documents of each claim, their addresses where they have any, between bars."""
+    found: dict[str, list[str]] = {}
+    for row in facts.rows("select claim, text, url from citation order by claim, n"):
+        found.setdefault(row["claim"], []).append(row["url"] or row["text"])
+    return {claim: " | ".join(names) for claim, names in found.items()}
+
+
+def _clean(content: Row) -> Row:
+    return {key: _clean_text(value) if isinstance(value, str) else value for key, value in content.items()}
+
+
+def _clean_text(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _day(ordinal: int | None) -> str:
+    from datetime import date
+
+    return date.fromordinal(ordinal).isoformat() if ordinal else ""

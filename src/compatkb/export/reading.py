@@ -1,0 +1,83 @@
+"""What the readers of all published tables share: names of versions, and the numbers of cited documents."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any
+
+from compatkb.records import Element
+from compatkb.snapshot.read import Snapshot
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+
+ANY_VERSION = "any version"  # as the snapshot writes a term without a specifier: presence is all that it asks for
+FEATURE = "feature"
+"""The role under which the engine keeps features; nothing that is published shows them as products."""
+
+
+def element_id(element: Element) -> str:
+    """Return the name of a build or release: product==version."""
+    return f"{element.product}=={element.version}"
+
+
+def is_build(facts: Snapshot, element: Element) -> bool:
+    """Return whether an element is a build; the others are releases that have none."""
+    return facts.products[element.product].role in ("package", "companion") and bool(element.devices)
+
+
+def series_of(facts: Snapshot, product: str) -> dict[str, str]:
+    """Return the series of each release of a product; a listed value is a series by itself."""
+    length = facts.products[product].series
+    numbered = facts.products[product].scheme in ("pep440", "dotted")
+    found = {}
+    for element in facts.elements(product):
+        numbers = re.match(r"\d+(\.\d+)*", element.release) if numbered else None
+        found[element.release] = ".".join(numbers[0].split(".")[:length]) if numbers else element.release
+    return found
+
+
+def day_of(ordinal: int | None) -> str | None:
+    """Return the ISO date of a proleptic ordinal, None where there is none."""
+    return date.fromordinal(ordinal).isoformat() if ordinal else None
+
+
+class Reader:
+    """A snapshot that is being read for publication; `numbers` are those of the documents cited so far."""
+
+    def __init__(self, facts: Snapshot) -> None:
+        """Read nothing yet."""
+        self.facts = facts
+        self.products = [product.id for product in facts.products.values() if product.role != FEATURE]
+        self.numbers: dict[tuple[str, str | None], int] = {}
+
+    def known(self, product: str | None) -> str | None:
+        """Return a product if the data have it."""
+        return product if product in self.products else None
+
+    def cite(self, owner: str, key: object, pairs: str | Iterable[tuple[str, str | None]]) -> Iterator[Row]:
+        """Yield the rows that tie a record to its documents, each once; pairs may be JSON."""
+        yield from ({owner: key, "position": n, "source": s} for n, s in enumerate(self.sources(pairs)))
+
+    def sources(self, pairs: str | Iterable[tuple[str, str | None]]) -> list[int]:
+        """Return the numbers of documents, each once."""
+        read = json.loads(pairs) if isinstance(pairs, str) else pairs
+        cited = dict.fromkeys((text, url) for text, url in read)
+        return [self.numbers.setdefault(pair, len(self.numbers) + 1) for pair in cited]
+
+    def named(self, product: str, mask: int) -> Iterator[Row]:
+        """Yield the versions in a mask, newest first."""
+        if product not in self.products:
+            return
+        for element in reversed(self.facts.elements(product)):
+            if mask >> element.idx & 1:
+                build = element_id(element) if is_build(self.facts, element) else None
+                yield {"product": product, "release": f"{product}=={element.release}", "build": build}
+
+    def citations(self) -> dict[str, list[tuple[str, str | None]]]:
+        """Return the documents of every claim."""
+        cited: dict[str, list[tuple[str, str | None]]] = {}
+        for row in self.facts.rows("select claim, text, url from citation order by claim, n"):
+            cited.setdefault(row["claim"], []).append((row["text"], row["url"]))
+        return cited

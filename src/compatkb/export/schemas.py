@@ -1,0 +1,58 @@
+"""JSON Schemas of the data files, made from the models, so that editors and other programs can check a file."""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+from compatkb.models import (
+    ChannelFile,
+    ExceptionFile,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    Observation,
+    ProductFile,
+    Record,
+    RouteFile,
+    TimelineFile,
+)
+
+_MODELS: dict[str, type[Record]] = {
+    "product": ProductFile,
+    "feature": FeatureFile,
+    "image": ImageFile,
+    "index": IndexFile,
+    "channels": ChannelFile,
+    "routes": RouteFile,
+    "timeline": TimelineFile,
+    "exceptions": ExceptionFile,
+    "observation": Observation,
+}
+ENDING = ".schema.json"
+
+
+def schema_files() -> dict[str, str]:
+    """Return the schema of each kind of data file, by file name."""
+    return {f"{name}{ENDING}": json.dumps(_schema(model), indent=2) + "\n" for name, model in _MODELS.items()}
+
+
+def stale(directory: Path) -> str:
+    """Return the unified diff between the schemas in a folder and those that the models make; empty where none differ."""
+    wanted = schema_files()
+    there = {path.name for path in directory.glob(f"*{ENDING}")}
+    found: list[str] = []
+    for name in sorted(wanted.keys() | there):
+        try:
+            old = (directory / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            old = ""
+        new = wanted.get(name, "")
+        lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(directory / name), "made from the models")
+        found += lines
+    return "".join(found)
+
+
+def _schema(model: type[Record]) -> dict[str, Any]:
+    made = model.model_json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -1,0 +1,41 @@
+"""What is wrong, where, and what mends it: one shape for every command that checks something."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding matters, from the least."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+    def reaches(self, least: "Severity") -> bool:
+        """Return whether this is at least `least`."""
+        order = list(Severity)
+        return order.index(self) >= order.index(least)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong; `line` and `column` count from 1, 0 where a file as a whole is meant."""
+
+    rule: str
+    level: Severity
+    path: str
+    line: int
+    message: str
+    column: int | None = None
+    fix: str | None = None  # the command that mends it
+    sources: tuple[str, ...] = ()  # what the judgement rests on, as people read it
+    subject: str = ""  # the record, named so that the name survives edits elsewhere in the file
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Return the sort key of reports: by file, then down the file."""
+        return (self.path, self.line, self.column or 0, self.rule, self.message)
+
+
+def worst(findings: "tuple[Finding, ...]", least: Severity) -> bool:
+    """Return whether any finding is at or above `least`."""
+    return any(finding.level.reaches(least) for finding in findings)

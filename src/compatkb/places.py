@@ -1,0 +1,149 @@
+"""Where the values of a TOML text stand, so that a problem can name its line.
+
+The standard parser gives values without places. This one gives places without values: it reads only text that the
+standard parser has accepted, so it need not notice mistakes.
+"""
+
+import re
+from typing import NamedTuple
+
+Where = tuple[int | str, ...]
+
+_TOKEN = re.compile(
+    r'(?P<text>"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.\"'#]+)",
+    re.DOTALL,
+)
+
+
+class Place(NamedTuple):
+    """A position in a file, both counted from 1."""
+
+    line: int
+    column: int
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    place: Place
+
+
+class Places:
+    """The place of every key and item of a TOML text, and of every comment."""
+
+    def __init__(self, text: str) -> None:
+        self.of: dict[Where, Place] = {}
+        self.comments: list[Place] = []
+        self._tokens = self._read(text)
+        self._next = 0
+        self._counts: dict[Where, int] = {}
+        self._document()
+
+    def nearest(self, where: Where) -> Place:
+        """Return the place of the value at `where`, or of the nearest thing around it."""
+        for end in range(len(where), 0, -1):
+            if found := self.of.get(where[:end]):
+                return found
+        return Place(1, 1)
+
+    def _read(self, text: str) -> list[_Token]:
+        found = []
+        line, start = 1, 0
+        for match in _TOKEN.finditer(text):
+            kind = match.lastgroup or ""
+            place = Place(line, match.start() - start + 1)
+            if kind == "comment":
+                self.comments.append(place)
+                continue
+            found.append(_Token(kind, match[0], place))
+            if breaks := match[0].count("\n"):
+                line += breaks
+                start = match.start() + match[0].rindex("\n") + 1
+        return found
+
+    def _document(self) -> None:
+        table: Where = ()
+        while (token := self._peek()) is not None:
+            if token.kind == "newline":
+                self._next += 1
+            elif token.text == "[":
+                self._next += 1
+                many = (following := self._peek()) is not None and following.text == "["
+                self._next += many
+                table = self._table(self._key(), token.place, many=many)
+                self._next += 1 + many
+            else:
+                self._pair(table)
+
+    def _table(self, key: list[str], place: Place, *, many: bool) -> Where:
+        where: Where = ()
+        for number, part in enumerate(key, 1):
+            where += (part,)
+            self.of.setdefault(where, place)
+            if many and number == len(key):
+                count = self._counts[where] = self._counts.get(where, 0) + 1
+                where += (count - 1,)
+                self.of[where] = place
+            elif where in self._counts:
+                where += (self._counts[where] - 1,)
+        if not many:
+            self.of[where] = place
+        return where
+
+    def _key(self) -> list[str]:
+        """Read a dotted key; a bare part holds no dot, since a dot is a mark."""
+        parts = []
+        while (token := self._peek()) is not None and (token.kind in ("bare", "text") or token.text == "."):
+            if token.text != ".":
+                parts.append(token.text[1:-1] if token.kind == "text" else token.text)
+            self._next += 1
+        return parts
+
+    def _pair(self, table: Where) -> None:
+        token = self._peek()
+        assert token
+        where = table
+        for part in self._key():
+            where += (part,)
+            self.of.setdefault(where, token.place)
+        self._next += 1  # the equals sign
+        self._value(where)
+
+    def _value(self, where: Where) -> None:
+        token = self._take()
+        if token is None:
+            return
+        if token.text == "[":
+            number = 0
+            while (inner := self._skip()) is not None and inner.text != "]":
+                if inner.text == ",":
+                    self._next += 1
+                    continue
+                self.of[(*where, number)] = inner.place
+                self._value((*where, number))
+                number += 1
+            self._next += 1
+        elif token.text == "{":
+            while (inner := self._skip()) is not None and inner.text != "}":
+                if inner.text == ",":
+                    self._next += 1
+                else:
+                    self._pair(where)
+            self._next += 1
+        else:  # a number or date is several bare words and dots
+            while (inner := self._peek()) is not None and token.kind != "text" and (inner.kind == "bare" or inner.text == "."):
+                self._next += 1
+
+    def _peek(self) -> _Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _take(self) -> _Token | None:
+        token = self._peek()
+        self._next += 1
+        return token
+
+    def _skip(self) -> _Token | None:
+        while (token := self._peek()) is not None and token.kind == "newline":
+            self._next += 1
+        return self._peek()

@@ -1,0 +1,153 @@
+"""What an index page lists of a distribution, checked; the names of its wheels read."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name, parse_sdist_filename
+from packaging.utils import parse_wheel_filename as parse_wheel
+from packaging.version import InvalidVersion, Version
+
+from compatkb.errors import UnavailableError
+from compatkb.versions import specifier
+
+LONGEST_NAME = 300
+LONGEST_TEXT = 2000
+MOST_FILES = 50_000
+_DIRECTIONS = frozenset(["LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file as a page lists it, unchecked; None where the page says nothing."""
+
+    name: str
+    url: str
+    requires_python: str | None
+    yanked: str | None  # the reason, maybe empty
+    uploaded: datetime | None
+    has_metadata: bool | None
+    metadata_sha256: str | None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A wheel or source distribution of one version."""
+
+    entry: Entry
+    version: Version
+    python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag; empty for a source distribution
+    platform: str = ""
+    pure: bool = False  # for every platform
+
+    @property
+    def is_wheel(self) -> bool:
+        """Return whether this is a wheel."""
+        return bool(self.python)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a page lists: wheels and source distributions; and what the page speaks of at all."""
+
+    distribution: str
+    files: tuple[Listed, ...]
+    speaks_of_python: bool
+    speaks_of_yanks: bool
+
+    def releases(self) -> dict[Version, tuple[Listed, ...]]:
+        """Return the files of each version, sorted by name."""
+        found: dict[Version, list[Listed]] = {}
+        for file in sorted(self.files, key=lambda file: file.entry.name):
+            found.setdefault(file.version, []).append(file)
+        return {version: tuple(files) for version, files in found.items()}
+
+
+def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: bool, strict: bool = True) -> Listing:
+    """Return what a page lists; raises UnavailableError on a page that is not to be trusted.
+
+    Unless `strict`, a file that is not to be trusted is passed over, as installers do.
+
+    Wheels and source distributions must carry the name of the distribution and a PEP 440 version; other kinds of files
+    are passed over.
+    """
+    files: dict[str, Listed] = {}
+    python = yanks = False
+    for number, entry in enumerate(entries, 1):
+        if number > MOST_FILES:
+            raise UnavailableError(f"{distribution}: its page lists more than {MOST_FILES} files; it is not read")
+        try:
+            file = _listed(distribution, entry)
+        except UnavailableError:
+            if strict:
+                raise
+            continue
+        if file is None:
+            continue
+        if files.setdefault(entry.name, file) != file:
+            raise UnavailableError(f"{distribution}: its page lists {entry.name} twice, and differently")
+        python = python or entry.requires_python is not None
+        yanks = yanks or entry.yanked is not None
+    if not files:
+        raise UnavailableError(f"{distribution}: its page lists no wheel and no source distribution")
+    return Listing(distribution, tuple(files.values()), python, yanks or always_tells_yanks)
+
+
+def _listed(distribution: str, entry: Entry) -> Listed | None:
+    name = entry.name
+    if len(name) > LONGEST_NAME or not name.isprintable() or not name.isascii() or "/" in name or "\\" in name:
+        raise UnavailableError(f"{distribution}: its page lists a file with an absurd name, {shown(name)}")
+    try:
+        if name.endswith(".whl"):
+            project, version, _, _ = parse_wheel(name)
+            python, abi, platform = name.removesuffix(".whl").split("-")[-3:]
+            if re.fullmatch(r"cp\d+t", abi):
+                python = abi
+            file = Listed(entry, version, python, platform, platform == "any")
+        elif name.endswith((".tar.gz", ".zip")):
+            project, version = parse_sdist_filename(name)
+            file = Listed(entry, version)
+        else:
+            return None
+    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion) as error:
+        raise UnavailableError(
+            f"{distribution}: {shown(name)} has no readable name and version: {shown(str(error))}"
+        ) from None
+    if project != canonicalize_name(distribution):
+        raise UnavailableError(f"{distribution}: its page lists {shown(name)}, a file of another distribution")
+    if entry.yanked is not None:
+        check_text(f"{distribution}: the reason for which {name} was yanked", entry.yanked)
+    if entry.requires_python is not None:
+        check_text(f"{distribution}: Requires-Python of {name}", entry.requires_python)
+        try:
+            specifier(entry.requires_python)
+        except ValueError as error:
+            raise UnavailableError(f"{distribution}: Requires-Python of {name}: {shown(str(error))}") from None
+    return file
+
+
+def check_text(where: str, text: str) -> None:
+    """Raise UnavailableError for text that is too long, or that has characters that control a terminal or a display."""
+    if len(text) > LONGEST_TEXT:
+        raise UnavailableError(f"{where} has {len(text)} characters; more than {LONGEST_TEXT} are not read")
+    for character in text:
+        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(character) in _DIRECTIONS:
+            raise UnavailableError(f"{where} has the control character U+{ord(character):04X}")
+
+
+def upload_time(text: str) -> datetime:
+    """Return an ISO 8601 time as UTC in whole seconds; raises ValueError."""
+    return whole_seconds(datetime.fromisoformat(text))
+
+
+def whole_seconds(moment: datetime) -> datetime:
+    """Return a time as UTC in whole seconds; one without a zone counts as UTC, as the simple API demands."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).replace(microsecond=0)
+
+
+def shown(text: str) -> str:
+    """Return text from outside in a form that is safe to print, cut where it is long."""
+    return ascii(text if len(text) <= 80 else text[:77] + "...")

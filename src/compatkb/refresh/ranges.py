@@ -1,0 +1,91 @@
+"""A remote file that is read piece by piece: a wheel's metadata without the wheel."""
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+
+from packaging.utils import canonicalize_name
+
+from compatkb.errors import UnavailableError
+from compatkb.refresh.listing import shown
+
+MOST_METADATA = 4 << 20
+MOST_OF_A_WHEEL = 24 << 20
+TAIL = 1 << 16
+_METADATA = re.compile(r"([^/]+)-[^/-]+\.dist-info/METADATA")
+
+
+class RangeFile(io.RawIOBase):
+    """A file of `size` bytes whose end is known, and whose other parts `fetch(start, end)` brings; end is exclusive."""
+
+    def __init__(self, size: int, tail: bytes, fetch: Callable[[int, int], bytes]) -> None:
+        super().__init__()
+        self._size = size
+        self._fetch = fetch
+        self._parts = [(size - len(tail), tail)]
+        self._left = MOST_OF_A_WHEEL
+        self._place = 0
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position in bytes from the start."""
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move and return the new position; raises OSError for one before the start."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise OSError("position before the start")
+        self._place = base + offset
+        return self._place
+
+    def read(self, size: int = -1) -> bytes:
+        """Return `size` bytes, or what there is up to the end; raises OSError when too much of the file is asked for."""
+        end = self._size if size < 0 else min(self._size, self._place + size)
+        if end <= self._place:
+            return b""
+        start, part = self._covering(self._place, end)
+        found = part[self._place - start : end - start]
+        self._place = end
+        return found
+
+    def _covering(self, start: int, end: int) -> tuple[int, bytes]:
+        for place, part in self._parts:
+            if place <= start and end <= place + len(part):
+                return place, part
+        wanted = min(self._size, max(end, start + TAIL))
+        self._left -= wanted - start
+        if self._left < 0:
+            raise OSError("too much of the wheel is needed")
+        self._parts.append((start, self._fetch(start, wanted)))
+        return self._parts[-1]
+
+
+def wheel_metadata(name: str, distribution: str, file: RangeFile) -> bytes:
+    """Return the METADATA of a wheel; raises UnavailableError where the file is no wheel of the distribution."""
+    try:
+        with zipfile.ZipFile(file) as wheel:
+            wanted = canonicalize_name(distribution)
+            matches = [(info, _METADATA.fullmatch(info.filename)) for info in wheel.infolist()]
+            found = [info for info, match in matches if match and canonicalize_name(match[1]) == wanted]
+            if len(found) != 1:
+                raise UnavailableError(f"{name}: has {len(found)} METADATA files of {distribution}, not one")
+            if found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise UnavailableError(f"{name}: is compressed in a way that wheels are not")
+            with wheel.open(found[0]) as content:
+                text = content.read(MOST_METADATA + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, OverflowError, struct.error) as error:
+        raise UnavailableError(f"{name}: cannot be read as a wheel: {shown(str(error))}") from None
+    if len(text) > MOST_METADATA:
+        raise UnavailableError(f"{name}: its METADATA is larger than {MOST_METADATA} bytes")
+    return text

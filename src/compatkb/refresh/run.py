@@ -1,0 +1,228 @@
+"""One run: read the data, ask the index, propose; nothing is written here."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from packaging.utils import canonicalize_name
+
+from compatkb.canonical import text_of
+from compatkb.errors import CompatkbError, UnavailableError, UsageError
+from compatkb.loader import Files
+from compatkb.models import IndexFile, ProductFile
+from compatkb.refresh.compare import Plan, Subject, plan, propose, undated
+from compatkb.refresh.listing import Listed, Listing
+from compatkb.refresh.metadata import Reading
+from compatkb.refresh.notes import Note
+from compatkb.refresh.todo import named_versions, unnamed, yanked
+from compatkb.refresh.write import Change
+
+A = TypeVar("A")
+B = TypeVar("B")
+PATIENCE = 300.0
+MOST_FAILURES = 20
+_CHANNEL = "default"
+
+
+class Index(Protocol):
+    """What a run asks of an index; `network.Network` is the real one. All raise UnavailableError."""
+
+    def page(self, distribution: str) -> Listing:
+        """Return what the index lists of a distribution."""
+
+    def last_modified(self, file: Listed) -> datetime | None:
+        """Return when a file last changed, None where nothing says so."""
+
+    def reading(self, distribution: str, file: Listed) -> Reading | None:
+        """Return what a wheel's metadata say, None where they cannot be had without the wheel."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Files that would change, by name; files of which only the day of the last look would move; and what to decide."""
+
+    changes: tuple[Change, ...]
+    looked_at: tuple[Change, ...]
+    notes: tuple[Note, ...]
+
+
+def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Subject, ...]:
+    """Return the distributions to ask for, by name: those with a file, and those with a build on the default index.
+
+    `only` are product ids, aliases or distributions; raises UsageError for one that is not among them. Requires-Dist is
+    read for a new file, and where the file has such metadata already, or with `requirements`.
+    """
+    recorded = {str(canonicalize_name(file.distribution)): file for file in files.index}
+    owners: dict[str, list[ProductFile]] = {}
+    for file in files.products:
+        for name in _distributions(file):
+            owners.setdefault(name, []).append(file)
+        if file.product.distribution and (own := str(canonicalize_name(file.product.distribution))) in recorded:
+            owners.setdefault(own, [])
+            owners[own] += [] if file in owners[own] else [file]
+    names = sorted({*recorded, *owners})
+    if wanted := list(only):
+        called = {
+            name: {name, *(w for f in owners.get(name, ()) for w in (f.product.id, *f.product.aliases))} for name in names
+        }
+        chosen: set[str] = set()
+        for word in wanted:
+            found = [name for name in names if word in called[name] or str(canonicalize_name(word)) == name]
+            if not found:
+                raise UsageError(f"{word!r} has nothing on the default index in these data; there are: {', '.join(names)}")
+            chosen.update(found)
+        names = sorted(chosen)
+    subjects = []
+    for name in names:
+        known = recorded.get(name)
+        reads = requirements or known is None or not known.release or any(release.file for release in known.release)
+        named = frozenset(version for owner in owners.get(name, ()) for version in named_versions(owner))
+        product = owners[name][0].product.id if owners.get(name) else None
+        subjects.append(Subject(name, product, known, named, reads))
+    return tuple(subjects)
+
+
+def _distributions(file: ProductFile) -> set[str]:
+    """Return the names under which builds of a product are on the default index."""
+    builds = [build for release in file.release for build in release.build if _CHANNEL in build.channels]
+    names = {build.distribution or file.product.distribution for build in builds}
+    return {str(canonicalize_name(name)) for name in names if name}
+
+
+def refresh(
+    files: Files,
+    directory: Path,
+    subjects: tuple[Subject, ...],
+    index: Index,
+    today: date,
+    *,
+    since: datetime | None = None,
+    jobs: int = 4,
+    say: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Return what the index has that the data lack. Raises UnavailableError with every failure, one a line.
+
+    Releases first uploaded before `since` are left out unless they are recorded; unless given, that is the oldest upload
+    that any file of data/index/ records.
+    """
+    start = since or min((r.uploaded for f in files.index for r in f.release), default=None)
+    if start is None:
+        raise UsageError("data/index/ records nothing yet, so say with --since from which day on releases count")
+    names = [subject.distribution for subject in subjects]
+    listings = dict(zip(names, gather(index.page, names, jobs), strict=True))
+    say(f"{len(listings)} pages read, with {sum(len(page.files) for page in listings.values())} files")
+    dates: list[Listed] = [file for subject in subjects for file in undated(subject, listings[subject.distribution])]
+    if dates:
+        say(f"{len(dates)} releases without an upload time: asking when their files last changed")
+    moments = gather(index.last_modified, dates, jobs)
+    changed = {file.entry.name: moment for file, moment in zip(dates, moments, strict=True) if moment}
+    plans = {s.distribution: plan(s, listings[s.distribution], changed, start) for s in subjects}
+    wheels = [(name, wheel) for name, planned in plans.items() for group in planned.wheels.values() for wheel in group]
+    say(f"reading the metadata of {len(wheels)} wheels")
+    found = gather(lambda item: index.reading(*item), wheels, jobs)
+    readings = {wheel.entry.name: reading for (_, wheel), reading in zip(wheels, found, strict=True)}
+    if missing := sum(reading is None for reading in found):
+        say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
+    return _outcome(files, directory, subjects, listings, plans, changed, readings, today)
+
+
+def _outcome(
+    files: Files,
+    directory: Path,
+    subjects: tuple[Subject, ...],
+    listings: Mapping[str, Listing],
+    plans: Mapping[str, Plan],
+    changed: Mapping[str, datetime],
+    readings: Mapping[str, Reading | None],
+    today: date,
+) -> Outcome:
+    changes: list[Change] = []
+    looked_at: list[Change] = []
+    notes: list[Note] = []
+    products = {file.product.id: file for file in files.products}
+    for subject in subjects:
+        name = subject.distribution
+        after, found = propose(subject, listings[name], plans[name], changed, readings, today)
+        path = directory / "index" / f"{subject.recorded.distribution if subject.recorded else name}.toml"
+        before = path.read_text(encoding="utf-8") if subject.recorded else ""
+        if text_of(after) != before:
+            changes.append(Change(path, before, text_of(after)))
+        elif after.seen < today:
+            looked_at.append(Change(path, before, text_of(after.model_copy(update={"seen": today}))))
+        owner = products.get(subject.product or "")
+        if subject.recorded is None:
+            notes.append(Note("new-file", name, (), "has no file yet; it would get one", subject.product))
+        notes += _decisions(subject, owner, after, found, products.values(), today)
+    return Outcome(tuple(changes), tuple(looked_at), tuple(notes))
+
+
+def _decisions(
+    subject: Subject,
+    owner: ProductFile | None,
+    after: IndexFile,
+    found: tuple[Note, ...],
+    products: Iterable[ProductFile],
+    today: date,
+) -> list[Note]:
+    notes: list[Note] = []
+    known = subject.recorded
+    before = frozenset(release.version for release in known.release) if known else frozenset()
+    if owner:
+        notes += unnamed(owner, after, before if known else None, today)
+    for note in found:
+        if note.kind != "yanked":
+            notes.append(note)
+        elif owner:
+            last = known.seen if known and set(note.versions) <= before else None
+            decision = yanked(note, owner, products, last, today)
+            notes += [decision] if decision else []
+    return notes
+
+
+def gather(work: Callable[[A], B], items: Iterable[A], jobs: int, patience: float = PATIENCE) -> list[B]:
+    """Return the results of `work`, in order. Raises one UnavailableError with what failed, one failure a line.
+
+    `patience` is how many seconds may pass without any result. The threads are daemons: one that hangs in a trickling
+    answer does not keep the process from ending.
+    """
+    todo = list(items)
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(len(todo)):
+        waiting.put(number)
+    done: queue.SimpleQueue[tuple[int, B | None, BaseException | None]] = queue.SimpleQueue()
+
+    def worker() -> None:
+        while True:
+            try:
+                number = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                done.put((number, work(todo[number]), None))
+            except BaseException as error:  # handed to the caller
+                done.put((number, None, error))
+
+    for _ in range(min(jobs, len(todo))):
+        threading.Thread(target=worker, daemon=True).start()
+    results: dict[int, B] = {}
+    failed: dict[int, str] = {}
+    for _ in todo:
+        try:
+            number, result, error = done.get(timeout=patience)
+        except queue.Empty:
+            raise UnavailableError(f"the index gave no whole answer for {patience:g} seconds") from None
+        if isinstance(error, CompatkbError):
+            failed[number] = str(error)
+        elif error is not None:
+            raise error
+        else:
+            results[number] = result  # type: ignore[assignment]  # without an error there is a result
+    if failed:
+        lines = [failed[number] for number in sorted(failed)]
+        more = [f"and {len(lines) - MOST_FAILURES} more"] if len(lines) > MOST_FAILURES else []
+        raise UnavailableError("\n".join(lines[:MOST_FAILURES] + more))
+    return [results[number] for number in range(len(todo))]

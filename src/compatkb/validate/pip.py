@@ -1,0 +1,148 @@
+"""Real pip, asked whether pins resolve together: wheels only, its report read, no wheel kept unless that is asked for."""
+
+import json
+import re
+import threading
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from compatkb.models import Observation, Outcome
+from compatkb.validate.asking import Indexes, indexes
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.limits import Ended, isolated, run_limited
+from compatkb.validate.messages import tidy
+from compatkb.validate.targets import installer_platforms, this_platform
+from compatkb.validate.verdicts import read
+
+_tools: dict[str, tuple[str, str] | str] = {}
+_locks: dict[str, threading.Lock] = {}
+_lock = threading.Lock()
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Let pip resolve the pins of a cell, and return what it said."""
+    if cell.platform != this_platform():
+        reason = f"pip judges markers with the machine that runs it, and this one is {this_platform()}"
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
+    interpreter = workshop.interpreters.get(cell.python)
+    if interpreter is None:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"no interpreter {cell.python} on this machine")
+    tool = _tool(interpreter, cell.python, workshop)
+    if isinstance(tool, str):
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, tool)
+    python, version = tool
+    workshop.folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
+        folder = Path(name)
+        ended = _run([python, "-m", "pip", *_words(cell, workshop, asked, folder)], folder, workshop)
+        tools = {"pip": version, "python": _python_version(python, folder, workshop)}
+        return _observed(cell, workshop, ended, asked, folder, tools)
+
+
+def _words(cell: Cell, workshop: Workshop, asked: Indexes, folder: Path) -> list[str]:
+    general = ["--disable-pip-version-check", "--no-input", "--no-color"]
+    general += [] if workshop.use_pip_config else ["--isolated"]
+    if workshop.download:
+        how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(workshop.cache / "pip")]
+    else:
+        how = ["install", "--dry-run", "--ignore-installed", "--target", str(folder / "target"), "--no-cache-dir"]
+        how += ["--report", str(folder / "report.json"), "--quiet"]
+        how += ["--use-feature=fast-deps"] if workshop.live else []
+    target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", cell.python]
+    for tag in installer_platforms(cell.platform):
+        target += ["--platform", tag]
+    where = ["--index-url", asked.main] if asked.main else []
+    where += ["--extra-index-url", asked.extra] if asked.extra else []
+    return [*general, *how, *target, *where, *(f"{name}=={version}" for name, version in cell.packages)]
+
+
+def _observed(
+    cell: Cell, workshop: Workshop, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
+) -> Observation:
+    more: dict[str, Any] = {"tools": tools, "recorded": asked.recorded}
+    if ended.stopped:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"pip: {ended.how}", **more)
+    if ended.ok:
+        found = _downloaded(folder / "wheels") if workshop.download else _reported(folder / "report.json")
+        if found is None:
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, "pip wrote no report", **more)
+        pins, yanked = found
+        return cell.saw(Outcome.OK, workshop.today, yanked, digest=_digest(pins), **more)
+    if asked.lacking:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.lacking, **more)
+    outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+    return cell.saw(outcome, workshop.today, said, **more)
+
+
+def _reported(path: Path) -> tuple[list[str], str] | None:
+    """Return the pins of a report (PyPA installation report) and a remark on what is yanked."""
+    try:
+        items = json.loads(path.read_text(encoding="utf-8"))["install"]
+        names = [(str(canonicalize_name(item["metadata"]["name"])), item["metadata"]["version"]) for item in items]
+        yanked = sorted(f"{n} {v}" for (n, v), item in zip(names, items, strict=True) if item.get("is_yanked"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return [f"{name}=={version}" for name, version in names], f"yanked: {', '.join(yanked)}" if yanked else ""
+
+
+def _downloaded(folder: Path) -> tuple[list[str], str] | None:
+    files = sorted(folder.glob("*.whl"))
+    return ([f"{path.name} {sha256(path.read_bytes()).hexdigest()}" for path in files], "") if files else None
+
+
+def _digest(lines: list[str]) -> str:
+    return sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
+
+
+def _tool(interpreter: str, minor: str, workshop: Workshop) -> tuple[str, str] | str:
+    """Return the Python of an environment with the newest pip for a minor, and pip's version; or why there is none.
+
+    The pip that comes with an interpreter may be too old to resolve from metadata alone.
+    """
+    root = workshop.cache / "tools" / f"pip-{minor}"
+    with _lock:
+        own = _locks.setdefault(str(root), threading.Lock())
+    with own:
+        if str(root) not in _tools:
+            _tools[str(root)] = _made(interpreter, minor, root, workshop)
+        return _tools[str(root)]
+
+
+def _made(interpreter: str, minor: str, root: Path, workshop: Workshop) -> tuple[str, str] | str:
+    root.parent.mkdir(parents=True, exist_ok=True)
+    python = str(root / "bin" / "python")
+    with TemporaryDirectory(dir=root.parent) as name:
+        folder = Path(name)
+        if not (root / "ready").is_file():
+            steps = [[interpreter, "-m", "venv", "--clear", str(root)]]
+            steps.append([python, "-m", "pip", "--isolated", "--quiet", "install", "--only-binary=:all:", "--upgrade", "pip"])
+            for step in steps:
+                ended = _run(step, folder, workshop)
+                if not ended.ok:
+                    return f"no newer pip for Python {minor}: {ended.how}"
+            (root / "ready").touch()
+        ended = _run([python, "-m", "pip", "--isolated", "--version"], folder, workshop)
+    match = re.search(r"pip (\d\S*)", ended.output)
+    return (python, match[1]) if match else f"pip of Python {minor} does not start: {ended.how}"
+
+
+def _python_version(python: str, folder: Path, workshop: Workshop) -> str:
+    key = f"version of {python}"
+    if key not in _tools:
+        match = re.search(r"\d+(?:\.\w+)+", _run([python, "--version"], folder, workshop).output)
+        _tools[key] = match[0] if match else "unknown"
+    found = _tools[key]
+    return found if isinstance(found, str) else found[1]
+
+
+def _run(words: list[str], folder: Path, workshop: Workshop) -> Ended:
+    more = {} if workshop.use_pip_config else {"PIP_CONFIG_FILE": "/dev/null"}
+    if workshop.use_pip_config:
+        import os
+
+        more = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HOME"))}
+    return run_limited(words, folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)

@@ -1,0 +1,39 @@
+"""The weakest level: the exact builds are on their index for a Python and platform, withdrawn or not."""
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+from compatkb.errors import UnavailableError
+from compatkb.models import Observation, Outcome
+from compatkb.validate.asking import record_for
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.record import Wheel
+from compatkb.validate.targets import fits
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Look for a wheel of every package of a cell."""
+    missing, withdrawn = [], []
+    for name, version in cell.packages:
+        try:
+            wheels = record_for(workshop, cell.index).page(name)
+        except (LookupError, UnavailableError) as error:
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, str(error.args[0]))
+        fitting = [w for w in wheels or () if _version(w) == Version(version) and fits(w.file, cell.python, cell.platform)]
+        if not fitting:
+            missing.append(f"{name} {version}")
+        elif all(wheel.yanked is not None for wheel in fitting):
+            reason = next((wheel.yanked for wheel in fitting if wheel.yanked), "")
+            withdrawn.append(f"{name} {version} ({reason})" if reason else f"{name} {version}")
+    if missing:
+        return cell.saw(Outcome.NOT_FOUND, workshop.today, f"no wheel for this Python and platform: {', '.join(missing)}")
+    if withdrawn:
+        return cell.saw(Outcome.YANKED, workshop.today, f"yanked: {', '.join(withdrawn)}")
+    return cell.saw(Outcome.OK, workshop.today)
+
+
+def _version(wheel: Wheel) -> Version | None:
+    try:
+        return parse_wheel_filename(wheel.file)[1]
+    except (InvalidWheelFilename, InvalidVersion):
+        return None

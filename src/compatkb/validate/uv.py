@@ -1,0 +1,69 @@
+"""uv as a second opinion, independent of pip: it resolves for other platforms and Pythons than this machine's too."""
+
+import re
+import shutil
+import sys
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from compatkb.models import Observation, Outcome
+from compatkb.validate.asking import indexes
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.limits import isolated, run_limited
+from compatkb.validate.messages import tidy
+from compatkb.validate.targets import uv_platform
+from compatkb.validate.verdicts import read
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Let uv resolve the pins of a cell, and return what it said."""
+    platform, uv = uv_platform(cell.platform), find_uv()
+    reason = ""
+    if uv is None:
+        reason = "uv is not installed; run: python -m pip install uv"
+    elif platform is None:
+        reason = f"uv has no word for {cell.platform}"
+    elif not cell.python.replace(".", "").isdigit():
+        reason = f"uv resolves for free-threaded Pythons with such an interpreter alone; {cell.python} was not asked"
+    if reason or uv is None:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
+    workshop.folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
+        folder = Path(name)
+        pins, out = folder / "pins.in", folder / "pins.out"
+        pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
+        words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
+        words += ["--python-version", cell.python, "--python-platform", str(platform), "--output-file", str(out)]
+        words += ["--default-index", asked.main] if asked.main else []
+        words += ["--index", asked.extra, "--index-strategy", "unsafe-best-match"] if asked.extra else []
+        words += [] if workshop.use_pip_config else ["--no-config"]
+        # the address of every question is new, so a cache would only grow
+        more = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_CACHE_DIR": str(folder / "cache")}
+        ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
+        seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
+        if ended.ok:
+            digest = sha256(out.read_bytes()).hexdigest()
+            return cell.saw(Outcome.OK, workshop.today, "", digest=digest, **seen)
+        if ended.stopped or asked.lacking:
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.lacking or f"uv: {ended.how}", **seen)
+        outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+        return cell.saw(outcome, workshop.today, said, **seen)
+
+
+@cache
+def find_uv() -> str | None:
+    """Return the uv beside this interpreter, or on the path."""
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.is_file() else shutil.which("uv")
+
+
+@cache
+def version_of(uv: str) -> str:
+    """Return uv's version."""
+    with TemporaryDirectory() as name:
+        ended = run_limited([uv, "--version"], Path(name), isolated(Path(name)), 30, 100)
+    match = re.search(r"\d+(?:\.\w+)+", ended.output)
+    return match[0] if match else "unknown"

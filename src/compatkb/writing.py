@@ -1,0 +1,72 @@
+"""Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from compatkb.errors import UnavailableError, UsageError
+
+
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file; raises UsageError where the target is no file, UnavailableError where it cannot be written."""
+    make_file(target, lambda new: new.write_bytes(content))
+
+
+def make_file(target: Path, make: Callable[[Path], object]) -> None:
+    """Have `make` write a new file, and put it in the place of `target`; raises as `write_file` does."""
+    target = Path(os.path.realpath(target))  # what a link leads to is written, not the link
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        raise UsageError(f"{target}: is no file, so nothing was written")
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
+        new = folder / "new"
+        make(new)
+        with open(new, "rb+") as file:
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, new)
+        new.replace(target)
+    except OSError as error:
+        raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[str], bool]) -> None:
+    """Put a folder with these files in the place of `target`, whose files must all be `ours`, or nothing be there.
+
+    Raises UsageError where something else is in the folder, UnavailableError where it cannot be written.
+    """
+    target = Path(os.path.realpath(target))
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target}: is no folder, so nothing was written")
+    folder = None
+    try:
+        there = sorted(os.listdir(target)) if target.exists() else []
+        if strange := [name for name in there if not ours(name)]:
+            raise UsageError(f"{target}: holds {strange[0]}, which is no file of ours; name an empty folder")
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
+        new = folder / "new"
+        new.mkdir()
+        for name, content in files.items():
+            with open(new / name, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        if target.exists():
+            target.rename(folder / "old")
+        try:
+            new.rename(target)
+        except OSError:
+            if (folder / "old").exists():
+                (folder / "old").rename(target)
+            raise
+    except OSError as error:
+        raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)

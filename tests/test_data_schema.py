@@ -1,0 +1,98 @@
+"""The JSON Schemas of the data files: fresh, valid, true of every shipped file, and strict enough to find mistakes."""
+
+import datetime
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Run
+from jsonschema import Draft202012Validator, FormatChecker
+
+from compatkb.export.schemas import schema_files
+from compatkb.snapshot.store import data_files
+
+DATA = ROOT / "data"
+KINDS = {"products": "product", "features": "feature", "images": "image", "index": "index", "data": "channels"}
+FILES = sorted([*DATA.glob("*/*.toml"), *DATA.glob("*.toml")])
+
+
+def validator(name: str) -> Draft202012Validator:
+    """Return the validator of a shipped schema."""
+    schema = json.loads((DATA / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return Draft202012Validator(schema, format_checker=FormatChecker())
+
+
+VALIDATORS = {name.partition(".")[0]: validator(name.partition(".")[0]) for name in schema_files()}
+
+
+def as_json(value: Any) -> Any:
+    """Return what TOML gives as JSON has it: dates are text."""
+    if isinstance(value, dict):
+        return {key: as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_json(inner) for inner in value]
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def problems(name: str, content: Any) -> list[str]:
+    """Return what a schema finds wrong."""
+    return [error.message for error in VALIDATORS[name].iter_errors(as_json(content))]
+
+
+def test_schemas_are_fresh(run: Callable[..., Run]) -> None:
+    """The shipped schemas are those that the models make."""
+    done = run("schema", "--check", "--out", str(DATA / "schema"))
+    assert done.code == 0, done.out
+    for found in VALIDATORS.values():
+        Draft202012Validator.check_schema(found.schema)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DATA)))
+def test_shipped_file_validates(path: Path) -> None:
+    """Every shipped data file validates with the schema of its kind."""
+    name = KINDS[path.parent.name] if path.parent != DATA else path.stem
+    assert problems(name, tomllib.loads(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rank": "1"}, "'1' is not of type 'integer'"),
+        ({"scheme": "semver"}, "'semver' is not one of"),
+        ({"colour": "red"}, "Additional properties are not allowed"),
+        ({"series-aliases": {"x": 3.1}}, "3.1 is not of type 'string'"),
+        ({"complete": [{"what": "release", "of": "Torch = 2", "until": "2026-11-21", "sources": ["a"]}]}, "does not match"),
+        ({"complete": [{"what": "release", "of": "torch", "until": "soon", "sources": ["a"]}]}, "'soon' is not a 'date'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_mistakes_are_found(change: dict[str, Any], said: str) -> None:
+    """A wrong type, an unknown word or key, a bare version, a bad term and a bad date are errors."""
+    plain = {"id": "thing", "name": "Thing", "role": "leaf", "scheme": "pep440", "rank": 1}
+    assert problems("product", {"product": plain, "source": {}}) == []
+    assert any(said in message for message in problems("product", {"product": {**plain, **change}, "source": {}}))
+
+
+def test_stale_schemas_are_told(run: Callable[..., Run], tmp_path: Path) -> None:
+    """A changed, a missing and a strange schema each are a difference, with exit code 4 and nothing written."""
+    folder = tmp_path / "schema"
+    assert run("schema", "--check", "--out", str(folder)).code == 4
+    assert not folder.exists()
+    assert run("schema", "--out", str(folder)).code == 0
+    assert run("schema", "--check", "--out", str(folder)).code == 0
+    (folder / "routes.schema.json").write_text("{}\n", encoding="utf-8")
+    (folder / "old.schema.json").write_text("{}\n", encoding="utf-8")
+    done = run("schema", "--check", "--out", str(folder))
+    assert (done.code, "old.schema.json" in done.out, "routes.schema.json" in done.out) == (4, True, True)
+    assert run("schema", "--out", str(folder)).code == 0
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == schema_files()
+    (folder / "mine.txt").touch()
+    assert run("schema", "--out", str(folder)).code == 2
+
+
+def test_schemas_are_no_data() -> None:
+    """The folder of schemas is not read as data: an edit of it compiles nothing anew."""
+    assert not [path for path in data_files(str(DATA)) if "schema" in Path(path).parts]

@@ -1,0 +1,172 @@
+"""Search: every word must match, names come first, each hit says what to type next, and nothing found helps on."""
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import Run
+from hostile import hostile_directory, hostile_facts
+
+from compatkb.errors import UsageError
+from compatkb.searching import KINDS, Hit, search
+from compatkb.snapshot.read import Snapshot
+
+TODAY = date(2026, 11, 21)
+
+
+def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[Hit, ...]:
+    return search(facts, words, day).hits
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("ipex",), ("product", "ipex", None)),
+        (("Intel Extension for PyTorch",), ("product", "ipex", None)),
+        (("intel_extension_for_pytorch",), ("product", "ipex", None)),
+        (("torch",), ("product", "torch", None)),
+        (("ipex", "2.8.10"), ("release", "ipex", "2.8.10")),
+        (("ipex==2.8.10+xpu",), ("release", "ipex", "2.8.10")),
+        (("arc", "a770"), ("value", "hardware", "arc-a")),
+        (("ArcA770",), ("value", "hardware", "arc-a")),
+        (("BATTLEMAGE",), ("value", "hardware", "arc-b")),
+        (("ponte", "vecchio"), ("value", "hardware", "max")),
+        (("torch.compile",), ("feature", "torch", None)),
+        (("TorchInductor",), ("feature", "torch", None)),
+        (("torch7", "forerunner"), ("event", None, None)),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+def test_best_hit(words: tuple[str, ...], first: tuple[str, str, str | None], facts: Snapshot) -> None:
+    """The record that the words name comes first, whatever their case and separators."""
+    best = hits(facts, *words)[0]
+    assert (best.kind, best.product, best.version) == first
+
+
+def test_every_word_must_match(facts: Snapshot) -> None:
+    """More words find less, order and repetition do not matter, and the start of a word is enough."""
+    assert len(hits(facts, "torch")) > len(hits(facts, "torch", "triton")) > 0
+    assert hits(facts, "triton", "torch", "torch") == hits(facts, "torch", "triton")
+    assert set(hits(facts, "neural")) <= set(hits(facts, "neur"))
+    assert hits(facts, "torch", "qwertz") == ()
+
+
+def test_all_kinds_are_found(facts: Snapshot) -> None:
+    """Products, features, releases, values, events, image tags, advisories, disputes, statements and claims are searched."""
+    found = {hit.kind for words in (("ipex",), ("arc",), ("compile",), ("2.8.10", "jupyter")) for hit in hits(facts, *words)}
+    assert found == set(KINDS)
+    assert not [
+        hit for hit in hits(facts, "torch.compile") if hit.kind in ("product", "release", "claim") and hit.title == hit.product
+    ]
+    assert {hit.command for hit in hits(facts, "compile") if hit.kind == "feature"} >= {"compatkb features torch.compile"}
+
+
+def test_reasons_are_searched_and_shown(facts: Snapshot) -> None:
+    """A word that stands only in a remark is shown with the text around it."""
+    dispute = next(hit for hit in hits(facts, "transposed") if hit.kind == "dispute")
+    assert "transposed" in dispute.text
+    side = next(hit for hit in hits(facts, "encyclopedia") if hit.kind == "dispute")
+    assert side.title == "when ROCm 1.0 came out"
+    image = hits(facts, "2.8.10", "jupyter")[0]
+    assert image.kind == "image"
+    assert image.command.startswith("compatkb explain torch==2.8.0 ipex==2.8.10+xpu")
+
+
+def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None:
+    """What a hit says to type next is a command that answers."""
+    words = ("ipex", "arc", "known-issue", "compile", "rocm", "2.7.10")
+    found = [hit for word in words for hit in hits(facts, word)[::19]]
+    disputes: dict[str, Hit] = {}
+    for hit in hits(facts, "image") + hits(facts, "rocm") + hits(facts, "intel-xpu"):
+        if hit.kind in ("dispute", "event"):
+            disputes.setdefault(hit.command.split()[1], hit)
+    assert set(disputes) == {"show", "timeline", "export"}
+    found += disputes.values()
+    assert {hit.kind for hit in found} >= {"feature", "statement", "event", "dispute", "release", "claim"}
+    for hit in found:
+        program, *words = shlex.split(hit.command)
+        assert program in ("compatkb", "docker")
+        if program == "compatkb":
+            assert run(*words).code in (0, 1), hit.command
+
+
+def test_the_day_counts(facts: Snapshot) -> None:
+    """As of a day, later releases and image tags are not there yet."""
+    assert hits(facts, "torch", "2.15.0")[0].version == "2.15.0"
+    early = hits(facts, "torch", "2.15.0", day=date(2026, 10, 1))
+    assert not [
+        hit for hit in early if (hit.product, hit.version) == ("torch", "2.15.0") or hit.title.startswith("torch==2.15.0")
+    ]
+    assert [hit for hit in hits(facts, "2.8.10-xpu") if hit.kind == "image"]
+    assert not [hit for hit in hits(facts, "2.8.10-xpu", day=date(2025, 1, 1)) if hit.kind == "image"]
+    assert "event" in {hit.kind for hit in hits(facts, "mi500")}
+    assert "event" not in {hit.kind for hit in hits(facts, "mi500", day=date(2024, 1, 1))}
+
+
+def test_nothing_found_helps_on(run: Callable[..., Run]) -> None:
+    """Exit code 1, close words of the data, and which of the words would find something alone."""
+    done = run("search", "torsh")
+    assert (done.code, "did you mean torch?" in done.out) == (1, True)
+    done = run("search", "ipex", "qwertz")
+    assert done.code == 1
+    assert "compatkb search ipex" in done.out
+    done = run("search", "qwertz", "--format", "json")
+    content = json.loads(done.out)
+    assert (done.code, content["hits"], content["matches"]) == (1, [], {"qwertz": 0})
+    assert "compatkb list" in run("search", "漢字").out
+
+
+@pytest.mark.parametrize("words", [("",), ("==", "+"), ("   ",)], ids=repr)
+def test_no_word_is_wrong_usage(words: tuple[str, ...], facts: Snapshot, run: Callable[..., Run]) -> None:
+    """Marks alone are no word."""
+    with pytest.raises(UsageError, match="no word"):
+        search(facts, words, TODAY)
+    assert run("search", *words).code == 2
+
+
+def test_limit_says_what_is_left(run: Callable[..., Run]) -> None:
+    """--limit shows so many, best first, and says how many more there are."""
+    content = json.loads(run("search", "torch", "--limit", "3", "--format", "json").out)
+    assert len(content["hits"]) == 3 < content["count"]
+    assert f"and {content['count'] - 3} more" in run("search", "torch", "--limit", "3").out
+    for wrong in ("0", "-1", "x", "1.5"):
+        assert run("search", "torch", "--limit", wrong).code == 2
+
+
+def test_hostile_records_are_one_line_each(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Line ends and control letters of the data do not reach the terminal; a long remark is cut around the word."""
+    facts = hostile_facts(tmp_path_factory.mktemp("hostile"))
+    found = hits(facts, "onerror")
+    assert {hit.kind for hit in found} >= {"product", "feature", "value", "event", "advisory", "dispute", "statement", "claim"}
+    for hit in found:
+        assert hit.title.isprintable()
+        assert hit.text.isprintable()
+        assert len(hit.text) < 140
+
+
+def test_hostile_search_prints(run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text and JSON are printed for hostile data too."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    data = str(hostile_directory(tmp_path))
+    assert run("search", "onerror", "--data", data).code == 0
+    assert json.loads(run("search", "onerror", "--data", data, "--format", "json").out)["count"] > 3
+
+
+@pytest.mark.parametrize("words", [["search", "arc"], ["changes", "--since", "2026-11-01"]], ids=lambda words: words[0])
+def test_start_is_light(words: list[str]) -> None:
+    """Looking something up loads none of the packages that build and export."""
+    code = (
+        "import sys\n"
+        "from compatkb.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "heavy = ('pydantic', 'networkx', 'sqlite_utils', 'packaging', 'pathlib')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"

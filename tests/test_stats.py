@@ -1,0 +1,248 @@
+"""The figures: what is counted, what counts as independent, and how it is printed."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from builders import TODAY, build, claim, index, listing, needs, product, release, universe, verified
+from conftest import ROOT, Run
+
+from compatkb.models import Source
+from compatkb.rendering.statistics import badge_json, badge_line, stats_markdown, stats_text
+from compatkb.snapshot.citation import document_of
+from compatkb.snapshot.read import Snapshot
+from compatkb.stats import statistics
+
+FILE = {"repo": "intel/one", "ref": "v1", "path": "README.md", "at": 3, "seen": TODAY}
+LATER = TODAY + timedelta(days=10)
+
+
+def source(**fields: object) -> Source:
+    return Source.model_validate({"seen": TODAY, **fields})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(FILE, {**FILE, "at": 9}, id="two-lines-of-a-file"),
+        pytest.param(FILE, {**FILE, "ref": "v2"}, id="a-file-at-two-revisions"),
+        pytest.param(FILE, {**FILE, "repo": "Intel/One"}, id="spelling-of-a-repository"),
+        pytest.param(FILE, {"url": "https://github.com/intel/one/blob/v2/README.md#L4"}, id="a-file-and-its-address"),
+        pytest.param(
+            {"repo": "intel/one", "thread": "issues/7", "at": "comment"},
+            {"url": "https://github.com/intel/one/issues/7"},
+            id="a-thread-and-its-address",
+        ),
+        pytest.param({"url": "https://a.org/x#b"}, {"url": "https://a.org/x", "at": "c"}, id="two-headings-of-a-page"),
+        pytest.param(
+            {"url": "https://docs.a.org/docs/2.5/x.html"}, {"url": "https://docs.a.org/docs/stable/x.html"}, id="manual"
+        ),
+        pytest.param({"channel": "default", "file": "a.whl"}, {"channel": "default", "file": "b.whl"}, id="index"),
+    ],
+)
+def test_what_is_one_document(one: dict[str, object], other: dict[str, object]) -> None:
+    """The same document is one, whatever the line, heading, revision or file of an index."""
+    assert document_of(source(**one)) == document_of(source(**other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "publishers"),
+    [
+        pytest.param(FILE, {**FILE, "path": "setup.py"}, 1, id="two-files"),
+        pytest.param(FILE, {**FILE, "repo": "intel/two"}, 1, id="two-repositories-of-an-owner"),
+        pytest.param(FILE, {**FILE, "repo": "fork/one"}, 2, id="two-owners"),
+        pytest.param(FILE, {"repo": "intel/one", "thread": "issues/7"}, 1, id="file-and-thread"),
+        pytest.param(FILE, {"channel": "default", "file": "a.whl"}, 2, id="file-and-index"),
+        pytest.param({"channel": "default", "file": "a"}, {"channel": "xpu", "file": "a"}, 2, id="two-indexes"),
+        pytest.param({"url": "https://a.org/x"}, {"url": "https://a.org/y"}, 1, id="two-pages"),
+        pytest.param({"url": "https://a.org/x"}, {"url": "https://www.b.org/x"}, 2, id="two-sites"),
+        pytest.param({"url": "https://docs.intel.com/x"}, FILE, 1, id="site-and-repository-of-a-maker"),
+        pytest.param({"url": "https://intel.github.io/x"}, FILE, 1, id="pages-and-repository-of-an-owner"),
+    ],
+)
+def test_what_is_two_documents(one: dict[str, object], other: dict[str, object], publishers: int) -> None:
+    """Two files, threads, pages or indexes are two documents; owner, site or index tell publishers apart."""
+    found = [document_of(source(**fields)) for fields in (one, other)]
+    assert found[0][0] != found[1][0]
+    assert len({publisher for _, publisher in found}) == publishers
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """Three packages with all that is counted; `old` has ended, and b was last listed 100 days ago."""
+    sources = {
+        "page": {"url": "https://example.org/", "seen": TODAY},
+        "line": FILE,
+        "line-too": {**FILE, "at": 9},
+        "elsewhere": {"url": "https://other.org/", "seen": TODAY - timedelta(days=40)},
+    }
+    first = claim("needs", "a==1.0", "b==1.0", sources=["line", "line-too"])
+    second = verified("a==2.0", "b==1.0", sources=["line", "elsewhere"])
+    guess = claim("constrains", "a==2.0", "b==2.0", basis="inferred", sources=["line", "elsewhere"])
+    disputes = [
+        {
+            "id": name,
+            "about": "it",
+            "claims": [guess["id"], second["id"]],
+            "decision": decision,
+            "reason": "so",
+            "decided": TODAY,
+            "sources": ["page"],
+        }
+        for name, decision in (("one", "open"), ("two", second["id"]))
+    ]
+    ended = {"last-day": TODAY, "sources": ["page"]}
+    files = [
+        {
+            **product("a", releases=[release("2.0", builds=["2.0", "2.0+xpu"]), "1.0"], dispute=disputes),
+            "claim": [first, second, guess],
+            "source": sources,
+        },
+        product(
+            "b", releases=["2.0", release("1.0", builds=[build("1.0", channels=["default"], wheels=[])])], distribution="b"
+        ),
+        product("old", releases=[release("1.0", builds=[], eol=ended)], claims=[needs("old==1.0", "a")]),
+        product("torch", releases=["1.0"]),
+        product("leaf", role="leaf", releases=["3.0"]),
+    ]
+    listed = index("b", [listing("1.0", requires=["leaf>=2"])], seen=TODAY - timedelta(days=100))
+    files[4]["product"]["distribution"] = "leaf"
+    return universe(tmp_path_factory.mktemp("small"), files, indexes=[listed])
+
+
+def test_counts(small: Snapshot) -> None:
+    """Releases, builds and requirements are counted once each, by kind, basis and origin."""
+    stats = statistics(small, TODAY)
+    assert (stats.products, stats.builds, stats.image_tags) == (9, 6, 0)
+    assert stats.by_kind == {"needs": 3, "constrains": 1, "verified": 1, "breaks": 0}
+    assert stats.by_basis == {"stated": 3, "observed": 1, "inferred": 1}
+    assert stats.by_people == {"stated": 3, "observed": 0, "inferred": 1}
+    packages = stats.coverage[0]
+    assert (packages.role, packages.products, packages.releases) == ("package", 4, 6)
+
+
+def test_independence_is_counted_by_document(small: Snapshot) -> None:
+    """Two lines of one file are one document; the sources of an inference do not say it."""
+    stats = statistics(small, TODAY)
+    assert stats.independence == (5, 1, 1)
+    assert stats.independence_people == (4, 1, 1)
+
+
+def test_disputes_are_decided_or_open(small: Snapshot) -> None:
+    """A claim in two disputes is one claim."""
+    assert statistics(small, TODAY).disputes == (2, 1, 1, 2)
+
+
+def test_end_of_life_is_of_the_day(small: Snapshot) -> None:
+    """The last supported day is not past the end of life; the day after is."""
+    assert statistics(small, TODAY).coverage[0][3:] == (1, 0)
+    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1)
+
+
+def test_ages_are_of_the_day(small: Snapshot) -> None:
+    """The newest and the oldest reading are named with their ages; nothing is said of what was never observed."""
+    readings = {reading.kind: reading for reading in statistics(small, LATER).readings}
+    assert set(readings) == {"source", "index"}
+    assert (readings["source"].newest, readings["source"].oldest) == (TODAY, TODAY - timedelta(days=40))
+    assert readings["source"].example == "products/a.toml elsewhere"
+    assert (readings["index"].total, readings["index"].example) == (1, "index/b.toml")
+    text = stats_text(statistics(small, LATER))
+    assert "(10 days before)" in text
+    assert "(50 days before)" in text
+    assert "(110 days before)" in text
+
+
+def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
+    """Each observation counts under its level and outcome, not as a requirement; what was not checked is no look."""
+    from builders import compiled, data_directory
+
+    from compatkb.assembling import build_knowledge
+    from compatkb.loader import load
+    from compatkb.observations import add_observations
+
+    data = data_directory(tmp_path / "data", [product("torch", releases=["1.0"]), product("b", releases=["1.0"])])
+    (data / "evidence").mkdir()
+    line = {
+        "level": "import",
+        "outcome": "ok",
+        "packages": {"torch": "1.0", "b": "1.0"},
+        "python": "3.12",
+        "platform": "linux-x86_64",
+        "tool": "python",
+        "index": "extra",
+        "checked": "2026-11-01",
+    }
+    lines = [
+        line,
+        {**line, "python": "3.11", "checked": "2026-11-03"},
+        {**line, "outcome": "failed-import"},
+        {**line, "level": "run"},
+        {**line, "level": "gate", "outcome": "not-checked", "checked": "2026-11-09", "detail": "no index"},
+    ]
+    (data / "evidence" / "seen.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    knowledge = build_knowledge(load(data))
+    add_observations(knowledge)
+    stats = statistics(compiled(knowledge, tmp_path), TODAY)
+    assert stats.observations["import"] == {"failed-import": 1, "ok": 2}
+    assert stats.observations["run"] == {"ok": 1}
+    assert (stats.observed, stats.requirements) == (5, 0)
+    seen = stats.readings[-1]
+    assert (seen.kind, seen.oldest, seen.newest) == ("evidence", date(2026, 11, 1), date(2026, 11, 3))
+    assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in stats_text(stats)
+
+
+def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
+    """Without a requirement there is no share, and no division by nothing."""
+    stats = statistics(universe(tmp_path, [product("torch", releases=[])]), TODAY)
+    assert stats.requirements == 0
+    assert "0 (0 %)" in stats_text(stats)
+
+
+def test_real_figures_agree_with_the_files(facts: Snapshot) -> None:
+    """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
+    from compatkb.disputing import disputes_of
+    from compatkb.loader import load
+
+    stats = statistics(facts, TODAY)
+    files = load(ROOT / "data")
+    assert sum(stats.by_people.values()) == sum(len(file.claim) for file in files.products)
+    assert stats.disputes.total == len(list(disputes_of(files)))
+    assert stats.image_tags == sum(len(file.tag) for file in files.images)
+    assert stats.readings[0].total == sum(
+        len(file.source) for group in (files.products, files.images, (files.channels,)) for file in group
+    )
+    assert sum(stats.by_kind.values()) == sum(stats.by_basis.values()) == stats.requirements
+    assert stats.independence.two_publishers <= stats.independence.two_documents
+
+
+def test_forms(facts: Snapshot, run: Callable[..., Run]) -> None:
+    """Text, Markdown and both badges say the same figures; a badge is one line."""
+    stats = statistics(facts, TODAY)
+    figure = f"{stats.requirements}: needs {stats.by_kind['needs']}"
+    assert figure in stats_text(stats)
+    assert f"| requirements | {figure}" in stats_markdown(stats)
+    assert badge_line(stats).count("\n") == 1
+    badge = json.loads(badge_json(stats))
+    assert set(badge) == {"schemaVersion", "label", "message", "color"}
+    assert badge["message"] in badge_line(stats)
+    done = run("stats", "--as-of", TODAY.isoformat())
+    assert (done.code, done.out) == (0, stats_text(stats))
+
+
+def test_json_is_documented(run: Callable[..., Run]) -> None:
+    """Every field of the JSON is named in docs/stats.md, and ages are those of the as-of date."""
+    content = json.loads(run("stats", "--format", "json", "--as-of", LATER.isoformat()).out)
+    content["observations"]["levels"] = list(content["observations"]["levels"])  # outcomes are words of the evidence
+    page = (ROOT / "docs" / "stats.md").read_text(encoding="utf-8")
+
+    def fields(value: object) -> set[str]:
+        if isinstance(value, dict):
+            return set(value).union(*(fields(inner) for inner in value.values()))
+        return set().union(*(fields(inner) for inner in value)) if isinstance(value, list) else set()
+
+    assert {name for name in fields(content) if not re.search(rf"[`.]{name}[`.]", page)} == set()
+    newest = content["checks"][0]
+    assert newest["newest_age_days"] == (LATER - date.fromisoformat(newest["newest"])).days

@@ -1,0 +1,456 @@
+"""Validation: cells, evidence that survives kills, recorded indexes that real pip and uv ask."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TODAY, breaks, build, constrains, needs, product, release, universe
+
+from compatkb.errors import DataError, UnavailableError
+from compatkb.models import Level, Observation, Outcome
+from compatkb.validate import asking, pip
+from compatkb.validate import published as published_level
+from compatkb.validate import uv as uv_level
+from compatkb.validate.cell import Cell, Workshop, cell_of
+from compatkb.validate.evidence import is_fresh, merged, read_lines, text_of, write_evidence
+from compatkb.validate.journal import Journal
+from compatkb.validate.plan import Wanted, claimed
+from compatkb.validate.record import Record, Wheel, headers_of
+from compatkb.validate.runner import Dask, Threads, run
+from compatkb.validate.serving import Server
+from compatkb.validate.session import Options, Report, choose, contradicts, merge
+from compatkb.validate.targets import fits, this_platform
+
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+CPYTHON = HERE.replace(".", "")
+
+
+def cells(count: int) -> list[Cell]:
+    """Return made-up cells."""
+    return [Cell(Level.RESOLVE, "pip", (("torch", f"{n}.0"),), "3.11") for n in range(count)]
+
+
+def accept(cell: Cell, workshop: Workshop) -> Observation:
+    """A check that finds everything in order, after a moment."""
+    time.sleep(0.002)
+    return cell.saw(Outcome.OK, workshop.today, digest=cell.id)
+
+
+def workshop(folder: Path, **more: Any) -> Workshop:
+    """Return a workshop below a folder."""
+    return Workshop(TODAY, folder / "work", folder / "cache", folder / "data", interpreters={HERE: sys.executable}, **more)
+
+
+# -- running --------------------------------------------------------------------------------------------------------
+
+RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_validate import accept, cells, workshop
+from compatkb.validate.evidence import text_of
+from compatkb.validate.journal import Journal
+from compatkb.validate.runner import Threads, run
+folder = Path(sys.argv[1])
+with Journal(folder / "journal.jsonl") as journal:
+    seen = run(cells(150), accept, workshop(folder), Threads(3), journal)
+    (folder / "out.jsonl").write_text(text_of(seen))
+"""
+
+
+def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """After kills at random moments a run ends with the same bytes as one that was left alone, each cell asked once."""
+    command = [sys.executable, "-c", RUN, str(tmp_path), str(Path(__file__).parent)]
+    chance = random.Random(7)
+    kills = 0
+    for _ in range(20):
+        process = subprocess.Popen(command)
+        try:
+            process.wait(0.5 + chance.random() * 0.4)
+            break
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            kills += 1
+    subprocess.run(command, check=True)
+    assert (tmp_path / "out.jsonl").read_text() == text_of([accept(c, workshop(tmp_path)) for c in sorted_cells(150)])
+    assert len(read_lines(tmp_path / "journal.jsonl")) == 150
+    assert kills
+
+
+def sorted_cells(count: int) -> list[Cell]:
+    """Return made-up cells in the order of their ids."""
+    return sorted(cells(count), key=lambda cell: cell.id)
+
+
+def test_a_line_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
+    """A journal whose last line is half there goes on from the line before."""
+    path = tmp_path / "journal.jsonl"
+    whole = text_of([accept(cell, workshop(tmp_path)) for cell in cells(2)])
+    path.write_text(whole + whole[:40])
+    with Journal(path) as journal:
+        assert len(journal.done) == 2
+        assert len(run(cells(3), accept, workshop(tmp_path), Threads(1), journal)) == 3
+    assert len(read_lines(path)) == 3
+
+
+def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
+    """A line that was finished and cannot be read is no accident to pass over."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text("{}\n")
+    with pytest.raises(DataError, match=r"journal.jsonl:1"):
+        read_lines(path)
+
+
+def test_two_runs_do_not_share_a_journal(tmp_path: Path) -> None:
+    """The second run of one folder ends with a clear word."""
+    with Journal(tmp_path / "journal.jsonl"), pytest.raises(UnavailableError, match="another run"):
+        Journal(tmp_path / "journal.jsonl").__enter__()
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_shards_are_disjoint_and_complete(parts: int, tmp_path: Path) -> None:
+    """Merged shards are the same bytes as one run, whatever their order."""
+    every = cells(60)
+    shards = [[c for c in every if c.in_shard(n, parts)] for n in range(1, parts + 1)]
+    assert sorted(c.id for shard in shards for c in shard) == sorted(c.id for c in every)
+    assert all(shards)
+    files = []
+    for number, shard in enumerate(shards):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(text_of([accept(cell, workshop(tmp_path)) for cell in shard]))
+        files.append(path)
+    data = tmp_path / "data"
+    merge(data, files[::-1])
+    assert (data / "evidence" / "resolve.jsonl").read_text() == text_of(
+        [accept(c, workshop(tmp_path)) for c in sorted_cells(60)]
+    )
+
+
+def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
+    """Whichever executor ran, the evidence is the same."""
+    distributed = pytest.importorskip("distributed")
+    results = []
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+        for number, executor in enumerate((Threads(2), Dask(cluster.scheduler_address))):
+            with Journal(tmp_path / f"{number}.jsonl") as journal:
+                results.append(text_of(run(cells(20), accept, workshop(tmp_path), executor, journal)))
+    assert results[0] == results[1]
+
+
+def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:
+    """What goes wrong in a check itself is `not-checked`, with the reason, and the others go on."""
+
+    def broken(cell: Cell, shop: Workshop) -> Observation:
+        if cell.packages[0][1] == "1.0":
+            raise RuntimeError("out of luck")
+        return accept(cell, shop)
+
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        seen = run(cells(3), broken, workshop(tmp_path), Threads(2), journal)
+    assert [o.outcome for o in seen] == [Outcome.OK, Outcome.NOT_CHECKED, Outcome.OK]
+    assert "out of luck" in seen[1].detail
+
+
+# -- evidence -------------------------------------------------------------------------------------------------------
+
+
+def saw(outcome: Outcome, day: date = TODAY, **more: Any) -> Observation:
+    """Return an observation of one question."""
+    return cells(1)[0].saw(outcome, day, "because" if outcome is Outcome.NOT_CHECKED else "", **more)
+
+
+def test_newer_evidence_takes_the_place_of_older() -> None:
+    """Of one question the newest answer stays, in whatever order they come."""
+    older, newer = saw(Outcome.OK, TODAY - timedelta(9)), saw(Outcome.CONFLICT)
+    assert merged([newer], [older]) == merged([older], [newer]) == [newer]
+
+
+def test_what_was_not_checked_replaces_nothing() -> None:
+    """An unreachable index is no news."""
+    older, newer = saw(Outcome.OK, TODAY - timedelta(9)), saw(Outcome.NOT_CHECKED)
+    assert merged([older], [newer]) == [older]
+    assert merged([], [newer]) == [newer]
+
+
+def test_only_what_was_checked_is_fresh() -> None:
+    """What was not checked is asked again, and what is older than the age that is asked for."""
+    assert is_fresh(saw(Outcome.CONFLICT), TODAY, timedelta(0))
+    assert not is_fresh(saw(Outcome.OK, TODAY - timedelta(31)), TODAY, timedelta(30))
+    assert is_fresh(saw(Outcome.OK, TODAY - timedelta(310)), TODAY, None)
+    assert not is_fresh(saw(Outcome.NOT_CHECKED), TODAY, None)
+
+
+def test_evidence_is_written_once(tmp_path: Path) -> None:
+    """Writing the same evidence again changes no file; what is read back is what was written."""
+    found = [saw(Outcome.OK)]
+    assert [path.name for path in write_evidence(tmp_path, found)] == ["resolve.jsonl"]
+    assert write_evidence(tmp_path, found) == []
+    assert read_lines(tmp_path / "evidence" / "resolve.jsonl") == found
+    assert cell_of(found[0]) == replace(cells(1)[0], claimed="works")
+
+
+@pytest.mark.parametrize(
+    ("claim", "level", "outcome", "against"),
+    [
+        ("works", Level.RESOLVE, Outcome.CONFLICT, True),
+        ("likely", Level.PUBLISHED, Outcome.YANKED, False),
+        ("works", Level.IMPORT, Outcome.FAILED_IMPORT, True),
+        ("works", Level.IMPORT, Outcome.NOT_CHECKED, False),
+        ("does-not-work", Level.RESOLVE, Outcome.OK, False),
+        ("does-not-work", Level.RUN, Outcome.OK, True),
+        ("does-not-work", Level.IMPORT, Outcome.FAILED_IMPORT, False),
+    ],
+)
+def test_what_speaks_against_the_data(claim: str, level: Level, outcome: Outcome, *, against: bool) -> None:
+    """That an installer accepts what is denied is no contradiction; that it loads, is."""
+    cell = Cell(level, "pip", (("torch", "1.0"),), "3.11", claimed=claim)
+    seen = cell.saw(outcome, TODAY, "because")
+    assert contradicts(cell, seen) is against
+    assert Report(((cell, seen),)).exit_code == (1 if against else 5 if outcome is Outcome.NOT_CHECKED else 0)
+
+
+# -- recorded indexes -----------------------------------------------------------------------------------------------
+
+
+def wheel(name: str, version: str, *, tag: str = "py3-none-any", yanked: str | None = None, **headers: Any) -> Wheel:
+    """Return a line of a record; `headers` are further fields, lists for repeated ones."""
+    fields = [("Metadata-Version", "2.1"), ("Name", name), ("Version", version)]
+    for key, values in headers.items():
+        fields += [(key.replace("_", "-"), value) for value in values]
+    file = f"{name}-{version}-{tag}.whl"
+    return Wheel(file, None, yanked, sha256(file.encode()).hexdigest(), None, tuple(fields))  # uv knows wheels by digest
+
+
+PAGES = {
+    "torch": [
+        wheel("torch", "2.0.0", Requires_Dist=["helper>=1", "extra[fast]==1.0"]),
+        wheel("torch", "1.0.0", Requires_Dist=["helper<1"], yanked="for security"),
+        wheel("torch", "3.0.0", tag="cp399-cp399-win_amd64"),
+        wheel("torch", "4.0.0", Requires_Dist=["unrecorded"]),
+    ],
+    "helper": [wheel("helper", "1.0"), wheel("helper", "0.5")],
+    "extra": [wheel("extra", "1.0", Provides_Extra=["fast"], Requires_Dist=["gone==9; extra == 'fast'"])],
+    "quick": [wheel("quick", "1.0", Requires_Dist=["helper==1.0"])],
+    "gone": [],
+    "liar": [replace(wheel("liar", "2.0"), headers=(("Metadata-Version", "2.1"), ("Name", "liar"), ("Version", "9.9")))],
+}
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A recorded index, as files."""
+    from compatkb.validate.record import line_of
+
+    folder = tmp_path / "record" / "default"
+    folder.mkdir(parents=True)
+    for name, page in PAGES.items():
+        (folder / f"{name}.jsonl").write_text("".join(f"{line_of(line)}\n" for line in page))
+    return tmp_path / "record"
+
+
+@contextmanager
+def shop_of(folder: Path, recorded: Path) -> Iterator[Workshop]:
+    """Return a workshop over a record, in which this interpreter's own pip is used."""
+    made = workshop(folder, record=recorded)
+    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
+    try:
+        yield made
+    finally:
+        for server in asking._servers.values():
+            server.__exit__()
+        asking._servers.clear()
+
+
+def cell(*packages: str, tool: str = "pip", python: str = HERE) -> Cell:
+    """Return a cell of pins such as `torch==2.0.0`."""
+    pins = tuple(sorted((name, version) for name, _, version in (text.partition("==") for text in packages)))
+    level = Level.PUBLISHED if tool == "index" else Level.RESOLVE
+    return Cell(level, tool, pins, python, this_platform())
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+@pytest.mark.parametrize(
+    ("packages", "outcome", "said"),
+    [
+        pytest.param(["quick==1.0", "helper==1.0"], Outcome.OK, "", id="ok"),
+        pytest.param(["quick==1.0", "helper==0.5"], Outcome.CONFLICT, "helper", id="conflict"),
+        pytest.param(["torch==1.0.0"], Outcome.OK, "", id="yanked-exact-pin"),
+        pytest.param(["torch==3.0.0"], Outcome.NOT_FOUND, "torch", id="other-platform"),
+        pytest.param(["torch==7.0.0"], Outcome.NOT_FOUND, "torch", id="never-published"),
+        pytest.param(["torch==2.0.0"], Outcome.NOT_FOUND, "gone", id="an-extra-that-cannot-be-had"),
+        pytest.param(["torch==4.0.0"], Outcome.NOT_CHECKED, "unrecorded is not in the record", id="not-recorded"),
+    ],
+)
+def test_real_installers_ask_a_record(
+    packages: list[str], outcome: Outcome, said: str, tool: str, tmp_path: Path, recorded: Path
+) -> None:
+    """Real pip and uv resolve over recorded pages and metadata; a page that is not recorded settles nothing."""
+    if tool == "uv" and uv_level.find_uv() is None:
+        pytest.skip("uv is not installed")
+    with shop_of(tmp_path, recorded) as shop:
+        seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), shop)
+    assert (seen.outcome, said in seen.detail) == (outcome, True), seen.detail
+    assert bool(seen.digest) is (outcome is Outcome.OK)
+    assert seen.recorded
+
+
+def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
+    """The digests of two independent resolutions of one cell are equal, and so is what was served for the same questions."""
+    if uv_level.find_uv() is None:
+        pytest.skip("uv is not installed")
+    with shop_of(tmp_path, recorded) as shop:
+        one, other = pip.check(cell("quick==1.0"), shop), uv_level.check(cell("quick==1.0", tool="uv"), shop)
+    assert one.digest == other.digest
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: Path) -> None:
+    """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
+    if tool == "uv" and uv_level.find_uv() is None:
+        pytest.skip("uv is not installed")
+    with shop_of(tmp_path, recorded) as shop:
+        seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), shop)
+    assert seen.outcome is not Outcome.OK
+
+
+def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
+    """Markers are judged with the interpreter that runs pip, so without one nothing is said; nor for another platform."""
+    with shop_of(tmp_path, recorded) as shop:
+        assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), shop).detail
+        other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), shop)
+    assert other.outcome is Outcome.NOT_CHECKED
+
+
+@pytest.mark.parametrize(
+    ("packages", "outcome"),
+    [
+        (["quick==1.0", "helper==1.0"], Outcome.OK),
+        (["torch==1.0.0"], Outcome.YANKED),
+        (["torch==3.0.0"], Outcome.NOT_FOUND),
+        (["gone==1.0"], Outcome.NOT_FOUND),
+        (["unrecorded==1.0"], Outcome.NOT_CHECKED),
+    ],
+)
+def test_published(packages: list[str], outcome: Outcome, tmp_path: Path, recorded: Path) -> None:
+    """A build is published where a wheel of its version fits the Python and the platform."""
+    with shop_of(tmp_path, recorded) as shop:
+        assert published_level.check(cell(*packages, tool="index"), shop).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("file", "python", "platform", "good"),
+    [
+        ("t-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "3.11", "linux-x86_64", True),
+        ("t-1.0-cp311-cp311-manylinux1_x86_64.whl", "3.11", "linux-x86_64", True),
+        ("t-1.0-cp311-cp311-linux_x86_64.whl", "3.11", "linux-x86_64", True),
+        ("t-1.0-cp311-cp311-win_amd64.whl", "3.11", "linux-x86_64", False),
+        ("t-1.0-cp311-cp311-win_amd64.whl", "3.11", "windows-x86_64", True),
+        ("t-1.0-cp313-cp313t-win_amd64.whl", "3.13", "windows-x86_64", False),
+        ("t-1.0-cp313-cp313t-win_amd64.whl", "3.13t", "windows-x86_64", True),
+        ("t-1.0-cp37-abi3-manylinux_2_28_x86_64.whl", "3.12", "linux-x86_64", True),
+        ("t-1.0-cp37-abi3-manylinux_2_28_x86_64.whl", "3.13t", "linux-x86_64", False),
+        ("t-1.0-cp37-cp37m-manylinux2014_x86_64.whl", "3.7", "linux-x86_64", True),
+        ("t-1.0-cp311-cp311-macosx_11_0_arm64.whl", "3.11", "macos-arm64", True),
+        ("t-1.0-cp311-cp311-macosx_10_13_x86_64.whl", "3.11", "macos-x86_64", True),
+        ("t-1.0-py3-none-any.whl", "3.13t", "macos-arm64", True),
+        ("no wheel", "3.11", "linux-x86_64", False),
+    ],
+)
+def test_tags(file: str, python: str, platform: str, *, good: bool) -> None:
+    """A wheel fits by its tags, as installers judge them (PEP 425, 600)."""
+    assert fits(file, python, platform) is good
+
+
+def test_a_record_is_filled_once_and_served_again(tmp_path: Path) -> None:
+    """What upstream said is kept: a second record of the same folder answers alone, with the same bytes."""
+    asked: list[str] = []
+
+    class Upstream:
+        def wheels(self, distribution: str) -> tuple[Wheel, ...] | None:
+            asked.append(distribution)
+            return (Wheel("a-1.0-py3-none-any.whl"),) if distribution == "a" else None
+
+        def metadata(self, distribution: str, file: str) -> bytes | None:
+            asked.append(file if distribution == "a" else "?")
+            return b"Metadata-Version: 2.1\nName: a\nVersion: 1.0\nSummary: no\nRequires-Dist: b\n\nA text.\n"
+
+    first = Record(tmp_path, Upstream())
+    for _ in range(2):
+        assert first.page("A") is not None
+        assert first.page("nothing") is None
+        text = first.metadata("a", "a-1.0-py3-none-any.whl")
+    assert text == "Metadata-Version: 2.1\nName: a\nVersion: 1.0\nRequires-Dist: b\n"
+    assert asked == ["a", "nothing", "a-1.0-py3-none-any.whl"]
+    assert first.save() == 2
+    again = Record(tmp_path)
+    assert again.metadata("a", "a-1.0-py3-none-any.whl") == text
+    assert again.page("nothing") is None
+    with pytest.raises(LookupError):
+        again.page("b")
+
+
+def test_headers_are_those_that_resolution_reads() -> None:
+    """Provides-Extra is kept: without it an extra is dropped in silence."""
+    content = b"Name: a\nVersion: 1\nProvides-Extra: x\nRequires-Dist: b;\n  extra == 'x'\nKeywords: k\n\nName: not me\n"
+    assert [name for name, _ in headers_of(content)] == ["Name", "Version", "Provides-Extra", "Requires-Dist"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/1/default/simple/../../etc/passwd/", "/1/default/w/a/..%2f..%2fx", "/9/default/simple/a/"]
+)
+def test_strange_paths_are_not_found(path: str, tmp_path: Path) -> None:
+    """The server answers for recorded names alone."""
+    with Server({"default": Record(tmp_path)}) as server, server.visit():
+        assert server.answer(path)[0] == 404
+
+
+# -- the plan -------------------------------------------------------------------------------------------------------
+
+
+def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
+    """Claimed are stacks that works or are likely, with companions; denied are pairs one release beside those that go."""
+
+    def versions(name: str, *numbers: str, **more: Any) -> dict[str, Any]:
+        made = [release(n, builds=[build(n, channels=["default"], devices=["cpu"])]) for n in numbers]
+        return product(name, distribution=f"{name}-dist", releases=made, **more)
+
+    facts = universe(
+        tmp_path,
+        [
+            versions("torch", "3.0", "2.0", "1.0"),
+            versions("ipex", "2.0", claims=[needs("ipex==2.0", "torch==2.0")]),
+            versions("vision", "2.0", role="companion", claims=[constrains("vision==2.0", "torch==2.0")]),
+            versions("far", "1.0", claims=[breaks("far==1.0", "torch>=1.0")]),
+        ],
+    )
+    wanted = Wanted(TODAY, platform="linux-x86_64", pythons=("3.11",))
+    found = {tuple(f"{n}=={v}" for n, v in c.packages): c.verdict for c in claimed(facts, wanted)}
+    assert found == {
+        ("torch-dist==1.0",): "works",
+        ("torch-dist==2.0", "vision-dist==2.0"): "works",
+        ("torch-dist==3.0",): "works",
+        ("ipex-dist==2.0", "torch-dist==2.0", "vision-dist==2.0"): "works",
+    }
+    denied = {tuple(f"{n}=={v}" for n, v in c.packages) for c in claimed(facts, replace(wanted, denied=True))}
+    assert denied == {
+        ("ipex-dist==2.0", "torch-dist==1.0"),
+        ("ipex-dist==2.0", "torch-dist==3.0"),
+        ("torch-dist==1.0", "vision-dist==2.0"),
+        ("torch-dist==3.0", "vision-dist==2.0"),
+    }
+    cells = choose(facts, Options(wanted, (Level.PUBLISHED, Level.RESOLVE)), [])
+    assert len(cells) == 4 * 3
+    known = [c.saw(Outcome.OK, TODAY) for c in cells[:5]]
+    assert len(choose(facts, Options(wanted, (Level.PUBLISHED, Level.RESOLVE)), known)) == 7
