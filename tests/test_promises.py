@@ -106,6 +106,12 @@ def test_failed_import_alone_denies_nothing(tmp_path: Path) -> None:
     assert answer.verdict == "works"
 
 
+def test_import_does_not_vouch_for_builds_whose_run_failed(tmp_path: Path) -> None:
+    """Builds that load together and then fail to work are no reason to say that they work."""
+    seen = [observed("import"), observed("run", "failed-run")]
+    assert ask(world(tmp_path, seen), "torch==2.0.0", "helper==1.0").verdict == "unknown"
+
+
 def test_inferred_edge_is_likely(tmp_path: Path) -> None:
     """One inferred edge that matters makes an answer likely, with what would settle it."""
     helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch==2.0.0", basis="inferred")])

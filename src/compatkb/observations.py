@@ -2,7 +2,8 @@
 
 A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
 A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
-together, on that Python, system, architecture and device; a failed one denies nothing until its culprit is a claim.
+together, on that Python, system, architecture and device, unless a run of the same builds then failed. A failure denies
+nothing until its culprit is a claim.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ def add_observations(knowledge: Knowledge) -> None:
     for observation in sorted(knowledge.files.evidence, key=lambda o: o.checked):
         if observation.outcome is not Outcome.NOT_CHECKED:
             newest[observation.question] = observation
+    broken = {_builds(o) for o in newest.values() if o.level is Level.RUN and o.outcome is Outcome.FAILED_RUN}
     for number, observation in enumerate(newest.values()):
         if observation.outcome is Outcome.OK:
             seen = list(_elements(knowledge, observation))
@@ -28,8 +30,14 @@ def add_observations(knowledge: Knowledge) -> None:
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
                 for element, _ in seen:
                     element.floors.append(Floor(NEUTRAL, False, cells, 0))
-            if observation.level in (Level.IMPORT, Level.RUN):
+            if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
+
+
+def _builds(observation: Observation) -> tuple[object, ...]:
+    """Return what was loaded together, and where: builds that import and then fail to work vouch for nothing."""
+    packages = tuple(sorted(observation.packages.items()))
+    return (packages, observation.python, observation.platform, observation.device, observation.index)
 
 
 def _vouches(

@@ -54,7 +54,7 @@ class Observation(Record):
     stubbed: bool = False  # libraries of another device were replaced by empty ones
     recorded: str = ""  # digest of the record of the index that answered in its place
     digest: str = ""
-    culprit: Id | None = None  # the claim that the failure proved, once somebody found it
+    culprit: Id | None = None  # the claim that the failure proved, or that stands although an import went well
     detail: str = ""  # the decisive lines, or the reason
 
     @model_validator(mode="after")

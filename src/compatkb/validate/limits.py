@@ -8,8 +8,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 KEPT = 64 * 1024  # bytes of output that are kept, half from its start and half from its end
@@ -58,12 +59,12 @@ def run_limited(
     environment: Mapping[str, str],
     seconds: float,
     megabytes: int,
-    beside: Path | None = None,
+    taken: Callable[[], int] | None = None,
 ) -> Ended:
     """Run a command in `folder` and return how it ended; what it leaves behind is killed.
 
-    It is stopped after `seconds`, once `folder` (and `beside`, a shared cache, by what it grows) holds more than
-    `megabytes`, or when the disk is nearly full.
+    It is stopped after `seconds`, once `taken` (the bytes in `folder` unless given) are more than `megabytes`, or when the
+    disk is nearly full.
     """
     if shutil.disk_usage(folder).free < (RESERVE << 20):
         return Ended(1, "", "not started: the disk is nearly full")
@@ -79,14 +80,16 @@ def run_limited(
         )
     except OSError as error:
         return Ended(127, f"{words[0]}: {error.strerror}", "")
-    for limit, value in ((resource.RLIMIT_FSIZE, megabytes << 20), (resource.RLIMIT_CORE, 0)):
+    cpu = int(seconds * (os.cpu_count() or 1)) + 1  # should we be killed ourselves, it does not run for ever
+    limits = ((resource.RLIMIT_FSIZE, megabytes << 20), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, cpu))
+    for limit, value in limits:
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process.pid, limit, (value, value))
     kept = _Kept()
     reader = threading.Thread(target=kept.read, args=(process,), daemon=True)
     reader.start()
     try:
-        stopped = _watch(process, folder, seconds, megabytes, beside)
+        stopped = _watch(process, folder, seconds, megabytes, taken or partial(size_of, folder))
     finally:  # the leader is not reaped yet, so its number is still that of its group
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -95,18 +98,16 @@ def run_limited(
     return Ended(code, kept.text(), stopped)
 
 
-def _watch(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, megabytes: int, beside: Path | None) -> str:
+def _watch(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, megabytes: int, taken: Callable[[], int]) -> str:
     """Wait for the end without reaping; return why the process must be stopped, or nothing."""
     start = time.monotonic()
-    already = size_of(beside) if beside else 0
     next_look, pause = start + 0.5, 0.01
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         now = time.monotonic()
         if now - start > seconds:
             return f"stopped after {seconds:.0f} s"
         if now > next_look:
-            used = size_of(folder) + (size_of(beside) - already if beside else 0)
-            if used > megabytes << 20:
+            if taken() > megabytes << 20:
                 return f"stopped at {megabytes} MB of disk"
             if shutil.disk_usage(folder).free < (RESERVE << 20):
                 return "stopped because the disk is nearly full"

@@ -16,18 +16,20 @@ def tidy(text: str, hidden: Iterable[tuple[str, str]] = ()) -> str:
     text = ANSI.sub("", text)
     for what, instead in hidden:
         text = text.replace(what, instead)
-    text = re.sub(r"(?:/[\w.+~-]+)+/site-packages/", "site-packages/", text)
+    text = re.sub(r"(?:[\w.+~-]*/)+site-packages/", "site-packages/", text)
+    text = re.sub(r"\[([WEIF])\d{4} \d\d:\d\d:\d\d\.\d+(?: +\d+)?", r"[\1", text)
     text = re.sub(r"(?<![\w.:/])(?:/[\w.+~-]+){2,}/(?=[\w.+~-])", ".../", text)
     text = re.sub(r"https?://[^/\s]+(?:/[\w.+~-]+)*/", "", text)
     return re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
 
 
 def decisive(text: str) -> str:
-    """Return the lines of a failure that people would quote: the last error and what it says, in one line."""
+    """Return the lines of a failure that people would quote, as one: what was shouted first, then the last error."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     errors = [number for number, line in enumerate(lines) if ERROR.match(line)]
     start = errors[-1] if errors else max(0, len(lines) - 3)
-    return shortened(" | ".join(lines[start : start + 6]))
+    loud = [line for line in lines[:start] if line.startswith("ERROR")]
+    return shortened(" | ".join(dict.fromkeys([*loud[-1:], *lines[start : start + 6]])))
 
 
 def remarks(text: str) -> str:

@@ -1,0 +1,261 @@
+"""A fresh environment with exact builds: wheels only, isolated from the user's configuration, removed afterwards."""
+
+import contextlib
+import fcntl
+import fnmatch
+import glob
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from compatkb.models import Outcome
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.limits import Ended, isolated, run_limited, size_of
+from compatkb.validate.messages import shortened, tidy
+from compatkb.validate.proofs import channel_words, listed_systems, pins_of, proofs, subjects
+
+
+class RefusedError(Exception):
+    """The environment could not be made; carries the outcome of the cell and why."""
+
+    def __init__(self, outcome: Outcome, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome, self.detail = outcome, detail
+
+
+@dataclass
+class Environment:
+    """Where builds are installed, and how commands run there."""
+
+    folder: Path  # removed afterwards
+    base: str  # the interpreter that it was made from
+    workshop: Workshop
+    deadline: float
+    tools: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+    cached: int = 0  # bytes of the shared cache when it began
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Path:
+        """The virtual environment."""
+        return self.folder / "env"
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.root / "bin" / "python"
+
+    @property
+    def packages(self) -> Path:
+        """The folder of its packages."""
+        return next(iter(self.root.glob("lib/python*/site-packages")))
+
+    def taken(self) -> int:
+        """Return the bytes of the folder, and those that the shared cache has gained since the environment was begun."""
+        return size_of(self.folder) + max(0, size_of(self.workshop.cache) - self.cached)
+
+    def run(self, words: Sequence[str], **more: str) -> Ended:
+        """Run a command in the folder, within what is left of the cell's time and within its disk."""
+        left = max(0.1, self.deadline - time.monotonic())
+        variables = isolated(self.folder, **self.variables, **more)
+        return run_limited(words, self.folder, variables, left, self.workshop.megabytes, self.taken)
+
+    def run_quietly(self, words: Sequence[str]) -> str:
+        """Return all that a trusted tool prints, however much; nothing where it fails."""
+        left = max(0.1, self.deadline - time.monotonic())
+        try:
+            done = subprocess.run(words, capture_output=True, env=isolated(self.folder), timeout=left, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+
+    def tidy(self, text: str) -> str:
+        """Return a text of a command without this machine's paths."""
+        hidden = ((str(self.folder) + "/", ""), (str(self.workshop.cache) + "/", ""), (str(self.workshop.data) + "/", ""))
+        return tidy(text, (*hidden, (str(Path(self.base).parent.parent) + "/", "")))
+
+
+def here(data: Path) -> str:
+    """Return the platform of this machine as evidence names it: a system of data/products/os.toml and the architecture."""
+    return f"{next(iter(_systems(data)))}-{platform.machine().lower()}"
+
+
+def _systems(data: Path) -> list[str]:
+    """Return this machine's system and the families that it belongs to, the narrowest first."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        release = {}
+    families = listed_systems(data)
+    found, left = [], [release.get("ID", "") + release.get("VERSION_ID", ""), platform.system().lower()]
+    while left:
+        name = left.pop(0)
+        if name in families and name not in found:
+            found.append(name)
+            left += families[name]
+    return found or [platform.system().lower()]
+
+
+def reachable(cell: Cell, workshop: Workshop) -> str:
+    """Return why a cell cannot be tried on this machine, or nothing."""
+    system, _, arch = cell.platform.rpartition("-")
+    if system not in _systems(workshop.data) or arch != platform.machine().lower():
+        return f"this machine is {here(workshop.data)}"
+    device = next((d for d in proofs(workshop.data).device if d.id == cell.device), None)
+    if device is None or (device.path and not glob.glob(device.path)):
+        return f"this machine has no device {cell.device}"
+    if cell.python not in workshop.interpreters:
+        return f"no interpreter {cell.python} on this machine"
+    return ""
+
+
+@contextmanager
+def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
+    """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
+    if reason := reachable(cell, workshop):
+        raise RefusedError(Outcome.NOT_CHECKED, reason)
+    for path in (workshop.folder, workshop.cache):
+        path.mkdir(parents=True, exist_ok=True)
+    _sweep(workshop.folder)
+    folder = Path(tempfile.mkdtemp(dir=workshop.folder, prefix="cell-"))
+    lock = (folder / "locked").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / "locked").rename(folder / "lock")
+    try:
+        made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
+        made.cached = size_of(workshop.cache)
+        made.tools["glibc"] = platform.libc_ver()[1] or "none"
+        if cell.platform != here(workshop.data):
+            made.tools["os"] = here(workshop.data)
+        tool = None if workshop.use_pip_config else find_uv()
+        (_install_uv if tool else _install_pip)(cell, made, tool or sys.executable)
+        yield made
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what cells left behind whose process was killed; the folder of a living one is locked."""
+    for path in folder.glob("cell-*/lock"):
+        with contextlib.suppress(OSError), path.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def find_uv() -> str | None:
+    """Return the uv beside this interpreter or on the path."""
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.is_file() else shutil.which("uv")
+
+
+def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
+    """Resolve with the pins put in place of what metadata ask of them, then install exactly that."""
+    made.variables = {"UV_CACHE_DIR": str(made.workshop.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
+    made.variables |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", "UV_HTTP_RETRIES": "1"}
+    made.tools["uv"] = _version_of(made, [uv, "--version"])
+    _must(made.run([uv, "venv", "--python", made.base, str(made.root)]), made, cell)
+    made.tools["python"] = _version_of(made, [str(made.python), "--version"])
+    pins, listed = made.folder / "pins.txt", made.folder / "listed.txt"
+    pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.workshop.data, cell.packages)), encoding="utf-8")
+    index = [*_index_words(cell, made.workshop, "--default-index", "--index"), "--index-strategy", "unsafe-best-match"]
+    target = ["--python", str(made.python), "--only-binary", ":all:"]
+    shape = ["--no-header", "--no-annotate", "--generate-hashes", "-q", "-o", str(listed)]
+    words = [uv, "pip", "compile", *target, *index, "--override", str(pins), *shape, str(pins)]
+    _must(made.run(words), made, cell)
+    text = listed.read_text(encoding="utf-8")
+    if cell.stubbed:
+        text = _without_stubs(text, made.workshop)
+        listed.write_text(text, encoding="utf-8")
+    made.digest = sha256(text.encode()).hexdigest()
+    _must(made.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), made, cell)
+
+
+def _install_pip(cell: Cell, made: Environment, python: str) -> None:
+    """Let pip install the pins; it refuses where metadata object."""
+    if cell.stubbed:
+        raise RefusedError(
+            Outcome.NOT_CHECKED, "an environment with stubbed libraries needs uv; run: python -m pip install uv"
+        )
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    if not made.workshop.use_pip_config:
+        made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.workshop.cache / "pip")}
+    made.tools["pip"] = _version_of(made, [*pip, "--version"])
+    _must(made.run([made.base, "-m", "venv", "--without-pip", str(made.root)]), made, cell)
+    made.tools["python"] = _version_of(made, [str(made.python), "--version"])
+    report = made.folder / "report.json"
+    words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
+    index = _index_words(cell, made.workshop, "--index-url", "--extra-index-url")
+    _must(made.run([*words, *index, *pins_of(made.workshop.data, cell.packages)]), made, cell)
+    made.digest = sha256(report.read_bytes()).hexdigest()
+
+
+def _index_words(cell: Cell, workshop: Workshop, whole: str, extra: str) -> list[str]:
+    """Return the options that name the index of a cell; none for the client's own."""
+    answering = workshop.indexes.get(cell.index)
+    channel = channel_words(workshop.data, cell.index)
+    if answering:
+        return [whole, answering]
+    if channel is None:
+        return []
+    return [extra if channel[0] == "extra-index-url" else whole, channel[1]]
+
+
+def _without_stubs(text: str, workshop: Workshop) -> str:
+    """Return a list of requirements without the distributions that are stubbed."""
+    patterns = proofs(workshop.data).stubs.distributions
+    blocks = re.split(r"\n(?=\S)", text.strip("\n"))
+    names = [canonicalize_name(re.split(r"[=<>~!\[; @]", block, maxsplit=1)[0]) for block in blocks]
+    kept = [b for b, name in zip(blocks, names, strict=True) if not any(fnmatch.fnmatch(name, p) for p in patterns)]
+    return "\n".join(kept) + "\n"
+
+
+def _version_of(made: Environment, words: list[str]) -> str:
+    found = re.search(r"\d+(?:\.\w+)+", made.run(words).output)
+    return found[0] if found else "unknown"
+
+
+UNREACHABLE = re.compile(
+    r"error sending request|[Cc]ould not connect|timed out|[Tt]imeout|dns error|Connection|HTTP status|redirect|50[0-9] "
+)
+ABSENT = re.compile(
+    r"no version of|not found in the (?:package registry|provided)|no wheels|No matching distribution|no usable wheels"
+    r"|is available|Could not find a version"
+)
+CONFLICT = re.compile(r"No solution found|ResolutionImpossible|[Cc]onflict")
+
+
+def _must(ended: Ended, made: Environment, cell: Cell) -> None:
+    """Raise RefusedError unless a step of the installation succeeded."""
+    if ended.ok:
+        return
+    text = made.tidy(ended.output)
+    lines = " ".join(" ".join(text.split()).split("hint:")[0].split())
+    detail = shortened(f"installation: {ended.how}: {lines}")
+    if ended.stopped or UNREACHABLE.search(text):
+        raise RefusedError(Outcome.NOT_CHECKED, detail)
+    pinned = "|".join(re.escape(name) for name, _ in cell.packages)
+    if ABSENT.search(text) and re.search(rf"(?:{pinned})", text) and "depends on" not in text:
+        raise RefusedError(Outcome.NOT_FOUND, detail)
+    if CONFLICT.search(text):
+        raise RefusedError(Outcome.CONFLICT, detail)
+    raise RefusedError(Outcome.NOT_CHECKED, detail)
+
+
+def modules_of(cell: Cell, workshop: Workshop) -> list[tuple[str, str]]:
+    """Return distribution and module of the packages of a cell that can be imported, in the order of their rank."""
+    known = subjects(workshop.data)
+    found = [(known[key], name) for name, _ in cell.packages if (key := str(canonicalize_name(name))) in known]
+    return [(name, subject.module) for subject, name in sorted(found, key=lambda f: (f[0].rank, f[1])) if subject.module]

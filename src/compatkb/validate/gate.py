@@ -1,0 +1,115 @@
+"""The level `gate`: a release's own version check, run alone beside a stand-in that has only a version.
+
+It is evidence of the check that was shipped, and of nothing else: neither that the builds fit, nor that they do not.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import requests
+
+from compatkb.models import Observation, Outcome
+from compatkb.models.proofs import Gate
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.environment import Environment, reachable
+from compatkb.validate.importing import Trial
+from compatkb.validate.messages import decisive, shortened
+from compatkb.validate.proofs import channel_words, gate_of, subjects_of
+from compatkb.validate.ranges import AbsentError, RangeError, find_wheel, polite_session, read_members, tags_for
+
+STAND_IN = Path(__file__).with_name("standing_in.py")
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Take the version check of a release out of its wheel, run it beside a stand-in, and return what it said."""
+    found = subjects_of(workshop.data, cell.packages)
+    pair = next(
+        (
+            (name, version, subject, gate, other)
+            for name, version, subject in found
+            if (gate := gate_of(workshop.data, subject.product))
+            for other in found
+            if other[2].product == gate.against
+        ),
+        None,
+    )
+    if pair is None:
+        return cell.saw(
+            Outcome.NOT_CHECKED, workshop.today, "no package of this cell is known to check the version of another"
+        )
+    name, version, subject, gate, (_, against, other) = pair
+    if reason := reachable(cell, workshop):
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
+    channel = channel_words(workshop.data, cell.index)
+    index = workshop.indexes.get(cell.index) or (channel[1] if channel else None)
+    arch = cell.platform.rpartition("-")[2]
+    try:
+        file, members = _taken(index, name, version, cell.python, arch, str(subject.module), gate)
+    except AbsentError as error:
+        return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
+    except (RangeError, requests.RequestException, ValueError) as error:
+        text = f"the wheel of {name} {version} could not be read: {type(error).__name__}: {error}"
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, shortened(_plain(text)))
+    return _judged(cell, workshop, gate, dict(members), file, str(subject.module), (str(other.module), against))
+
+
+@lru_cache(maxsize=64)
+def _taken(
+    index: str | None, name: str, version: str, python: str, arch: str, module: str, gate: Gate
+) -> tuple[str, tuple[tuple[str, bytes], ...]]:
+    with polite_session() as session:
+        wheel = find_wheel(session, index, name, version, tags_for(python, arch, sys.platform))
+        members = read_members(session, wheel.url, [f"{module}/{file}" for file in gate.files])
+    return wheel.filename, tuple(sorted(members.items()))
+
+
+def _judged(
+    cell: Cell, workshop: Workshop, gate: Gate, members: dict[str, bytes], file: str, module: str, stand_in: tuple[str, str]
+) -> Observation:
+    """Run the members and return what they said of the version."""
+    head = members.get(f"{module}/__init__.py", b"").decode(errors="replace")
+    lines = [number for number, line in enumerate(head.splitlines(), 1) if gate.rejects in line]
+    digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in sorted(members.items()))).hexdigest()
+    if not lines:
+        return cell.saw(
+            Outcome.NOT_CHECKED, workshop.today, f"{file}: no version check is in {module}/__init__.py", digest=digest
+        )
+    workshop.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=workshop.folder, prefix="gate-") as name:
+        folder = Path(name)
+        for path, body in members.items():
+            target = folder / "taken" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(body)
+        made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + min(workshop.seconds, 60))
+        made.tools["python"] = made.run([made.base, "-c", "import platform; print(platform.python_version())"]).output.strip()
+        result = folder / "result.jsonl"
+        words = [made.base, "-I", "-u", "-B", str(STAND_IN), str(result), str(folder / "taken"), module, *stand_in]
+        ended = made.run(words)
+        text = result.read_text(encoding="utf-8", errors="replace") if result.is_file() else ""
+        trial = Trial(tuple(json.loads(line) for line in text.splitlines()), ended)
+        said = decisive(made.tidy(ended.output))
+    more = {"tools": made.tools, "digest": digest}
+    if gate.rejects in " ".join(ended.output.split()):
+        return cell.saw(Outcome.FAILED_IMPORT, workshop.today, f"{_how(trial)}: {said}", **more)
+    reached = max((fact["line"] for fact in trial.all("line")), default=0)
+    if trial.all("done") or reached > max(lines):
+        return cell.saw(Outcome.OK, workshop.today, f"the check in {file} lets {stand_in[0]} {stand_in[1]} pass", **more)
+    return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{file}: the check was not reached: {_how(trial)}: {said}", **more)
+
+
+def _how(trial: Trial) -> str:
+    failed = trial.all("failed")
+    code = failed[-1].get("code") if failed else None
+    return f"exit status {code}" if code is not None else f"{failed[-1]['failed']}" if failed else trial.ended.how
+
+
+def _plain(text: str) -> str:
+    from compatkb.validate.messages import tidy
+
+    return " ".join(tidy(text).split())

@@ -1,0 +1,104 @@
+"""What proofs need to know of products: what to import, what may be stubbed, where a release checks versions."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+from pydantic import ValidationError
+
+from compatkb.errors import DataError
+from compatkb.models import ChannelFile
+from compatkb.models.proofs import Gate, ProofFile
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A product as an interpreter knows it."""
+
+    product: str
+    module: str | None
+    rank: int
+    workload: Path | None  # the script that tries it out
+    extras: tuple[tuple[str, str], ...]  # version and its extras, as `[a,b]`, without which requirements are missing
+
+
+@cache
+def subjects(data: Path) -> dict[str, Subject]:
+    """Return the products of a data directory by distribution, each name in its canonical form."""
+    found: dict[str, Subject] = {}
+    for path in sorted((data / "products").glob("*.toml")):
+        content = _read(path)
+        head = content.get("product")
+        if not isinstance(head, dict):
+            continue
+        script = data / "workloads" / f"{head.get('id')}.py"
+        builds = [build for release in content.get("release", ()) for build in release.get("build", ())]
+        subject = Subject(
+            product=str(head.get("id")),
+            module=head.get("import-name"),
+            rank=int(head.get("rank", 0)),
+            workload=script if script.is_file() else None,
+            extras=tuple((str(b["version"]), f"[{','.join(b['extras'])}]") for b in builds if b.get("extras")),
+        )
+        for name in {head.get("distribution"), *(build.get("distribution") for build in builds)} - {None}:
+            found[canonicalize_name(str(name))] = subject
+    return found
+
+
+def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple[str, str, Subject]]:
+    """Return distribution, version and subject of the packages that the data know, in the order of their rank."""
+    known = subjects(data)
+    found = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]
+    return sorted(found, key=lambda item: (item[2].rank, item[0]))
+
+
+def pins_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return packages as installers take them, with the extras that the data give to a build."""
+    known = subjects(data)
+    pins = []
+    for name, version in packages:
+        subject = known.get(str(canonicalize_name(name)))
+        extras = dict(subject.extras).get(version, "") if subject else ""
+        pins.append(f"{name}{extras}=={version}")
+    return pins
+
+
+@cache
+def listed_systems(data: Path) -> dict[str, tuple[str, ...]]:
+    """Return the systems of data/products/os.toml, each with the families that it is part of."""
+    listed = _read(data / "products" / "os.toml").get("release", ())
+    return {str(entry["version"]): tuple(entry.get("part-of", ())) for entry in listed}
+
+
+@cache
+def proofs(data: Path) -> ProofFile:
+    """Return data/proofs.toml; raises DataError."""
+    path = data / "proofs.toml"
+    try:
+        return ProofFile.model_validate(_read(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise DataError((f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}",)) from None
+
+
+def gate_of(data: Path, product: str) -> Gate | None:
+    """Return where a product checks the version of another, or None."""
+    return next((gate for gate in proofs(data).gate if gate.product == product), None)
+
+
+@cache
+def channel_words(data: Path, channel: str) -> tuple[str, str] | None:
+    """Return style and url of a channel; None where it has no url, as the client's own index."""
+    file = ChannelFile.model_validate(_read(data / "channels.toml"))
+    found = next((c for c in file.channel if c.id == channel), None)
+    return (str(found.style), found.url) if found and found.url else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DataError((f"{path}: {error}",)) from None

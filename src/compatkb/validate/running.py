@@ -1,0 +1,84 @@
+"""The level `run`: after the import, the workload of every product that has one, its numbers compared."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from compatkb.models import Level, Observation, Outcome
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.environment import Environment, RefusedError, environment
+from compatkb.validate.importing import Trial, attempt, import_all
+from compatkb.validate.messages import decisive, shortened
+from compatkb.validate.proofs import proofs, subjects_of
+
+
+def check(cell: Cell, workshop: Workshop) -> Observation:
+    """Install the builds of a cell, import them, run their workloads, and return what was seen."""
+    try:
+        with environment(cell, workshop) as made:
+            trial, seen = import_all(cell, made)
+            return run_all(cell, made) if trial.finished else seen
+    except RefusedError as refusal:
+        return cell.saw(refusal.outcome, workshop.today, refusal.detail)
+
+
+def run_all(cell: Cell, made: Environment) -> Observation:
+    """Run the workloads of a cell's products; raises RefusedError where there is none or the time was up."""
+    scripts = [str(s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
+    if not scripts:
+        raise RefusedError(Outcome.NOT_CHECKED, "no product of this cell has a workload")
+    features = features_here(made.workshop.data)
+    more = {"tools": made.tools, "digest": made.digest, "features": features}
+    trial = attempt(made, "run", ",".join(features), *scripts)
+    if trial.ended.stopped:
+        raise RefusedError(Outcome.NOT_CHECKED, f"run: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
+    wrong = [fact for fact in trial.all("check") if not fact["ok"]]
+    if wrong:
+        words = ", ".join(f"{f['check']} is off by {f['error']:.3g}, allowed {f['tolerance']:.3g}" for f in wrong)
+        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, words, **more)
+    if not trial.finished:
+        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, trial.failure(made), **more)
+    return cell.saw(Outcome.OK, made.workshop.today, shortened(_summary(trial, made)), **more)
+
+
+def _summary(trial: Trial, made: Environment) -> str:
+    """Return what each workload did, in their order."""
+    said: dict[str, list[str]] = {}
+    for fact in trial.facts:
+        if "begun" in fact:
+            words = said.setdefault(Path(fact["begun"]).stem, [])
+        elif "check" in fact:
+            words.append(str(fact["check"]))
+        elif "note" in fact:
+            words.append(f"{fact['note']} {fact['value']}")
+        elif "skipped" in fact:
+            reason = made.tidy(" ".join(str(fact["reason"]).split()))[:160]
+            words.append(f"not tried: {fact['skipped']} ({reason})")
+    return "; ".join(f"{product}: {', '.join(words)}" for product, words in said.items())
+
+
+def features_here(data: Path) -> tuple[str, ...]:
+    """Return which of the processor's features that matter this machine has."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    found = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.M)
+    flags = set(found[1].split()) if found else set()
+    return tuple(sorted(flags & set(proofs(data).features)))
+
+
+def check_both(cell: Cell, workshop: Workshop) -> list[Observation]:
+    """Return what a cell of the level `run` saw and, before it, what the level `import` saw in the same environment."""
+    first = replace(cell, level=Level.IMPORT)
+    try:
+        with environment(cell, workshop) as made:
+            trial, seen = import_all(first, made)
+            if not trial.finished:
+                return [seen]
+            try:
+                return [seen, run_all(cell, made)]
+            except RefusedError as refusal:
+                return [seen, cell.saw(refusal.outcome, workshop.today, refusal.detail)]
+    except RefusedError as refusal:
+        return [first.saw(refusal.outcome, workshop.today, refusal.detail)]

@@ -1,0 +1,133 @@
+"""A package index on this machine, and wheels made on the fly with the names, labels and metadata of real ones."""
+
+import base64
+import hashlib
+import io
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+
+def wheel(
+    name: str,
+    version: str,
+    files: dict[str, str | bytes],
+    requires: tuple[str, ...] = (),
+    metadata_version: str | None = None,
+) -> tuple[str, bytes]:
+    """Return file name and content of a wheel for every Python; `metadata_version` is what it falsely claims to be."""
+    base = f"{name.replace('-', '_')}-{version}"
+    info = f"{base}.dist-info"
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {metadata_version or version}"]
+    lines += [f"Requires-Dist: {text}" for text in requires]
+    members: dict[str, str | bytes] = dict(files)
+    members[f"{info}/METADATA"] = "\n".join(lines) + "\n"
+    members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    record = []
+    for path, content in members.items():
+        body = content.encode() if isinstance(content, str) else content
+        digest = base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
+        record.append(f"{path},sha256={digest},{len(body)}")
+    members[f"{info}/RECORD"] = "\n".join([*record, f"{info}/RECORD,,"]) + "\n"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(path, content)
+    return f"{base}-py3-none-any.whl", buffer.getvalue()
+
+
+@dataclass
+class Index:
+    """What the index holds, and how much it sent."""
+
+    url: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    wrong_hash: set[str] = field(default_factory=set)
+    ranges: bool = True
+    sent: int = 0  # bytes of files
+
+    def add(self, name: str, version: str, init: str, **more: Any) -> str:
+        """Add a wheel with one module, named like the distribution unless `module` says otherwise; returns its file name."""
+        module = more.pop("module", name.replace("-", "_"))
+        body = f"__version__ = {version!r}\n{init}\n"
+        file, content = wheel(name, version, {f"{module}/__init__.py": body, **more.pop("files", {})}, **more)
+        self.files[file] = content
+        return file
+
+    def page(self, name: str) -> str:
+        """Return the page of a project."""
+        rows = []
+        for file, content in self.files.items():
+            if canonicalize_name(file.split("-")[0]) == name:
+                digest = hashlib.sha256(content + (b"!" if file in self.wrong_hash else b"")).hexdigest()
+                rows.append(f'<a href="/files/{file.replace("+", "%2B")}#sha256={digest}">{file}</a>')
+        return f"<!DOCTYPE html><html><body>{''.join(rows)}</body></html>" if rows else ""
+
+
+@contextmanager
+def serve() -> Iterator[Index]:
+    """Serve an index on the loopback interface."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            if found := re.fullmatch(r"/simple/([^/]+)/", self.path):
+                text = index.page(found[1]).encode()
+                self.answer(200 if text else 404, text, "text/html")
+            elif self.path.startswith("/loop/"):
+                self.answer(302, b"", "text/html", Location=self.path)
+            elif self.path.startswith("/huge/"):
+                self.answer(200, b"<a>" * (6 << 20), "text/html")
+            elif found := re.fullmatch(r"/files/(.+)", self.path):
+                body = index.files.get(found[1].replace("%2B", "+"))
+                if body is None:
+                    self.answer(404, b"", "text/plain")
+                    return
+                wanted = self.headers.get("Range", "")
+                part = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted)
+                if part and index.ranges:
+                    first = int(part[1]) if part[1] else len(body) - int(part[2])
+                    last = min(int(part[2]) if part[1] and part[2] else len(body) - 1, len(body) - 1)
+                    index.sent += last - first + 1
+                    span = f"bytes {first}-{last}/{len(body)}"
+                    self.answer(206, body[first : last + 1], "application/zip", **{"Content-Range": span})
+                else:
+                    index.sent += len(body)
+                    self.answer(200, body, "application/zip")
+            else:
+                self.answer(404, b"", "text/plain")
+
+        def answer(self, code: int, body: bytes, kind: str, **headers: str) -> None:
+            self.send_response(code)
+            for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *words: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who asks may hang up
+    index = Index(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield index
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
