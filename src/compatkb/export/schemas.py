@@ -17,6 +17,7 @@ from compatkb.models import (
     RouteFile,
     TimelineFile,
 )
+from compatkb.models.proofs import ProofFile
 
 _MODELS: dict[str, type[Record]] = {
     "product": ProductFile,
@@ -27,6 +28,7 @@ _MODELS: dict[str, type[Record]] = {
     "routes": RouteFile,
     "timeline": TimelineFile,
     "exceptions": ExceptionFile,
+    "proofs": ProofFile,
     "observation": Observation,
 }
 ENDING = ".schema.json"
