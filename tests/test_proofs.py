@@ -23,7 +23,7 @@ from compatkb.validate.environment import find_uv, here
 from compatkb.validate.evidence import line_of, merged, read_evidence
 from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
-from compatkb.validate.limits import KEPT, isolated, run_limited
+from compatkb.validate.limits import KEPT, isolated, run_limited, size_of
 from compatkb.validate.messages import decisive, tidy
 from compatkb.validate.proofs import proofs, subjects
 from compatkb.validate.running import check as check_run
@@ -149,6 +149,16 @@ def test_disk_is_limited(index: Index, workshop: Workshop, data: Path) -> None:
     assert second.outcome in {"not-checked", "failed-import"}
     assert "ok" not in second.detail
     assert not list(workshop.folder.iterdir())
+
+
+def test_a_file_with_two_names_takes_its_place_once(tmp_path: Path) -> None:
+    """An environment that shares its files with the cache is not counted twice."""
+    for name in ("cache", "cell"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "cache" / "wheel").write_bytes(os.urandom(1 << 20))
+    (tmp_path / "cell" / "wheel").hardlink_to(tmp_path / "cache" / "wheel")
+    (tmp_path / "cell" / "own").write_bytes(os.urandom(1 << 20))
+    assert 2 << 20 <= size_of(tmp_path / "cell", tmp_path / "cache") < 3 << 20
 
 
 def test_what_a_killed_run_left_is_removed(index: Index, workshop: Workshop, data: Path) -> None:

@@ -64,7 +64,7 @@ class Environment:
 
     def taken(self) -> int:
         """Return the bytes of the folder, and those that the shared cache has gained since the environment was begun."""
-        return size_of(self.folder) + max(0, size_of(self.workshop.cache) - self.cached)
+        return size_of(self.folder, self.workshop.cache) - self.cached
 
     def run(self, words: Sequence[str], **more: str) -> Ended:
         """Run a command in the folder, within what is left of the cell's time and within its disk."""

@@ -118,10 +118,10 @@ def _watch(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, meg
     return ""
 
 
-def size_of(folder: Path) -> int:
-    """Return the bytes of all files below a folder, links within it counted once."""
+def size_of(*folders: Path) -> int:
+    """Return the bytes of all files below some folders, a file with several names counted once."""
     total, seen = 0, set()
-    for parent, _, names in os.walk(folder):
+    for parent, _, names in (found for folder in folders for found in os.walk(folder)):
         for name in names:
             with contextlib.suppress(OSError):
                 status = os.lstat(os.path.join(parent, name))  # noqa: PTH118  # hundreds of thousands of files
