@@ -50,9 +50,11 @@ def _may_repeat(record: Record, name: str) -> bool:
 
 
 def _repeated(items: Sequence[str]) -> Iterator[int]:
+    seen: set[str] = set()
     for number, item in enumerate(items):
-        if item in items[:number]:
+        if item in seen:
             yield number
+        seen.add(item)
 
 
 def _listed(subject: Subject, product: str) -> dict[str, tuple[IndexRelease, bool]]:
