@@ -102,6 +102,8 @@ def read(directory: Path) -> dict[str, bytes]:
     paths += [directory / name for name in SINGLE if name in NEEDED or (directory / name).exists()]
     paths += sorted((directory / "evidence").glob("*.jsonl"))
     try:
+        if strange := [path for path in paths if not path.is_file() and path.exists()]:
+            raise DataError(tuple(f"{path}: is no file" for path in strange))  # reading a pipe or a device would not end
         return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise DataError((f"{error.filename}: cannot be read: {error.strerror}",)) from None

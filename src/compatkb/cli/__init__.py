@@ -4,16 +4,19 @@ argparse, because a command that people wait for should not spend five interpret
 (docs/architecture.md has the figures). The work is imported inside the commands.
 """
 
+import io
 import os
 import sys
 
-from compatkb.errors import CompatkbError, ProblemsError
+from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command; the only place where an error becomes an exit code."""
     from compatkb.cli.parser import parse
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal of another encoding shows less, and gets an answer
     arguments = parse(sys.argv[1:] if argv is None else argv)
     try:
         code = arguments.run(arguments)
@@ -26,8 +29,20 @@ def main(argv: list[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except BrokenPipeError:  # the reader went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         code = 0
+    except OSError as error:  # what is ours to explain was explained before: this is a full disk, or a device that fails
+        _drop_output()
+        print(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        code = UnavailableError.exit_code
+    except MemoryError:
+        print("error: not enough memory", file=sys.stderr)
+        code = UnavailableError.exit_code
     except KeyboardInterrupt:
         code = 130
     raise SystemExit(code)
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from writing what is left at its end, which would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

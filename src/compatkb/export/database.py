@@ -1,5 +1,6 @@
 """A SQLite database for people, made with sqlite-utils: keys, indexes, full-text search, views, and its own description."""
 
+import errno
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,8 @@ def _fill(path: Path, rows: Tables) -> None:
         db.execute(f"pragma application_id = {APPLICATION}")
         db.execute(f"pragma user_version = {FORMAT}")
         db.execute("vacuum")
+    except sqlite3.OperationalError as error:  # the disk is full, or fails
+        raise OSError(errno.EIO, str(error), str(path)) from None
     finally:
         db.close()
 

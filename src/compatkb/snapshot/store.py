@@ -109,7 +109,7 @@ def _cached(directory: str) -> str:
     snapshot, stamp_file = f"{key}.sqlite", f"{key}.stamp"
     stamp = _stamp(directory)
     try:
-        with open(stamp_file, encoding="utf-8") as file:
+        with open(stamp_file, encoding="utf-8", errors="surrogateescape") as file:
             known, _, digest = file.read().rpartition("\n")
     except (OSError, UnicodeDecodeError):
         known = digest = ""
@@ -150,12 +150,14 @@ def _digest(directory: str) -> str:
 
     found = hashlib.sha256()
     for path in [*_compiler(), *data_files(directory)]:
+        if not os.path.isfile(path):
+            continue  # the loader tells; reading a pipe or a device would not end
         try:
             with open(path, "rb") as file:
                 content = file.read()
         except OSError:
             continue
-        found.update(f"{os.path.relpath(path, directory)}\0{len(content)}\0".encode() + content)
+        found.update(os.fsencode(os.path.relpath(path, directory)) + f"\0{len(content)}\0".encode() + content)
     return found.hexdigest()
 
 
@@ -164,25 +166,29 @@ def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp:
     import shutil
     import tempfile
 
+    folder = None
     try:
         os.makedirs(cache, exist_ok=True)
         folder = tempfile.mkdtemp(dir=cache, prefix="new-")
+        os.replace(_compile(directory, os.path.join(folder, "snapshot.sqlite"), digest), snapshot)
+        _write(stamp_file, f"{stamp}\n{digest}")
+        return snapshot
     except OSError:
-        # a cache that cannot be written costs time at every start, not the answer
+        pass  # a cache that cannot be written costs time at every start, not the answer
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    try:
         folder = tempfile.mkdtemp(prefix="compatkb-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return _compile(directory, os.path.join(folder, "snapshot.sqlite"), digest)
-    try:
-        os.replace(_compile(directory, os.path.join(folder, "snapshot.sqlite"), digest), snapshot)
-        _write(stamp_file, f"{stamp}\n{digest}")
     except OSError as error:
-        raise UnavailableError(f"{cache}: the compiled data cannot be written: {error.strerror}") from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return snapshot
+        raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
 
 
 def _compile(directory: str, target: str, digest: str) -> str:
+    import errno
+    import sqlite3
     from pathlib import Path
 
     from compatkb.assembling import build_knowledge
@@ -192,7 +198,10 @@ def _compile(directory: str, target: str, digest: str) -> str:
 
     knowledge = build_knowledge(load(Path(directory)))
     add_observations(knowledge)
-    compile_snapshot(knowledge, Path(target), digest)
+    try:
+        compile_snapshot(knowledge, Path(target), digest)
+    except sqlite3.OperationalError as error:  # the disk is full, or fails
+        raise OSError(errno.EIO, str(error), target) from None
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
     return target
@@ -203,7 +212,7 @@ def _write(path: str, content: str) -> None:
 
     handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix="new-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

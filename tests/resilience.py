@@ -1,0 +1,491 @@
+"""What befalls a program on other people's machines, done to compatkb on purpose: one scenario a function.
+
+`tests/test_resilience.py` runs each; as a program this runs them (or more of them, `--thorough`) and writes docs/reliability.md.
+A scenario returns what was seen, with counts, and raises AssertionError where a promise is broken.
+"""
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from builders import build, data_directory, needs, product, release
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 60  # no command here may take longer, whatever it is fed
+
+KILLER = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+def watch(event, arguments):
+    global left
+    writes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "shutil.rmtree", "shutil.copymode") or (
+        event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+    if writes:
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+from compatkb.cli import main
+sys.addaudithook(watch)
+sys.dont_write_bytecode = True
+main(sys.argv[1:])
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a process ended; `code` is negative for a signal."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+def compatkb(
+    folder: Path, *words: str, env: Mapping[str, str] | None = None, before: Callable[[], None] | None = None, kill: int = -1
+) -> Done:
+    """Run compatkb with the data and the cache of `folder`; with `kill`, kill it before its write number `kill`."""
+    start = ["-c", KILLER, str(kill)] if kill >= 0 else ["-m", "compatkb"]
+    done = subprocess.run(
+        [sys.executable, *start, *words, *(() if "--data" in words or "schema" in words else ("--data", str(folder / "data")))],
+        cwd=folder,
+        env={**os.environ, "COMPATKB_CACHE": str(folder / "cache"), **(env or {})},
+        preexec_fn=before,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def orderly(done: Done, *codes: int) -> Done:
+    """Return it where it ended with one of these codes and said so in lines of its own, never with a traceback."""
+    assert b"Traceback" not in done.err, done.err[-2000:].decode(errors="replace")
+    assert done.code in codes, f"exit {done.code}, not {codes}: {done.err[-500:].decode(errors='replace')}"
+    return done
+
+
+def home(folder: Path, *, formatted: bool = True) -> Path:
+    """Return a folder with small data that validate, a document with a region, and an empty cache."""
+    torch = [release(f"2.{n}.0", builds=[build(f"2.{n}.0")]) for n in range(5)]
+    vision = [release(f"0.{n}.0", builds=[build(f"0.{n}.0")]) for n in range(15, 20)]
+    claims = [needs(f"torchvision=={v}.0", f"torch=={t}.0") for v, t in zip(("0.15", "0.16"), ("2.0", "2.1"), strict=True)]
+    data_directory(folder / "data", [product("torch", releases=torch), product("torchvision", releases=vision, claims=claims)])
+    (folder / "page.md").write_text("<!-- compatkb:begin eol product=torch -->\n<!-- compatkb:end eol -->\n", encoding="utf-8")
+    if not formatted:
+        path = folder / "data" / "products" / "torch.toml"
+        path.write_text("\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    return folder
+
+
+ASK = ("resolve", "--torch", "2.1")
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the files below a folder, by their paths."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink()}
+
+
+# -- killed ---------------------------------------------------------------------------------------------------------
+
+SOME = (0, 1, 2, 3, 4, 6, 9, 14, 10_000)
+WRITES: dict[str, tuple[str, ...]] = {
+    "fmt": ("fmt",),
+    "docs render": ("docs", "render", "page.md"),
+    "build": ("build", "--out", "kb.sqlite"),
+    "export json": ("export", "--format", "json", "--out", "kb.json"),
+    "export csv": ("export", "--format", "csv", "--out", "tables"),
+    "schema": ("schema", "--out", "schemas"),
+    "the cache": ASK,
+}
+
+
+def killed_in_every_write(folder: Path, *, every: bool = False) -> str:
+    """kill -9 just before a write of each command that writes (each one, or some): old or new, never half, and going on is right."""
+    kills, moment = 0, 0
+    for name, words in WRITES.items():
+        whole = home(folder / f"{name} whole", formatted=name != "fmt")
+        cut = Path(shutil.copytree(whole, folder / f"{name} cut"))
+        before = results(whole)
+        expected = orderly(compatkb(whole, *words), 0).out
+        after = results(whole)
+        for moment in count() if every else SOME:
+            done = compatkb(cut, *words, kill=moment)
+            if done.code != -signal.SIGKILL:
+                orderly(done, 0)
+                break
+            kills += 1
+            for path, content in results(cut).items():
+                assert content in (before.get(path), after.get(path)), f"{name}, killed before write {moment}: {path} is neither"
+            if name == "the cache":
+                kept = cut.with_name(f"{name} again {moment}")
+                shutil.copytree(cut, kept)
+                assert orderly(compatkb(kept, *words), 0).out == expected
+        assert results(cut) == after, name
+        assert orderly(compatkb(cut, *ASK), 0).out == orderly(compatkb(whole, *ASK), 0).out
+    assert kills > len(WRITES)
+    return f"{kills} kills in {len(WRITES)} commands"
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Return the files that people look at: not the cache, not what a killed process left in its own folder."""
+    found = tree(folder)
+    return {name: content for name, content in found.items() if not name.startswith("cache/") and "/.compatkb-" not in f"/{name}"}
+
+
+def killed_at_random(folder: Path, times: int = 20) -> str:
+    """kill -9 at random moments of the making of the cache from the real data, which takes seconds."""
+    folder.mkdir(exist_ok=True)
+    chance, kills = random.Random(5), 0
+    environment = {**os.environ, "COMPATKB_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-m", "compatkb", "resolve", "--torch", "2.8", "--data", str(ROOT / "data")]
+    for _ in range(times):
+        with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                process.wait(0.1 + chance.random() * 2.5)
+            except subprocess.TimeoutExpired:
+                kills += 1
+                process.kill()
+    done = orderly(compatkb(folder, *command[3:]), 0)
+    for snapshot in (folder / "cache").glob("*.sqlite"):
+        with sqlite3.connect(snapshot) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert b"works" in done.out
+    return f"{kills} kills in {times} runs"
+
+
+# -- no room, no permission -----------------------------------------------------------------------------------------
+
+
+def no_room(folder: Path) -> str:
+    """Files may grow to a few KiB alone (RLIMIT_FSIZE): an error that names the file, and the old file stays."""
+    home(folder)
+    before = results(folder)
+    tried = 0
+    for name, words in WRITES.items():
+        if name in {"fmt", "docs render"}:
+            continue  # what they write here is smaller than the limit
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+
+        shutil.rmtree(folder / "cache", ignore_errors=True)
+        if name != "the cache":
+            orderly(compatkb(folder, *ASK), 0)
+        orderly(compatkb(folder, *words, before=limit), 5)
+        assert results(folder) == before, name
+        tried += 1
+    return f"{tried} commands"
+
+
+def full_disk(folder: Path) -> str:
+    """A file system of 64 KiB (tmpfs; needs root): the same."""
+    home(folder)
+    small = folder / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(small)], check=True)
+    try:
+        (small / "fill").write_bytes(b"x" * 57_000)
+        for words in (("build", "--out", str(small / "kb.sqlite")), ("export", "--format", "json", "--out", str(small / "kb.json"))):
+            orderly(compatkb(folder, *words), 5)
+            assert [path.name for path in small.iterdir()] == ["fill"]
+        orderly(compatkb(folder, *ASK, env={"COMPATKB_CACHE": str(small / "cache")}), 0, 5)
+        assert not list(small.rglob("*.sqlite"))
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    return "a store, an export and the cache on a full tmpfs"
+
+
+def read_only(folder: Path) -> str:
+    """A folder that cannot be written (or a file in the place of the cache): answers come all the same, writes are refused."""
+    home(folder)
+    answer = orderly(compatkb(folder, *ASK), 0).out
+    (folder / "file").write_text("no folder", encoding="utf-8")
+    for cache in ("/proc/nowhere", str(folder / "file"), str(folder / "file" / "below"), "/dev/null"):
+        assert orderly(compatkb(folder, *ASK, env={"COMPATKB_CACHE": cache}), 0).out == answer
+    for target in ("/proc/kb.json", str(folder / "file" / "kb.json"), str(folder / "missing" / "kb.json")):
+        orderly(compatkb(folder, "export", "--format", "json", "--out", target), 2, 5)
+    assert (folder / "file").read_text(encoding="utf-8") == "no folder"
+    return "4 caches that cannot be, 3 targets that cannot be written"
+
+
+# -- side by side ---------------------------------------------------------------------------------------------------
+
+
+def side_by_side(folder: Path, at_once: int = 8) -> str:
+    """Many processes with one empty cache, while the data change under them: each answer is one of the old or new data."""
+    home(folder)
+    old = orderly(compatkb(folder, *ASK), 0).out
+    path = folder / "data" / "products" / "torchvision.toml"
+    text = path.read_text(encoding="utf-8")
+    changed = text.replace("torch==2.1.0", "torch==2.2.0")
+    assert changed != text
+    path.write_text(changed, encoding="utf-8")
+    new = orderly(compatkb(folder, *ASK), 0).out
+    assert old != new
+    path.write_text(text, encoding="utf-8")
+    shutil.rmtree(folder / "cache")
+
+    def ask(number: int) -> bytes:
+        if number % 7 == 3:
+            other = changed if number % 2 else text
+            beside = path.with_name(f"{number}.new")
+            beside.write_text(other, encoding="utf-8")
+            beside.replace(path)
+        return orderly(compatkb(folder, *(("build", "--out", "kb.sqlite") if number % 5 == 4 else ASK)), 0).out
+
+    with ThreadPoolExecutor(at_once) as pool:
+        outs = list(pool.map(ask, range(at_once * 4)))
+    answers = [out for number, out in enumerate(outs) if number % 5 != 4]
+    assert set(answers) <= {old, new}
+    path.write_text(text, encoding="utf-8")
+    assert orderly(compatkb(folder, *ASK), 0).out == old
+    with sqlite3.connect(folder / "kb.sqlite") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return f"{len(outs)} processes, {at_once} at once"
+
+
+# -- odd surroundings -----------------------------------------------------------------------------------------------
+
+
+def odd_surroundings(folder: Path) -> str:
+    """Other locales, encodings, time zones, clocks, a missing home, closed pipes: the same answer, or one plain line."""
+    home(folder)
+    ask = (*ASK, "--as-of", "2026-11-21")
+    expected = orderly(compatkb(folder, *ask), 0).out
+    settings: list[dict[str, str]] = [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"PYTHONIOENCODING": "utf-16"},
+        {"LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8"},
+        {"LC_ALL": "no_SUCH.locale"},
+        {"TZ": "Pacific/Kiritimati"},
+        {"TZ": "../../etc/passwd"},
+        {"PYTHONHASHSEED": "1"},
+        {"PYTHONHASHSEED": "4294967295"},
+        {"COLUMNS": "1", "LINES": "0"},
+        {"COLUMNS": "x"},
+        {"HOME": "/nonexistent", "XDG_CACHE_HOME": ""},
+        {"TERM": "", "NO_COLOR": "1"},
+        {"PYTHONOPTIMIZE": "2"},
+    ]
+    for setting in settings:
+        encoding = setting.get("PYTHONIOENCODING", "utf-8")
+        out = orderly(compatkb(folder, *ask, env=setting), 0).out
+        if encoding == "utf-8" and setting.get("LC_ALL") != "C":
+            assert out == expected, setting
+    early = compatkb(folder, *ASK, "--as-of", "0001-01-01")
+    late = compatkb(folder, *ASK, "--as-of", "9999-12-31")
+    orderly(early, 0, 1, 2)
+    orderly(late, 0, 1, 2)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "compatkb", *ask, "--data", "data"],
+            cwd=folder, env={**os.environ, "COMPATKB_CACHE": str(folder / "cache")}, stdout=full, stderr=subprocess.PIPE,
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
+    orderly(Done(done.returncode, b"", done.stderr), 5)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "compatkb", *ask, "--data", "data"],
+        cwd=folder, env={**os.environ, "COMPATKB_CACHE": str(folder / "cache")}, stdout=writer, stderr=subprocess.PIPE,
+        timeout=SECONDS, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert b"Traceback" not in done.stderr
+    return f"{len(settings)} environments, the first and the last day there is, a full and a closed standard output"
+
+
+def small_machine(folder: Path) -> str:
+    """One core and 512 MB of address space: the real data compile and answer."""
+    def limit() -> None:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+
+    folder.mkdir(exist_ok=True)
+    done = compatkb(folder, "resolve", "--torch", "2.8", "--data", str(ROOT / "data"), before=limit)
+    assert b"works" in orderly(done, 0).out
+    orderly(compatkb(folder, "resolve", "--torch", "2.4", "--device", "xpu", "--data", str(ROOT / "data"), before=limit), 1)
+    return "compiled, a positive and a negative answer"
+
+
+# -- hostile data ---------------------------------------------------------------------------------------------------
+
+
+def hostile_data(folder: Path) -> str:
+    """Data directories made to break the reader: exit 3 with a line that names the file, within memory and time."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))
+
+    for name, spoil in HOSTILE.items():
+        print(f"  {name}", file=sys.stderr)
+        place = home(folder / name, formatted=False)
+        spoil(place / "data")
+        done = orderly(compatkb(place, *ASK, before=limit), 0, 1, 2, 3)
+        lines = done.err.decode().splitlines()
+        assert len(lines) <= 40, f"{name}: {len(lines)} lines"
+        assert all(len(line) < 2000 for line in lines), name
+        if done.code == 3:
+            assert not list((place / "cache").rglob("*.sqlite")), name
+            assert lines, name
+            assert lines[0].startswith("error: "), name
+        if name in REFUSED:
+            assert done.code == 3, f"{name}: exit {done.code}"
+        before = tree(place / "data")
+        orderly(compatkb(place, "lint", before=limit), 0, 1, 3)
+        orderly(compatkb(place, "fmt", before=limit), 0, 1, 3, 5)
+        if done.code == 3:
+            assert tree(place / "data") == before, f"{name}: fmt wrote data that do not load"
+    return f"{len(HOSTILE)} directories"
+
+
+def _append(text: str | bytes) -> Callable[[Path], None]:
+    def spoil(data: Path) -> None:
+        with open(data / "products" / "torch.toml", "ab") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    return spoil
+
+
+def _extra(text: str | bytes, name: str = "zzz.toml") -> Callable[[Path], None]:
+    def spoil(data: Path) -> None:
+        (data / "products" / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    return spoil
+
+
+def _cycle(data: Path) -> None:
+    _append('\n[[claim]]\nid = "back"\nkind = "needs"\nof = "torch"\nto = ["torchvision"]\nsources = ["page"]\n')(data)
+
+
+def _aliases(data: Path) -> None:
+    path = data / "products" / "torch.toml"
+    names = ", ".join(f'"a{n}"' for n in range(100_000))
+    path.write_text(path.read_text(encoding="utf-8").replace("[product]", f"[product]\naliases = [{names}]", 1), encoding="utf-8")
+
+
+def _loop(data: Path) -> None:
+    (data / "products" / "loop.toml").symlink_to("loop.toml")
+    (data / "products" / "deeper").symlink_to("..")
+
+
+def _pipe(data: Path) -> None:
+    os.mkfifo(data / "products" / "pipe.toml")
+
+
+def _folder(data: Path) -> None:
+    (data / "products" / "folder.toml").mkdir()
+
+
+def _device(data: Path) -> None:
+    (data / "products" / "zero.toml").symlink_to("/dev/zero")
+
+
+def _unreadable_name(data: Path) -> None:
+    with open(os.path.join(os.fsencode(data / "products"), b"\xff\xfe.toml"), "wb") as file:
+        file.write(b"[product")
+
+
+def _path_trick(data: Path) -> None:
+    path = data / "products" / "torch.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace('id = "torch"', 'id = "../../torch"', 1), encoding="utf-8")
+
+
+HOSTILE: dict[str, Callable[[Path], None]] = {
+    "a-cycle-of-needs": _cycle,
+    "100000-aliases": _aliases,
+    "nul-bytes": _append(b"\x00\x00"),
+    "nul-in-a-string": _append('\n[[release]]\nversion = "9.9\\u0000"\n'),
+    "path-trick": _path_trick,
+    "link-to-itself": _loop,
+    "a-pipe": _pipe,
+    "a-folder": _folder,
+    "an-endless-device": _device,
+    "name-of-no-encoding": _unreadable_name,
+    "deep-array": _extra("a = " + "[" * 100_000),
+    "deep-tables": _extra("[" + ".".join("a" * 1 for _ in range(50_000)) + "]"),
+    "deep-inline": _extra("a = " + "{a=" * 20_000),
+    "many-tables": _extra("".join(f"[a.b{n}]\n" for n in range(200_000))),
+    "long-string": _extra('note = "' + "x" * 30_000_000 + '"'),
+    "big-number": _extra("a = " + "9" * 100_000),
+    "late-date": _append('\n[[release]]\nversion = "9.9"\nreleased = 9999-12-31\n'),
+    "no-utf8": _extra(b"\xff\xfe"),
+    "empty": _extra(""),
+    "long-version": _append('\n[[release]]\nversion = "' + "1." * 100_000 + '1"\n'),
+    "huge-epoch": _append('\n[[release]]\nversion = "' + "9" * 5_000 + '!1"\n'),
+    "wide-specifier": _append(
+        '\n[[claim]]\nid = "w"\nkind = "needs"\nof = "torch"\nto = ["torchvision' + ",".join(f"!=1.{n}" for n in range(20_000)) + '"]\n'
+    ),
+}
+REFUSED = {
+    "nul-bytes", "nul-in-a-string", "path-trick", "link-to-itself", "a-pipe", "a-folder", "an-endless-device", "deep-array",
+    "deep-tables", "deep-inline", "many-tables", "long-string", "big-number", "no-utf8", "empty", "huge-epoch", "name-of-no-encoding",
+}  # fmt: skip
+
+
+# -- the report -----------------------------------------------------------------------------------------------------
+
+SCENARIOS: tuple[Callable[[Path], str], ...] = (
+    killed_in_every_write,
+    killed_at_random,
+    no_room,
+    full_disk,
+    read_only,
+    side_by_side,
+    odd_surroundings,
+    small_machine,
+    hostile_data,
+)
+
+
+def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
+    """Return docs/reliability.md."""
+    lines = ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]
+    lines += [f"| {name.replace('_', ' ')} | {does} | {seen} |" for name, does, seen, _ in rows]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run the scenarios and print the table of docs/reliability.md; exit 1 where one fails."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    rows, failed = [], False
+    for scenario in SCENARIOS:
+        if options.only and scenario.__name__ not in options.only:
+            continue
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                seen = scenario(Path(folder) / "home")
+            except AssertionError as error:
+                seen, failed = f"**failed**: {error}", True
+        rows.append((scenario.__name__, (scenario.__doc__ or "").strip(), seen, time.monotonic() - begun))
+        print(f"{rows[-1][0]}: {seen} ({rows[-1][3]:.1f} s)", file=sys.stderr)
+    text = report(rows)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
