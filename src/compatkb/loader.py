@@ -39,6 +39,9 @@ SINGLE: dict[str, type[Record]] = {
     EXCEPTIONS: ExceptionFile,
 }
 NEEDED = (CHANNELS, ROUTES)
+LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
+DEEPEST = 1000  # names of one dotted key: the parser's memory goes with the square
+_KEYS = re.compile(rb"[\n=\"'#]")
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,12 @@ def model_of(path: str) -> type[Record]:
 
 def parse_document(path: str, content: bytes, problems: list[Problem]) -> Document | None:
     """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
+    if len(content) > LARGEST:
+        problems.append(Problem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
+        return None
+    if any(part.count(b".") > DEEPEST for part in _KEYS.split(content)):
+        problems.append(Problem(path, None, "is nested too deeply"))
+        return None
     try:
         text = content.decode()
         values = tomllib.loads(text)
@@ -158,6 +167,8 @@ def parse_document(path: str, content: bytes, problems: list[Problem]) -> Docume
         problems.append(Problem(path, int(line[0]) if line else None, message if line else str(error)))
     except RecursionError:
         problems.append(Problem(path, None, "is nested too deeply"))
+    except ValueError as error:  # a number of thousands of digits
+        problems.append(Problem(path, None, str(error)))
     else:
         try:
             return Document(path, text, model_of(path).model_validate(values))

@@ -10,6 +10,8 @@ import sys
 
 from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
 
+MOST = 100  # problems that are printed: nobody reads more before mending some
+
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command; the only place where an error becomes an exit code."""
@@ -22,8 +24,10 @@ def main(argv: list[str] | None = None) -> None:
         code = arguments.run(arguments)
         sys.stdout.flush()
     except ProblemsError as error:
-        for problem in error.problems:
+        for problem in error.problems[:MOST]:
             print(f"error: {problem}", file=sys.stderr)
+        if len(error.problems) > MOST:
+            print(f"error: and {len(error.problems) - MOST} more", file=sys.stderr)
         code = error.exit_code
     except CompatkbError as error:
         print(f"error: {error}", file=sys.stderr)
