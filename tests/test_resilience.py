@@ -1,0 +1,47 @@
+"""What befalls a program on other people's machines: the scenarios of `resilience`, the long ones in part."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import resilience
+
+
+@pytest.mark.parametrize("command", ["fmt", "export csv", "the cache"])
+def test_kill_in_a_write_leaves_old_or_new(command: str, tmp_path: Path) -> None:
+    """A command killed before a write leaves each file as it was or as it shall be, and going on ends well."""
+    assert resilience.killed_in_every_write(tmp_path, [command], (0, 1, 2, 4, 7, 10_000))
+
+
+def test_kill_at_random_leaves_a_cache_that_answers(tmp_path: Path) -> None:
+    """After kills at random moments the cache is whole, and the answer there."""
+    assert resilience.killed_at_random(tmp_path / "home", 4)
+
+
+@pytest.mark.parametrize("scenario", [resilience.no_room, resilience.read_only, resilience.small_machine])
+def test_want_is_said_in_a_line(scenario: resilience.Scenario, tmp_path: Path) -> None:
+    """Without room, permission, cores or memory there is an answer or a line that says what is missing."""
+    assert scenario(tmp_path / "home")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="only root can mount a small file system")
+def test_full_disk(tmp_path: Path) -> None:
+    """A full file system costs the result, and nothing that was there."""
+    assert resilience.full_disk(tmp_path / "home")
+
+
+def test_side_by_side(tmp_path: Path) -> None:
+    """Processes that share a cache while the data change answer from old or new data, never from a mixture."""
+    assert resilience.side_by_side(tmp_path / "home", 2)
+
+
+def test_odd_surroundings(tmp_path: Path) -> None:
+    """Locale, encoding, clock and closed pipes change no answer."""
+    assert resilience.odd_surroundings(tmp_path / "home")
+
+
+@pytest.mark.parametrize("name", resilience.HOSTILE)
+def test_hostile_data(name: str, tmp_path: Path) -> None:
+    """Data made to break the reader are refused in a line, within 500 MB and ten seconds of work."""
+    assert resilience.hostile_data(tmp_path / "home", [name])
