@@ -5,7 +5,7 @@ from packaging.version import InvalidVersion, Version
 
 from compatkb.errors import UnavailableError
 from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import record_for
+from compatkb.validate.asking import records_for
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.record import Wheel
 from compatkb.validate.targets import fits
@@ -16,10 +16,10 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
     missing, withdrawn = [], []
     for name, version in cell.packages:
         try:
-            wheels = record_for(workshop, cell.index).page(name)
+            wheels = [wheel for record in records_for(workshop, cell.index) for wheel in record.page(name) or ()]
         except (LookupError, UnavailableError) as error:
             return cell.saw(Outcome.NOT_CHECKED, workshop.today, str(error.args[0]))
-        fitting = [w for w in wheels or () if _version(w) == Version(version) and fits(w.file, cell.python, cell.platform)]
+        fitting = [w for w in wheels if _version(w) == Version(version) and fits(w.file, cell.python, cell.platform)]
         if not fitting:
             missing.append(f"{name} {version}")
         elif all(wheel.yanked is not None for wheel in fitting):
