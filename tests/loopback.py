@@ -103,6 +103,9 @@ def serve() -> Iterator[Index]:
                 self.endless()
             elif self.path.startswith("/text/"):
                 self.answer(200, b"sign in first", "text/plain")
+            elif self.path.startswith("/hang/"):
+                asleep.wait(60)
+                self.close_connection = True
             elif self.path.startswith("/loop/"):
                 self.answer(302, b"", "text/html", Location=self.path)
             elif self.path.startswith("/huge/"):
@@ -148,6 +151,7 @@ def serve() -> Iterator[Index]:
         def log_message(self, *words: Any) -> None:
             pass
 
+    asleep = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who asks may hang up
@@ -157,6 +161,7 @@ def serve() -> Iterator[Index]:
     try:
         yield index
     finally:
+        asleep.set()
         server.shutdown()
         server.server_close()
         thread.join(5)

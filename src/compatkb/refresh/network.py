@@ -189,7 +189,10 @@ class Network:
             raise UnavailableError(f"{what}: no encrypted connection that can be trusted") from None
         except (requests.exceptions.ChunkedEncodingError, ProtocolError):
             raise UnavailableError(f"{what}: the answer ended early") from None
-        except requests.ConnectionError:
+        except requests.ConnectionError as error:
+            cause = getattr(error.args[0] if error.args else None, "reason", None)  # of the last of several tries
+            if isinstance(cause, ReadTimeoutError):
+                raise UnavailableError(f"{what}: no answer within {self._limits.silence:g} seconds") from None
             raise UnavailableError(f"{what}: no connection to the index") from None
         except (requests.RequestException, HTTPError, ValueError) as error:
             raise UnavailableError(f"{what}: no readable answer ({type(error).__name__})") from None

@@ -47,7 +47,8 @@ def indexes(cell: Cell, workshop: Workshop) -> Iterator[Indexes]:
     """Return the indexes for a cell."""
     if workshop.live or workshop.download:  # what a record serves is hollow
         addresses = addresses_of(cell, workshop)
-        yield Indexes(addresses, None, "" if workshop.use_pip_config else silence(addresses, (n for n, _ in cell.packages)))
+        names = [name for name, _ in cell.packages]
+        yield Indexes(addresses, None, "" if workshop.use_pip_config else silence(addresses, names, workshop.seconds))
         return
     with _server(workshop).visit() as visit:
         own = visit.url(cell.index)
@@ -67,9 +68,15 @@ def records_for(workshop: Workshop, channel: str) -> list[Record]:
     return [records[channel], *([records[DEFAULT]] if _beside(workshop, channel) else [])]
 
 
-def silence(addresses: Addresses, names: Iterable[str]) -> str:
+def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     """Return why an index cannot be believed about distributions, or nothing; raises UnavailableError."""
-    reason: str = _upstream().silence(addresses, names)
+    reason: str = _upstream().silence(addresses, names, seconds)
+    return reason
+
+
+def falsehood(addresses: Addresses, cell: Cell, workshop: Workshop) -> str:
+    """Return which wheel of the pins has metadata of another version, or nothing: uv does not look, where pip does."""
+    reason: str = _upstream().falsehood(addresses, cell, workshop.seconds)
     return reason
 
 
@@ -88,7 +95,7 @@ def _record(workshop: Workshop, channel: str) -> Record:
     style, url = channel_of(workshop, channel)
     other = workshop.indexes.get(channel)  # what another address answers is never taken for the channel's own words
     name = f"{channel}-{sha256(other.encode()).hexdigest()[:12]}" if other else channel
-    index = _upstream().Index(url, flat=style == LINKS)
+    index = _upstream().Index(url, flat=style == LINKS, seconds=workshop.seconds)
     return Record(workshop.cache / "record" / f"{workshop.today}" / name, index)
 
 

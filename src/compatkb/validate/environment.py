@@ -155,7 +155,7 @@ def _silent(cell: Cell, workshop: Workshop) -> str:
     if workshop.use_pip_config:  # which index answers then is for pip to know
         return ""
     try:
-        return silence(addresses_of(cell, workshop), (name for name, _ in cell.packages))
+        return silence(addresses_of(cell, workshop), (name for name, _ in cell.packages), workshop.seconds)
     except UnavailableError as error:
         return str(error)
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from compatkb.models import Observation, Outcome
 from compatkb.validate.asking import Indexes, indexes
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.limits import Ended, isolated, run_limited
+from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
 from compatkb.validate.targets import installer_platforms, this_platform
 from compatkb.validate.verdicts import read
@@ -150,4 +150,9 @@ def _run(words: list[str], folder: Path, workshop: Workshop) -> Ended:
         import os
 
         more = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HOME"))}
-    return run_limited(words, folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
+    cache = workshop.cache / "pip"  # what a download leaves there counts too
+    before = size_of(cache)
+    environment = {**isolated(folder), **more}
+    return run_limited(
+        words, folder, environment, workshop.seconds, workshop.megabytes, lambda: size_of(folder, cache) - before
+    )

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import indexes
+from compatkb.validate.asking import falsehood, indexes
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
-from compatkb.validate.targets import uv_platform
+from compatkb.validate.targets import NEWEST_MACOS, uv_platform
 from compatkb.validate.verdicts import read
 
 
@@ -44,6 +44,7 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         words += [] if workshop.use_pip_config else ["--no-config"]
         # the address of every question is new, so a cache would only grow
         more = {
+            "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS,
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_NO_PROGRESS": "1",
             "UV_HTTP_RETRIES": "1",
@@ -51,11 +52,12 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         }
         ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
         seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
-        if ended.ok and not asked.unread:
+        false = falsehood(asked.addresses, cell, workshop) if ended.ok and asked.visit is None else ""
+        if lacking := false or asked.unread or ("" if ended.ok else asked.lacking or (ended.stopped and f"uv: {ended.how}")):
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, lacking, **seen)
+        if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
             return cell.saw(Outcome.OK, workshop.today, "", digest=digest, **seen)
-        if lacking := asked.unread or asked.lacking or (f"uv: {ended.how}" if ended.stopped else ""):
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, lacking, **seen)
         outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
         return cell.saw(outcome, workshop.today, said, **seen)
 
