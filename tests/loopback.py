@@ -1,6 +1,7 @@
 """A package index on this machine, and wheels made on the fly with the names, labels and metadata of real ones."""
 
 import base64
+import contextlib
 import hashlib
 import io
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
 
@@ -21,15 +23,17 @@ def wheel(
     files: dict[str, str | bytes],
     requires: tuple[str, ...] = (),
     metadata_version: str | None = None,
+    tag: str = "py3-none-any",
 ) -> tuple[str, bytes]:
-    """Return file name and content of a wheel for every Python; `metadata_version` is what it falsely claims to be."""
+    """Return file name and content of a wheel; `metadata_version` is what it falsely claims to be."""
     base = f"{name.replace('-', '_')}-{version}"
     info = f"{base}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {metadata_version or version}"]
     lines += [f"Requires-Dist: {text}" for text in requires]
     members: dict[str, str | bytes] = dict(files)
     members[f"{info}/METADATA"] = "\n".join(lines) + "\n"
-    members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
+    members[f"{info}/WHEEL"] += "".join(f"Tag: {one}\n" for one in sorted(str(one) for one in parse_tag(tag)))
     record = []
     for path, content in members.items():
         body = content.encode() if isinstance(content, str) else content
@@ -40,7 +44,7 @@ def wheel(
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in members.items():
             archive.writestr(path, content)
-    return f"{base}-py3-none-any.whl", buffer.getvalue()
+    return f"{base}-{tag}.whl", buffer.getvalue()
 
 
 @dataclass
@@ -51,7 +55,10 @@ class Index:
     files: dict[str, bytes] = field(default_factory=dict)
     wrong_hash: set[str] = field(default_factory=set)
     ranges: bool = True
+    hashes: bool = True
+    yanked: dict[str, str] = field(default_factory=dict)  # file: reason
     sent: int = 0  # bytes of files
+    asked: list[str] = field(default_factory=list)  # the projects whose pages were asked for
 
     def add(self, name: str, version: str, init: str, **more: Any) -> str:
         """Add a wheel with one module, named like the distribution unless `module` says otherwise; returns its file name."""
@@ -61,13 +68,15 @@ class Index:
         self.files[file] = content
         return file
 
-    def page(self, name: str) -> str:
-        """Return the page of a project."""
+    def page(self, name: str = "") -> str:
+        """Return the page of a project, or one with the links of all."""
         rows = []
         for file, content in self.files.items():
-            if canonicalize_name(file.split("-")[0]) == name:
+            if canonicalize_name(file.split("-")[0]) == name or not name:
                 digest = hashlib.sha256(content + (b"!" if file in self.wrong_hash else b"")).hexdigest()
-                rows.append(f'<a href="/files/{file.replace("+", "%2B")}#sha256={digest}">{file}</a>')
+                part = f"#sha256={digest}" if self.hashes else ""
+                more = f' data-yanked="{self.yanked[file]}"' if file in self.yanked else ""
+                rows.append(f'<a href="/files/{file.replace("+", "%2B")}{part}"{more}>{file}</a>')
         return f"<!DOCTYPE html><html><body>{''.join(rows)}</body></html>" if rows else ""
 
 
@@ -81,8 +90,22 @@ def serve() -> Iterator[Index]:
 
         def do_GET(self) -> None:
             if found := re.fullmatch(r"/simple/([^/]+)/", self.path):
+                index.asked.append(found[1])
                 text = index.page(found[1]).encode()
                 self.answer(200 if text else 404, text, "text/html")
+            elif self.path == "/links":
+                self.answer(200, index.page().encode(), "text/html")
+            elif self.path.startswith("/forbidden"):
+                self.answer(403, b"<html><body>no</body></html>", "text/html")
+            elif self.path.startswith("/broken/"):
+                self.answer(500, b"", "text/html")
+            elif self.path.startswith("/endless"):
+                self.endless()
+            elif self.path.startswith("/text/"):
+                self.answer(200, b"sign in first", "text/plain")
+            elif self.path.startswith("/hang/"):
+                asleep.wait(60)
+                self.close_connection = True
             elif self.path.startswith("/loop/"):
                 self.answer(302, b"", "text/html", Location=self.path)
             elif self.path.startswith("/huge/"):
@@ -95,7 +118,7 @@ def serve() -> Iterator[Index]:
                 wanted = self.headers.get("Range", "")
                 part = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted)
                 if part and index.ranges:
-                    first = int(part[1]) if part[1] else len(body) - int(part[2])
+                    first = int(part[1]) if part[1] else max(0, len(body) - int(part[2]))
                     last = min(int(part[2]) if part[1] and part[2] else len(body) - 1, len(body) - 1)
                     index.sent += last - first + 1
                     span = f"bytes {first}-{last}/{len(body)}"
@@ -114,11 +137,21 @@ def serve() -> Iterator[Index]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
+        def endless(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.close_connection = True
+            with contextlib.suppress(OSError):
+                for _ in range(1024):  # a gigabyte, should nobody hang up
+                    self.wfile.write(b"<a href='x'>" * 87382)
+
         do_HEAD = do_GET  # noqa: N815
 
         def log_message(self, *words: Any) -> None:
             pass
 
+    asleep = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who asks may hang up
@@ -128,6 +161,7 @@ def serve() -> Iterator[Index]:
     try:
         yield index
     finally:
+        asleep.set()
         server.shutdown()
         server.server_close()
         thread.join(5)

@@ -145,7 +145,7 @@ def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
     """Whichever executor ran, the evidence is the same."""
     distributed = pytest.importorskip("distributed")
     results = []
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster:
         for number, executor in enumerate((Threads(2), Dask(cluster.scheduler_address))):
             with Journal(tmp_path / f"{number}.jsonl") as journal:
                 results.append(text_of(run(cells(20), accept, workshop(tmp_path), executor, journal)))
@@ -185,6 +185,15 @@ def test_what_was_not_checked_replaces_nothing() -> None:
     older, newer = saw(Outcome.OK, TODAY - timedelta(9)), saw(Outcome.NOT_CHECKED)
     assert merged([older], [newer]) == [older]
     assert merged([], [newer]) == [newer]
+
+
+@pytest.mark.parametrize(("words", "kept"), [("because", True), ("for another reason", False)])
+def test_a_culprit_stays_with_its_failure(words: str, *, kept: bool) -> None:
+    """Seen again in the same words, a failure keeps the claim that somebody found behind it; other words want another look."""
+    cell = cells(1)[0]
+    older = cell.saw(Outcome.CONFLICT, TODAY - timedelta(9), "because", culprit="gate")
+    (seen,) = merged([older], [cell.saw(Outcome.CONFLICT, TODAY, words)])
+    assert (seen.checked, seen.culprit) == (TODAY, "gate" if kept else None)
 
 
 def test_only_what_was_checked_is_fresh() -> None:

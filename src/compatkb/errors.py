@@ -50,6 +50,10 @@ class UnavailableError(CompatkbError):
     exit_code = 5
 
 
+class NotListedError(UnavailableError):
+    """An index answered, and has nothing of that name."""
+
+
 class GaveUpError(CompatkbError):
     """The search ended at its budget without an answer."""
 

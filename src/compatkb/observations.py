@@ -3,7 +3,7 @@
 A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
 A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
 together, on that Python, system, architecture and device, unless a run of the same builds then failed. A failure denies
-nothing until its culprit is a claim.
+nothing until its culprit is a claim. What an address said that is none of the channel's own speaks for nothing here.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,26 @@ def add_observations(knowledge: Knowledge) -> None:
     """Add to the knowledge base what its evidence vouches for."""
     newest: dict[tuple[object, ...], Observation] = {}
     for observation in sorted(knowledge.files.evidence, key=lambda o: o.checked):
-        if observation.outcome is not Outcome.NOT_CHECKED:
+        if observation.outcome is not Outcome.NOT_CHECKED and is_of_channel(knowledge, observation):
             newest[observation.question] = observation
     broken = {_builds(o) for o in newest.values() if o.level is Level.RUN and o.outcome is Outcome.FAILED_RUN}
     for number, observation in enumerate(newest.values()):
         if observation.outcome is Outcome.OK:
-            seen = list(_elements(knowledge, observation))
-            cells = _cells(knowledge, observation)
+            seen = list(elements_of(knowledge, observation))
+            cells = cells_of(knowledge, observation)
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
                 for element, _ in seen:
                     element.floors.append(Floor(NEUTRAL, False, cells, 0))
             if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
+
+
+def is_of_channel(knowledge: Knowledge, observation: Observation) -> bool:
+    """Return whether the channel itself answered, or one of its mirrors."""
+    if not observation.answered:
+        return True
+    own = [c for c in knowledge.files.channels.channel if c.id == observation.index]
+    return observation.answered.rstrip("/") in {url.rstrip("/") for c in own for url in (c.url or "", *c.mirrors.values())}
 
 
 def _builds(observation: Observation) -> tuple[object, ...]:
@@ -69,13 +77,13 @@ def _vouches(
         )
 
 
-def _cells(knowledge: Knowledge, observation: Observation) -> int:
+def cells_of(knowledge: Knowledge, observation: Observation) -> int:
     """Return the platform of an observation: its system and the families around it, but no sibling."""
     systems = knowledge.grid.widened((observation.os,))
     return knowledge.grid.cells(systems, (observation.arch,), (observation.python,), members=False)
 
 
-def _elements(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
+def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
     """Yield the builds that an observation names; what the data do not know is left out."""
     names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
     for name, text in sorted(observation.packages.items()):

@@ -26,6 +26,7 @@ def validate(commands: Commands) -> None:
     add("--device", default="cpu", metavar="cpu|xpu", help="cpu unless given")
     add("--channel", default="default", metavar="ID", help="the index to ask: a channel of the data, or default")
     add("--denied", action="store_true", help="check neighbours that the data deny, not what they claim")
+    add("--stack", action="append", metavar="PINS", help="these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V'")
     add("--stubbed", action="store_true", help="replace the libraries of other devices by empty ones, and say so")
     add("--download", action="store_true", help="really download and hash the wheels")
     add("--record", metavar="DIR", help="ask a recorded index in place of the real one")

@@ -47,12 +47,16 @@ def _options(facts: "Snapshot", arguments: argparse.Namespace) -> "Options":
     from compatkb.asking import find_product, parse_day
     from compatkb.errors import UsageError
     from compatkb.models import Level
+    from compatkb.validate.addresses import shown
     from compatkb.validate.plan import Wanted
     from compatkb.validate.session import Options
 
     unknown = [name for name in arguments.python or () if name not in facts.grid["python"]]
     if unknown:
         raise UsageError(f"unknown Python {unknown[0]!r}; known are {', '.join(facts.grid['python'])}")
+    channels = [row["id"] for row in facts.rows("select id from channel order by position")]
+    if arguments.channel not in channels:
+        raise UsageError(f"unknown channel {arguments.channel!r}; known are {', '.join(channels)}")
     today = parse_day(arguments.as_of) if arguments.as_of else datetime.now(UTC).date()
     wanted = Wanted(
         today,
@@ -72,7 +76,20 @@ def _options(facts: "Snapshot", arguments: argparse.Namespace) -> "Options":
         arguments.again,
         arguments.shard,
         arguments.limit,
+        answered=shown(_indexes(arguments).get(arguments.channel, "")),
+        stacks=tuple(arguments.stack or ()),
     )
+
+
+def _indexes(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the addresses that answer in place of channels; raises UsageError."""
+    from compatkb.errors import UsageError
+
+    found = dict(text.partition("=")[::2] for text in arguments.index or ())
+    for channel, url in found.items():
+        if not channel or not url.startswith(("https://", "http://")):
+            raise UsageError(f"{channel}={url} is not CHANNEL=URL, such as default=https://index.example/simple")
+    return found
 
 
 def _workshop(facts: "Snapshot", arguments: argparse.Namespace, directory: Path, today: "date") -> "Workshop":
@@ -90,7 +107,7 @@ def _workshop(facts: "Snapshot", arguments: argparse.Namespace, directory: Path,
         arguments.interpreter or (),
         record=Path(arguments.record) if arguments.record else None,
         live=arguments.live,
-        indexes=dict(text.partition("=")[::2] for text in arguments.index or ()),
+        indexes=_indexes(arguments),
         use_pip_config=arguments.use_pip_config,
         download=arguments.download,
         seconds=arguments.seconds,

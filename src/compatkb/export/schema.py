@@ -303,7 +303,7 @@ TABLES = (
             text("os", "the operating system"),
             text("arch", "the architecture"),
             text("device", "the device"),
-            text("channel", "the index"),
+            text("channel", "the index: a channel, or the address that answered in its place"),
             day("checked", "the day"),
             text("tool", "what decided: index, pip, uv or python"),
             truth("stubbed", "whether libraries of another device were replaced by empty ones"),

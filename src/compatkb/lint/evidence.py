@@ -10,8 +10,7 @@ from compatkb.findings import Finding, Severity
 from compatkb.knowledge import Edge, Element, Knowledge, Origin
 from compatkb.lint.subject import Seen, Subject
 from compatkb.models import Basis, Kind, Level, Observation, Outcome
-from compatkb.observations import _cells as cells_of
-from compatkb.observations import _elements as elements_of
+from compatkb.observations import cells_of, elements_of, is_of_channel
 
 NAME, LEVEL = "evidence-contradicts", Severity.ERROR
 SUMMARY = "a command saw fail what a claim says works, or saw work what a claim denies, and nobody decided"
@@ -51,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             edges[edge.of, edge.to].append(edge)
     for seen in _newest(subject.seen):
         observation = seen.observation
-        if observation.level not in _LOADED or observation.culprit:
+        if observation.level not in _LOADED or observation.culprit or not is_of_channel(knowledge, observation):
             continue
         if observation.outcome in _FAILED:
             if any(_denying(_met(knowledge, every, observation), cells_of(knowledge, observation))):

@@ -46,7 +46,8 @@ class Observation(Record):
     python: Text
     platform: Annotated[str, Field(pattern=r"^[a-z0-9.]+-[a-z0-9_]+$")]  # OS and architecture: linux-x86_64
     device: Id = "cpu"
-    index: Id  # the channel that answered
+    index: Id  # the channel that was asked
+    answered: str = ""  # the address that answered in its place
     checked: date
     tool: Id
     tools: dict[Id, Text] = {}
@@ -77,4 +78,5 @@ class Observation(Record):
     def question(self) -> tuple[object, ...]:
         """What was asked; of two observations of one question the newer one counts."""
         what = tuple(sorted(self.packages.items()))
-        return (str(self.level), what, self.python, self.platform, self.device, self.index, self.tool, self.stubbed)
+        where = (self.python, self.platform, self.device, self.index, self.answered)
+        return (str(self.level), what, *where, self.tool, self.stubbed)

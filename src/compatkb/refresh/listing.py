@@ -10,7 +10,7 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonica
 from packaging.utils import parse_wheel_filename as parse_wheel
 from packaging.version import InvalidVersion, Version
 
-from compatkb.errors import UnavailableError
+from compatkb.errors import NotListedError, UnavailableError
 from compatkb.versions import specifier
 
 LONGEST_NAME = 300
@@ -92,7 +92,7 @@ def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: 
         python = python or entry.requires_python is not None
         yanks = yanks or entry.yanked is not None
     if not files:
-        raise UnavailableError(f"{distribution}: its page lists no wheel and no source distribution")
+        raise NotListedError(f"{distribution}: its page lists no wheel and no source distribution")
     return Listing(distribution, tuple(files.values()), python, yanks or always_tells_yanks)
 
 

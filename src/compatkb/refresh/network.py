@@ -17,7 +17,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 from urllib3.util import Retry
 
-from compatkb.errors import UnavailableError
+from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.listing import Listed, Listing
 from compatkb.refresh.metadata import Reading, read_metadata
 from compatkb.refresh.pages import read_page
@@ -42,8 +42,9 @@ class Limits:
 class Network:
     """A package index over HTTP; safe to use from several threads."""
 
-    def __init__(self, index: str | None = None, limits: Limits | None = None) -> None:
-        self._index = index or PYPI_SIMPLE_ENDPOINT
+    def __init__(self, index: str | None = None, limits: Limits | None = None, *, flat: bool = False) -> None:
+        """Talk to an index; one that is `flat` is a single page with the links of all its distributions."""
+        self._index, self._flat = index or PYPI_SIMPLE_ENDPOINT, flat
         self._secure = urlsplit(self._index).scheme == "https"
         self._limits = limits or Limits()
         self._end = time.monotonic() + self._limits.run
@@ -52,10 +53,10 @@ class Network:
     def page(self, distribution: str, *, strict: bool = True) -> Listing:
         """Return what the index lists of a distribution; raises UnavailableError; see `listing` for `strict`."""
         client: PyPISimple = PyPISimple(self._index, session=self._session())
-        url = client.get_project_url(distribution)
+        url = self._index if self._flat else client.get_project_url(distribution)
         with self._answer(distribution, "GET", url, {"Accept": ACCEPT_ANY}) as answer:
             if answer.status_code == 404:
-                raise UnavailableError(f"{distribution}: the index has no such distribution (404)")
+                raise NotListedError(f"{distribution}: the index has no such distribution (404)")
             if answer.status_code != 200:
                 raise UnavailableError(f"{distribution}: the index answered with status {answer.status_code}")
             body = self._body(distribution, answer, MOST_OF_A_PAGE)
@@ -188,7 +189,10 @@ class Network:
             raise UnavailableError(f"{what}: no encrypted connection that can be trusted") from None
         except (requests.exceptions.ChunkedEncodingError, ProtocolError):
             raise UnavailableError(f"{what}: the answer ended early") from None
-        except requests.ConnectionError:
+        except requests.ConnectionError as error:
+            cause = getattr(error.args[0] if error.args else None, "reason", None)  # of the last of several tries
+            if isinstance(cause, ReadTimeoutError):
+                raise UnavailableError(f"{what}: no answer within {self._limits.silence:g} seconds") from None
             raise UnavailableError(f"{what}: no connection to the index") from None
         except (requests.RequestException, HTTPError, ValueError) as error:
             raise UnavailableError(f"{what}: no readable answer ({type(error).__name__})") from None

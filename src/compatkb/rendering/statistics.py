@@ -158,8 +158,10 @@ def _share(number: int, total: int) -> str:
 
 
 def _percent(number: int, total: int) -> int:
-    """Return a share in percent, rounded down: nothing is said to be whole that is not."""
-    return number * 100 // total if total else 0
+    """Return a share in percent, rounded to the nearest; 100 stands for all, and 0 for none."""
+    if number in (0, total):
+        return 100 if number else 0
+    return min(99, max(1, (200 * number + total) // (2 * total)))
 
 
 def _dumped(content: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
             "os": seen.os,
             "arch": seen.arch,
             "device": seen.device,
-            "channel": seen.index,
+            "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
             "tool": seen.tool,
             "stubbed": int(seen.stubbed),

@@ -23,19 +23,21 @@ class Cell:
     index: str = "default"
     stubbed: bool = False
     claimed: str = "works"  # what the knowledge base says of it: a verdict
+    answered: str = ""  # the address that answers in place of the index
 
     @cached_property
     def id(self) -> str:
         """The text that names the cell, the same in every run."""
         pins = ",".join(f"{name}=={version}" for name, version in self.packages)
         words = [self.level, self.tool, pins, self.python, self.platform, self.device, self.index]
-        return " ".join([*words, *(["stubbed"] if self.stubbed else [])])
+        return " ".join([*words, *(["stubbed"] if self.stubbed else []), *([self.answered] if self.answered else [])])
 
     @property
     def question(self) -> tuple[object, ...]:
         """What is asked, as `Observation.question` has it."""
         return (
-            str(self.level), self.packages, self.python, self.platform, self.device, self.index, self.tool, self.stubbed,
+            str(self.level), self.packages, self.python, self.platform, self.device, self.index, self.answered, self.tool,
+            self.stubbed,
         )  # fmt: skip
 
     def in_shard(self, number: int, of: int) -> bool:
@@ -53,6 +55,7 @@ class Cell:
                 "platform": self.platform,
                 "device": self.device,
                 "index": self.index,
+                "answered": self.answered,
                 "checked": checked,
                 "tool": self.tool,
                 "stubbed": self.stubbed,
@@ -73,6 +76,7 @@ def cell_of(observation: Observation) -> Cell:
         observation.device,
         observation.index,
         observation.stubbed,
+        answered=observation.answered,
     )
 
 

@@ -19,11 +19,14 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from compatkb.errors import UnavailableError
 from compatkb.models import Outcome
+from compatkb.validate.addresses import addresses_of
+from compatkb.validate.asking import silence
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
-from compatkb.validate.proofs import channel_words, listed_systems, pins_of, proofs, subjects
+from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
 
 
 class RefusedError(Exception):
@@ -124,7 +127,7 @@ def reachable(cell: Cell, workshop: Workshop) -> str:
 @contextmanager
 def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
     """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
-    if reason := reachable(cell, workshop):
+    if reason := reachable(cell, workshop) or _silent(cell, workshop):
         raise RefusedError(Outcome.NOT_CHECKED, reason)
     for path in (workshop.folder, workshop.cache):
         path.mkdir(parents=True, exist_ok=True)
@@ -145,6 +148,16 @@ def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
+
+
+def _silent(cell: Cell, workshop: Workshop) -> str:
+    """Return why an index cannot be believed about the packages of a cell, or nothing."""
+    if workshop.use_pip_config:  # which index answers then is for pip to know
+        return ""
+    try:
+        return silence(addresses_of(cell, workshop), (name for name, _ in cell.packages), workshop.seconds)
+    except UnavailableError as error:
+        return str(error)
 
 
 def _sweep(folder: Path) -> None:
@@ -170,7 +183,7 @@ def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     pins, listed = made.folder / "pins.txt", made.folder / "listed.txt"
     pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.workshop.data, cell.packages)), encoding="utf-8")
-    index = [*_index_words(cell, made.workshop, "--default-index", "--index"), "--index-strategy", "unsafe-best-match"]
+    index = addresses_of(cell, made.workshop).uv
     target = ["--python", str(made.python), "--only-binary", ":all:"]
     shape = ["--no-header", "--no-annotate", "--generate-hashes", "-q", "-o", str(listed)]
     words = [uv, "pip", "compile", *target, *index, "--override", str(pins), *shape, str(pins)]
@@ -197,20 +210,8 @@ def _install_pip(cell: Cell, made: Environment, python: str) -> None:
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     report = made.folder / "report.json"
     words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
-    index = _index_words(cell, made.workshop, "--index-url", "--extra-index-url")
-    _must(made.run([*words, *index, *pins_of(made.workshop.data, cell.packages)]), made, cell)
+    _must(made.run([*words, *addresses_of(cell, made.workshop).pip, *pins_of(made.workshop.data, cell.packages)]), made, cell)
     made.digest = sha256(report.read_bytes()).hexdigest()
-
-
-def _index_words(cell: Cell, workshop: Workshop, whole: str, extra: str) -> list[str]:
-    """Return the options that name the index of a cell; none for the client's own."""
-    answering = workshop.indexes.get(cell.index)
-    channel = channel_words(workshop.data, cell.index)
-    if answering:
-        return [whole, answering]
-    if channel is None:
-        return []
-    return [extra if channel[0] == "extra-index-url" else whole, channel[1]]
 
 
 def _without_stubs(text: str, workshop: Workshop) -> str:

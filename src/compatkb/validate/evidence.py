@@ -45,13 +45,22 @@ def read_evidence(directory: Path) -> list[Observation]:
 
 
 def merged(*groups: Iterable[Observation]) -> list[Observation]:
-    """Return one observation a question, sorted: the newest that checked anything, of one day that of the later group."""
+    """Return one observation a question, sorted: the newest that checked anything, of one day that of the later group.
+
+    The culprit that somebody found stays with a failure that is seen again in the same words.
+    """
     kept: dict[tuple[object, ...], Observation] = {}
     for observation in (o for group in groups for o in group):
         known = kept.get(observation.question)
         if known is None or _weight(observation) >= _weight(known):
+            if known and known.culprit and not observation.culprit and _said(known) == _said(observation):
+                observation = observation.model_copy(update={"culprit": known.culprit})
             kept[observation.question] = observation
     return sorted(kept.values(), key=lambda o: cell_of(o).id)
+
+
+def _said(observation: Observation) -> tuple[Outcome, str]:
+    return observation.outcome, observation.detail
 
 
 def _weight(observation: Observation) -> tuple[bool, date]:

@@ -15,11 +15,12 @@ import requests
 
 from compatkb.models import Observation, Outcome
 from compatkb.models.proofs import Gate
+from compatkb.validate.addresses import LINKS, channel_of
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import Environment, reachable
 from compatkb.validate.importing import Trial
 from compatkb.validate.messages import decisive, shortened
-from compatkb.validate.proofs import channel_words, gate_of, subjects_of
+from compatkb.validate.proofs import gate_of, subjects_of
 from compatkb.validate.ranges import AbsentError, RangeError, find_wheel, polite_session, read_members, tags_for
 
 STAND_IN = Path(__file__).with_name("standing_in.py")
@@ -45,11 +46,10 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
     name, version, subject, gate, (_, against, other) = pair
     if reason := reachable(cell, workshop):
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
-    channel = channel_words(workshop.data, cell.index)
-    index = workshop.indexes.get(cell.index) or (channel[1] if channel else None)
+    style, index = channel_of(workshop, cell.index)
     arch = cell.platform.rpartition("-")[2]
     try:
-        file, members = _taken(index, name, version, cell.python, arch, str(subject.module), gate)
+        file, members = _taken(index, style == LINKS, name, version, cell.python, arch, str(subject.module), gate)
     except AbsentError as error:
         return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
     except (RangeError, requests.RequestException, ValueError) as error:
@@ -60,10 +60,10 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
 
 @lru_cache(maxsize=64)
 def _taken(
-    index: str | None, name: str, version: str, python: str, arch: str, module: str, gate: Gate
+    index: str | None, flat: bool, name: str, version: str, python: str, arch: str, module: str, gate: Gate
 ) -> tuple[str, tuple[tuple[str, bytes], ...]]:
     with polite_session() as session:
-        wheel = find_wheel(session, index, name, version, tags_for(python, arch, sys.platform))
+        wheel = find_wheel(session, index, name, version, tags_for(python, arch, sys.platform), flat=flat)
         members = read_members(session, wheel.url, [f"{module}/{file}" for file in gate.files])
     return wheel.filename, tuple(sorted(members.items()))
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from compatkb.models import Observation, Outcome
 from compatkb.validate.asking import Indexes, indexes
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.limits import Ended, isolated, run_limited
+from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
 from compatkb.validate.targets import installer_platforms, this_platform
 from compatkb.validate.verdicts import read
@@ -38,13 +38,15 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
     workshop.folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
         folder = Path(name)
+        if asked.silent:
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.silent)
         ended = _run([python, "-m", "pip", *_words(cell, workshop, asked, folder)], folder, workshop)
         tools = {"pip": version, "python": _python_version(python, folder, workshop)}
         return _observed(cell, workshop, ended, asked, folder, tools)
 
 
 def _words(cell: Cell, workshop: Workshop, asked: Indexes, folder: Path) -> list[str]:
-    general = ["--disable-pip-version-check", "--no-input", "--no-color"]
+    general = ["--disable-pip-version-check", "--no-input", "--no-color", "--retries", "2"]
     general += [] if workshop.use_pip_config else ["--isolated"]
     if workshop.download:
         how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(workshop.cache / "pip")]
@@ -55,9 +57,7 @@ def _words(cell: Cell, workshop: Workshop, asked: Indexes, folder: Path) -> list
     target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", cell.python]
     for tag in installer_platforms(cell.platform):
         target += ["--platform", tag]
-    where = ["--index-url", asked.main] if asked.main else []
-    where += ["--extra-index-url", asked.extra] if asked.extra else []
-    return [*general, *how, *target, *where, *(f"{name}=={version}" for name, version in cell.packages)]
+    return [*general, *how, *target, *asked.addresses.pip, *(f"{name}=={version}" for name, version in cell.packages)]
 
 
 def _observed(
@@ -66,6 +66,8 @@ def _observed(
     more: dict[str, Any] = {"tools": tools, "recorded": asked.recorded}
     if ended.stopped:
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"pip: {ended.how}", **more)
+    if ended.ok and asked.unread:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.unread, **more)
     if ended.ok:
         found = _downloaded(folder / "wheels") if workshop.download else _reported(folder / "report.json")
         if found is None:
@@ -148,4 +150,9 @@ def _run(words: list[str], folder: Path, workshop: Workshop) -> Ended:
         import os
 
         more = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HOME"))}
-    return run_limited(words, folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
+    cache = workshop.cache / "pip"  # what a download leaves there counts too
+    before = size_of(cache)
+    environment = {**isolated(folder), **more}
+    return run_limited(
+        words, folder, environment, workshop.seconds, workshop.megabytes, lambda: size_of(folder, cache) - before
+    )

@@ -13,6 +13,7 @@ from pypi_simple import (
     PYPI_SIMPLE_ENDPOINT,
     DistributionPackage,
     NoSuchProjectError,
+    ProjectPage,
     PyPISimple,
     UnexpectedRepoVersionWarning,
     UnsupportedContentTypeError,
@@ -86,12 +87,20 @@ class Remote(io.RawIOBase):
 
 
 def find_wheel(
-    session: requests.Session, index: str | None, name: str, version: str, tags: Iterable[str]
+    session: requests.Session, index: str | None, name: str, version: str, tags: Iterable[str], *, flat: bool = False
 ) -> DistributionPackage:
-    """Return the wheel of a distribution that fits one of the tags best (first is best); raises AbsentError."""
+    """Return the wheel of a distribution that fits one of the tags best (first is best); raises AbsentError.
+
+    An index that is `flat` is one page with the links of all its distributions.
+    """
     client = PyPISimple(endpoint=index or PYPI_SIMPLE_ENDPOINT, session=session)
     try:
-        page = client.get_project_page(name, timeout=PATIENCE)
+        if flat:
+            answer = session.get(str(index), timeout=PATIENCE)
+            answer.raise_for_status()
+            page = ProjectPage.from_response(answer, name)
+        else:
+            page = client.get_project_page(name, timeout=PATIENCE)
     except NoSuchProjectError:
         raise AbsentError(f"the index has no project {name}") from None
     except (UnsupportedContentTypeError, UnsupportedRepoVersionError, UnexpectedRepoVersionWarning) as error:

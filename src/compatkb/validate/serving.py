@@ -33,7 +33,8 @@ class Visit:
 
     base: str
     served: dict[str, str] = field(default_factory=dict)  # path without the question's number: SHA-256
-    lacking: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)  # why something could not be served
+    unread: list[str] = field(default_factory=list)  # the same of whole pages
 
     def url(self, channel: str) -> str:
         """Return the address at which a channel answers this question."""
@@ -101,6 +102,8 @@ class Server:
             status, kind, body = self._content(match)
         except (LookupError, UnavailableError) as error:
             visit.lacking.append(str(error.args[0]))
+            if match[3]:
+                visit.unread.append(str(error.args[0]))
             return 404, "text/plain", b"not in the record"
         visit.served[path.partition(f"/{match[1]}/")[2]] = sha256(f"{status}\n".encode() + body).hexdigest()
         return status, kind, body

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
+from compatkb.validate.named import named
 from compatkb.validate.plan import Wanted, claimed
 from compatkb.validate.runner import Executor, run
 from compatkb.writing import write_file
@@ -33,6 +34,8 @@ class Options:
     shard: tuple[int, int] = (1, 1)
     limit: int | None = None
     only: frozenset[str] = field(default_factory=frozenset)  # ids of cells; empty for all
+    answered: str = ""  # the address that answers in place of the channel
+    stacks: tuple[str, ...] = ()  # pins of stacks to ask about, in place of those that the data claim
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def contradicts(cell: Cell, seen: Observation) -> bool:
 
     What a tool accepts does not speak against a denial unless it loads the builds together: pip cannot see most rules.
     """
-    if seen.outcome is Outcome.NOT_CHECKED:
+    if seen.outcome is Outcome.NOT_CHECKED or cell.claimed == "unknown":
         return False
     if cell.claimed == "does-not-work":
         return seen.outcome is Outcome.OK and seen.level in (Level.IMPORT, Level.RUN)
@@ -76,8 +79,8 @@ def choose(facts: Snapshot, options: Options, known: Iterable[Observation]) -> l
         )
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
     cells = [
-        stack.cell(options.wanted, level, tool, stubbed=options.stubbed)
-        for stack in claimed(facts, options.wanted)
+        replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
+        for stack in (named(facts, options.wanted, options.stacks) if options.stacks else claimed(facts, options.wanted))
         for level in options.levels
         for tool in TOOLS[level]
         if not options.tools or tool in options.tools

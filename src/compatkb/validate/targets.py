@@ -7,12 +7,15 @@ from functools import cache
 
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from compatkb.platforms import target
 
 _NEWEST_GLIBC = 60  # beyond any that exists: which one a system has is a matter of claims about that system
 _LEGACY = ("manylinux2014", "manylinux2010", "manylinux1")
 _MACOS = range(26, 10, -1)
+NEWEST_MACOS = f"{_MACOS[0]}.0"
+"""The macOS for which uv resolves: left to itself it takes an old one, for which new wheels are none."""
 _UV = {
     ("linux", "x86_64"): "x86_64-manylinux_2_40",
     ("linux", "aarch64"): "aarch64-manylinux_2_40",
@@ -61,6 +64,14 @@ def tags(python: str, name: str) -> frozenset[Tag]:
     if match[3]:
         found = {tag for tag in found if tag.abi != "abi3"}
     return frozenset(found | set(compatible_tags(version, interpreter, platforms)))
+
+
+def version_of(file: str) -> Version | None:
+    """Return the version of a wheel by its name, None where that cannot be read."""
+    try:
+        return parse_wheel_filename(file)[1]
+    except (InvalidWheelFilename, InvalidVersion):
+        return None
 
 
 def fits(file: str, python: str, name: str) -> bool:

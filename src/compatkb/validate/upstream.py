@@ -1,18 +1,26 @@
-"""Fills a record from the real index, through the same bounded reader as refresh."""
+"""Fills a record from the real index, through the same bounded reader as refresh; and says which index does not answer."""
 
+import math
 import threading
+from collections.abc import Iterable
 
-from compatkb.errors import UnavailableError
+from packaging.version import Version
+
+from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.listing import Listed
-from compatkb.refresh.network import Limits, Network
-from compatkb.validate.record import Wheel
+from compatkb.refresh.network import TRIES, Limits, Network
+from compatkb.validate.addresses import Addresses, shown
+from compatkb.validate.cell import Cell
+from compatkb.validate.record import Wheel, headers_of, is_own
+from compatkb.validate.targets import fits, version_of
 
 
 class Index:
-    """The real package index, or another one by its address."""
+    """The real package index, or another one by its address; `flat` where it is one page of links."""
 
-    def __init__(self, url: str | None = None, seconds: float = 36_000.0) -> None:
-        self._network = Network(url, Limits(run=seconds))
+    def __init__(self, url: str | None = None, *, flat: bool = False, seconds: float = 90.0) -> None:
+        """Read an index; no answer takes much longer than `seconds`."""
+        self._network = Network(url, _limits(seconds, run=math.inf), flat=flat)
         self._files: dict[tuple[str, str], Listed] = {}
         self._lock = threading.Lock()
 
@@ -20,10 +28,8 @@ class Index:
         """Return the wheels of a distribution; None where there is none of this name; raises UnavailableError."""
         try:
             listing = self._network.page(distribution, strict=False)
-        except UnavailableError as error:
-            if "404" in str(error) or "lists no wheel" in str(error):
-                return None
-            raise
+        except NotListedError:
+            return None
         wheels = [file for file in listing.files if file.is_wheel]
         with self._lock:
             self._files.update({(distribution, file.entry.name): file for file in wheels})
@@ -35,6 +41,45 @@ class Index:
             self.wheels(distribution)
         known = self._files.get((distribution, file))
         return None if known is None else self._network.metadata(distribution, known)
+
+
+def _limits(seconds: float, run: float) -> Limits:
+    """Return limits by which an answer that is tried for several times takes `seconds`."""
+    return Limits(silence=min(30.0, seconds / TRIES), answer=min(120.0, seconds), run=run)
+
+
+def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
+    """Return why an index cannot be believed about distributions, or nothing: no answer, an error, a page that is none.
+
+    Installers are no help here: they take a page that is forbidden for one that is not there.
+    """
+    names = list(names)
+    for url, flat in addresses.each():
+        network = Network(url, _limits(min(seconds, 45.0), run=seconds), flat=flat)
+        for name in names:
+            try:
+                network.page(name, strict=False)
+            except NotListedError:
+                continue
+            except UnavailableError as error:
+                return f"{shown(url)}: {error}" if url else str(error)
+    return ""
+
+
+def falsehood(addresses: Addresses, cell: Cell, seconds: float) -> str:
+    """Return which wheel of a cell's pins has metadata of another version, or cannot be read; or nothing."""
+    for url, flat in addresses.each():
+        index = Index(url, flat=flat, seconds=seconds)
+        for name, version in cell.packages:
+            try:
+                for wheel in index.wheels(name) or ():
+                    if version_of(wheel.file) == Version(version) and fits(wheel.file, cell.python, cell.platform):
+                        content = index.metadata(name, wheel.file)
+                        if content is not None and not is_own(wheel.file, dict(headers_of(content))):
+                            return f"{wheel.file}: its metadata are those of another version or distribution"
+            except UnavailableError as error:
+                return str(error)
+    return ""
 
 
 def _wheel(file: Listed) -> Wheel:

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import indexes
+from compatkb.validate.asking import falsehood, indexes
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
-from compatkb.validate.targets import uv_platform
+from compatkb.validate.targets import NEWEST_MACOS, uv_platform
 from compatkb.validate.verdicts import read
 
 
@@ -33,23 +33,31 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
     workshop.folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
         folder = Path(name)
+        if asked.silent:
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.silent)
         pins, out = folder / "pins.in", folder / "pins.out"
         pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
         words += ["--python-version", _patch(cell.python, workshop), "--python-platform", str(platform)]
         words += ["--output-file", str(out)]
-        words += ["--default-index", asked.main] if asked.main else []
-        words += ["--index", asked.extra, "--index-strategy", "unsafe-best-match"] if asked.extra else []
+        words += asked.addresses.uv
         words += [] if workshop.use_pip_config else ["--no-config"]
         # the address of every question is new, so a cache would only grow
-        more = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_CACHE_DIR": str(folder / "cache")}
+        more = {
+            "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS,
+            "UV_PYTHON_DOWNLOADS": "never",
+            "UV_NO_PROGRESS": "1",
+            "UV_HTTP_RETRIES": "1",
+            "UV_CACHE_DIR": str(folder / "cache"),
+        }
         ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
         seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
+        false = falsehood(asked.addresses, cell, workshop) if ended.ok and asked.visit is None else ""
+        if lacking := false or asked.unread or ("" if ended.ok else asked.lacking or (ended.stopped and f"uv: {ended.how}")):
+            return cell.saw(Outcome.NOT_CHECKED, workshop.today, lacking, **seen)
         if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
             return cell.saw(Outcome.OK, workshop.today, "", digest=digest, **seen)
-        if ended.stopped or asked.lacking:
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.lacking or f"uv: {ended.how}", **seen)
         outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
         return cell.saw(outcome, workshop.today, said, **seen)
 

@@ -1,0 +1,52 @@
+"""Stacks that a user names, in place of those that the data claim: any builds that an index may carry, known here or not."""
+
+from collections.abc import Iterable
+
+from packaging.version import InvalidVersion, Version
+
+from compatkb.asking import make_request
+from compatkb.engine.answer import resolve
+from compatkb.errors import UsageError
+from compatkb.snapshot.read import Snapshot
+from compatkb.validate.plan import Claimed, Wanted
+
+
+def named(facts: Snapshot, wanted: Wanted, texts: Iterable[str]) -> list[Claimed]:
+    """Return the stacks that texts such as `torch==2.4.0 setuptools==81.0.0` name, on each Python that is wanted, sorted.
+
+    A package is named by its distribution or as the data call it. Raises UsageError for what is no exact pin.
+    """
+    if not wanted.pythons:
+        raise UsageError("a stack that is named needs at least one --python")
+    stacks = {tuple(sorted(_pin(facts, word) for word in text.split())) for text in texts}
+    return [
+        Claimed(packages, python, _verdict(facts, wanted, packages, python))
+        for packages in sorted(stacks)
+        for python in sorted(wanted.pythons)
+    ]
+
+
+def _pin(facts: Snapshot, word: str) -> tuple[str, str]:
+    name, equal, version = word.partition("==")
+    try:
+        if not (name and equal):
+            raise InvalidVersion
+        number = str(Version(version))
+    except InvalidVersion:
+        raise UsageError(f"{word!r} is not PACKAGE==VERSION; a stack is such pins with spaces between them") from None
+    product = facts.product(name)
+    if product is None:
+        return name, number
+    own = next((e.distribution for e in facts.elements(product.id) if e.version == number), None)
+    return own or product.distribution or name, number
+
+
+def _verdict(facts: Snapshot, wanted: Wanted, packages: tuple[tuple[str, str], ...], python: str) -> str:
+    """Return what the data say of it: `unknown` too where they do not know one of the versions."""
+    system, _, arch = wanted.platform.rpartition("-")
+    words = [f"{name}=={version}" for name, version in packages if facts.product(name)]
+    words += [f"python=={python}", f"os=={system}", f"arch=={arch}"]
+    try:
+        return resolve(facts, make_request(facts, (), words, (wanted.device,), wanted.day)).verdict
+    except UsageError:
+        return "unknown"

@@ -1,0 +1,331 @@
+"""Indexes of other hosts: their builds asked for and loaded over small wheels with the same names, labels and metadata.
+
+The hosts themselves may be out of reach; nothing here talks to them.
+"""
+
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TODAY, build, data_directory, product, release
+from conftest import ROOT, Run
+from loopback import Index, serve
+
+from compatkb.assembling import build_knowledge
+from compatkb.loader import load
+from compatkb.models import Level, Observation, Outcome
+from compatkb.observations import add_observations
+from compatkb.validate import asking, pip
+from compatkb.validate.addresses import addresses_of, shown
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.environment import here
+from compatkb.validate.evidence import merged, read_lines
+from compatkb.validate.gate import check as check_gate
+from compatkb.validate.importing import check as check_import
+from compatkb.validate.published import check as check_published
+from compatkb.validate.targets import this_platform
+from compatkb.validate.uv import check as check_uv
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+ABI = f"cp{PYTHON.replace('.', '')}"
+HERE = f"{ABI}-{ABI}-linux_x86_64"
+NOWHERE = "http://127.0.0.1:9"
+IPEX = "intel_extension_for_pytorch"
+REFUSES = "ERROR! Intel® Extension for PyTorch* needs to work with PyTorch 2.1.*, but PyTorch is"
+GATE = f"""
+import torch
+if not torch.__version__.startswith("2.1."):
+    print("{REFUSES} " + torch.__version__)
+    exit(127)
+"""
+CHECKS = {"index": check_published, "pip": pip.check, "uv": check_uv}
+
+
+@pytest.fixture(scope="module")
+def near() -> Iterator[Index]:
+    """What the index of a channel holds: builds with the vendors' names and labels, in wheels for this Python and Linux."""
+    with serve() as index:
+        index.add("torch", "2.8.0+xpu", "", tag=HERE, requires=("pytorch-triton-xpu==3.4.0", "filelock"))
+        index.add("torch", "2.8.0+cpu", "", tag=HERE, requires=("filelock",))
+        index.add("torch", "2.9.0+xpu", "", tag="cp399-cp399-linux_x86_64")
+        index.add(
+            "pytorch-triton-xpu", "3.4.0", "", tag=f"{ABI}-{ABI}-manylinux_2_27_x86_64.manylinux_2_28_x86_64", module="triton"
+        )
+        index.add("torchvision", "0.23.0+xpu", "import torch", tag=HERE, requires=("torch==2.8.0",))
+        index.add("filelock", "3.20.0", "")
+        index.add("torch", "2.1.0.post0+cxx11.abi", "", tag=HERE, requires=("filelock", "numpy"))
+        index.add("torch", "2.3.1+cxx11.abi", "", tag=HERE)
+        index.add(IPEX, "2.1.20+xpu", GATE, tag=HERE, requires=("numpy",))
+        index.yanked[index.add(IPEX, "2.1.10+xpu", GATE, tag=HERE)] = "for security"
+        index.hashes = False
+        yield index
+
+
+@pytest.fixture(scope="module")
+def far() -> Iterator[Index]:
+    """What the default index holds: other builds of the same versions, and what both need."""
+    with serve() as index:
+        index.add("torch", "2.8.0", "raise SystemError('the build of another index')")
+        index.add("torch", "2.1.0", "raise SystemError('the build of another index')")
+        index.add("numpy", "1.26.4", "")
+        index.add("filelock", "3.20.0", "")
+        yield index
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, near: Index, far: Index) -> Iterator[Workshop]:
+    """A workshop with the real data, in which machines have an XPU and loopback indexes answer."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("products", "workloads", "channels.toml"):
+        (data / name).symlink_to(ROOT / "data" / name)
+    proofs = (ROOT / "data" / "proofs.toml").read_text(encoding="utf-8")
+    (data / "proofs.toml").write_text(proofs.replace('path = "/dev/dri/renderD*"\n', ""), encoding="utf-8")
+    listed = tomllib.loads((ROOT / "data" / "channels.toml").read_text(encoding="utf-8"))["channel"]
+    channels = {channel["id"]: (channel["style"], channel.get("url", "")) for channel in listed}
+    indexes = {"default": f"{far.url}/simple/", "intel-legacy-xpu": f"{near.url}/links"}
+    indexes |= dict.fromkeys(("pytorch-xpu", "pytorch-cpu", "intel-xpu"), f"{near.url}/simple/")
+    made = Workshop(
+        TODAY, tmp_path / "work", tmp_path / "cache", data,
+        channels=channels, indexes=indexes, interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
+    )  # fmt: skip
+    pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
+    yield made
+    for server in asking._servers.values():
+        server.__exit__()
+    asking._servers.clear()
+
+
+def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> Cell:
+    """Return a cell of a channel; pins such as `torch==2.8.0+xpu`."""
+    packages = tuple(sorted((name, version) for name, _, version in (pin.partition("==") for pin in pins)))
+    level = level or (Level.PUBLISHED if tool == "index" else Level.RESOLVE)
+    return Cell(level, tool, packages, PYTHON, this_platform(), device, channel)
+
+
+NATIVE = ("torch==2.8.0+xpu", "pytorch-triton-xpu==3.4.0", "torchvision==0.23.0+xpu")
+EXTENDED = ("torch==2.1.0.post0+cxx11.abi", "intel-extension-for-pytorch==2.1.20+xpu")
+
+
+@pytest.mark.parametrize("tool", ["index", "pip", "uv"])
+@pytest.mark.parametrize(
+    ("channel", "pins"),
+    [
+        pytest.param("pytorch-xpu", NATIVE, id="an-index-alone"),
+        pytest.param("pytorch-cpu", ("torch==2.8.0+cpu",), id="cpu"),
+        pytest.param("intel-xpu", EXTENDED, id="beside-the-default"),
+        pytest.param("intel-legacy-xpu", EXTENDED, id="page-of-links"),
+    ],
+)
+def test_builds_of_a_channel_are_found(workshop: Workshop, channel: str, pins: tuple[str, ...], tool: str) -> None:
+    """Exact builds with local labels resolve over the channel in its style, and the record says which channel it was."""
+    seen = CHECKS[tool](cell(channel, tool, *pins), workshop)
+    assert (seen.outcome, seen.index) == (Outcome.OK, channel), seen.detail
+    assert bool(seen.recorded) is (tool != "index")
+
+
+@pytest.mark.parametrize("channel", ["pytorch-xpu", "intel-legacy-xpu"])
+def test_two_installers_find_the_same_builds(workshop: Workshop, channel: str) -> None:
+    """The digests of two independent resolutions are equal, so both took the builds of the channel."""
+    pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
+    one, other = pip.check(cell(channel, "pip", *pins), workshop), check_uv(cell(channel, "uv", *pins), workshop)
+    assert one.digest == other.digest != ""
+
+
+@pytest.mark.parametrize(("tool", "live"), [("index", False), ("pip", False), ("uv", False), ("pip", True), ("uv", True)])
+def test_builds_that_a_channel_lacks(workshop: Workshop, tool: str, *, live: bool) -> None:
+    """Another label, and another Python's wheel, are not found: the default index has the version and is not asked."""
+    shop = replace(workshop, live=live)
+    for pin in ("torch==2.8.0+rocm", "torch==2.9.0+xpu", "torch==2.1.0")[: 1 if tool == "pip" else 3]:
+        seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), shop)
+        assert seen.outcome is Outcome.NOT_FOUND, seen.detail
+
+
+def test_yanked_builds_are_told(workshop: Workshop) -> None:
+    """A withdrawn build of a channel is `yanked`, with the reason."""
+    seen = check_published(cell("intel-xpu", "index", "intel-extension-for-pytorch==2.1.10+xpu"), workshop)
+    assert (seen.outcome, "for security" in seen.detail) == (Outcome.YANKED, True)
+
+
+@pytest.mark.parametrize("channel", ["pytorch-xpu", "intel-xpu", "intel-legacy-xpu"])
+def test_builds_of_a_channel_are_loaded(workshop: Workshop, channel: str) -> None:
+    """The wheels that are installed and imported are those of the channel, on a machine that has the device."""
+    pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
+    asked = replace(cell(channel, "python", *pins, level=Level.IMPORT), platform=here(workshop.data))
+    seen = check_import(asked, workshop)
+    assert (seen.outcome, seen.index) == (Outcome.OK, channel), seen.detail
+    assert pins[0].partition("==")[2] in seen.detail
+    refused = check_import(replace(asked, packages=(("torch", "2.8.0+cuda"),)), workshop)
+    assert refused.outcome is Outcome.NOT_FOUND, refused.detail
+
+
+@pytest.mark.parametrize("channel", ["intel-xpu", "intel-legacy-xpu"])
+def test_gate_of_a_build_of_a_channel(workshop: Workshop, channel: str) -> None:
+    """The version check is read out of the wheel on the channel, wherever its page is."""
+    fits, fails = (
+        replace(
+            cell(channel, "python", f"torch=={torch}", "intel-extension-for-pytorch==2.1.20+xpu", level=Level.GATE),
+            platform=here(workshop.data),
+        )
+        for torch in ("2.1.0.post0+cxx11.abi", "2.3.1+cxx11.abi")
+    )
+    assert check_gate(fits, workshop).outcome is Outcome.OK
+    seen = check_gate(fails, workshop)
+    assert (seen.outcome, REFUSES in seen.detail) == (Outcome.FAILED_IMPORT, True)
+    silent = replace(workshop, indexes={channel: f"{NOWHERE}/simple/"})
+    assert check_gate(fits, silent).outcome is Outcome.NOT_CHECKED
+
+
+WAYS = {
+    "no-connection": (f"{NOWHERE}/simple/", "no connection"),
+    "forbidden": ("{}/forbidden/", "status 403"),
+    "broken": ("{}/broken/", "status 500"),
+    "endless-redirect": ("{}/loop/", "redirects more than"),
+    "huge-page": ("{}/endless/", "is larger than"),
+    "no-page": ("{}/text/", "no index page"),
+}
+
+QUICK = ("forbidden", "endless-redirect")
+"""What is asked of a record, too, which takes the installers to run."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_index_that_does_not_answer_says_nothing(workshop: Workshop, near: Index, way: str) -> None:
+    """Whatever keeps an index from answering is the reason of `not-checked` at every level, never a pass or a failure."""
+    address, words = WAYS[way]
+    url = address.format(near.url)
+    asked = replace(cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT), platform=here(workshop.data))
+    for live in (False, True) if way in QUICK else (True,):
+        shop = replace(workshop, indexes=workshop.indexes | {"pytorch-xpu": url}, live=live)
+        seen = [check(cell("pytorch-xpu", tool, *NATIVE), shop) for tool, check in CHECKS.items()]
+        seen += [check_import(asked, shop)] if live else []
+        for observation in seen:
+            assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("tool", ["index", "pip", "uv"])
+def test_one_of_two_indexes_is_not_enough(workshop: Workshop, tool: str, *, live: bool) -> None:
+    """What resolves on the default index alone says nothing of a channel beside it that does not answer."""
+    shop = replace(workshop, indexes=workshop.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
+    seen = CHECKS[tool](cell("intel-xpu", tool, "numpy==1.26.4"), shop)
+    assert (seen.outcome, "no connection" in seen.detail) == (Outcome.NOT_CHECKED, True), seen.detail
+
+
+def test_channel_without_a_place_is_not_checked(workshop: Workshop) -> None:
+    """A machine without the device imports nothing of it."""
+    (workshop.data / "proofs.toml").write_bytes((ROOT / "data" / "proofs.toml").read_bytes())
+    asked = cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT)
+    if not list(Path("/dev").glob("dri/renderD*")):
+        assert "no device xpu" in check_import(asked, workshop).detail
+
+
+# -- which index answered -------------------------------------------------------------------------------------------
+
+
+def test_another_address_is_another_question(workshop: Workshop) -> None:
+    """What an address said in a channel's place neither takes the place of the channel's own words nor its record."""
+    own = cell("pytorch-xpu", "pip", *NATIVE)
+    other = replace(own, answered="https://index.example/simple")
+    seen = [c.saw(Outcome.OK, TODAY) for c in (own, other)]
+    assert len(merged(seen)) == 2
+    assert seen[1].answered in other.id
+    check_published(cell("pytorch-xpu", "index", *NATIVE), workshop)
+    asking.save()
+    names = {path.name for path in (workshop.cache / "record" / f"{TODAY}").iterdir()}
+    assert not names & {"default", "pytorch-xpu"}
+
+
+def test_address_is_shown_without_secrets() -> None:
+    """User, password and query of an address stay out of the evidence."""
+    assert shown("https://me:secret@index.example/simple/?token=1#x") == "https://index.example/simple/"
+
+
+def test_styles_become_options(workshop: Workshop) -> None:
+    """Each style of a channel is told to pip and uv in their words."""
+    shop = replace(workshop, indexes={})
+    url = shop.channels["intel-xpu"][1]
+    assert addresses_of(cell("intel-xpu", "pip"), shop).pip == ["--extra-index-url", url]
+    assert addresses_of(cell("intel-xpu", "uv"), shop).uv[:2] == ["--index", url]
+    url = shop.channels["intel-legacy-xpu"][1]
+    assert addresses_of(cell("intel-legacy-xpu", "pip"), shop).pip == ["--find-links", url]
+    assert addresses_of(cell("pytorch-xpu", "uv"), shop).uv[:2] == ["--default-index", shop.channels["pytorch-xpu"][1]]
+    assert addresses_of(cell("default", "pip"), shop).pip == []
+
+
+@pytest.mark.parametrize("answered", ["", "https://mirror.example/xpu", "https://elsewhere.example/xpu"])
+def test_only_the_channel_and_its_mirrors_speak_for_it(tmp_path: Path, answered: str) -> None:
+    """An import with wheels of another address vouches for no build of the channel."""
+    directory = data_directory(
+        tmp_path / "data",
+        [
+            product("torch", releases=[release("2.0", builds=[build("2.0+xpu", channels=["pytorch-xpu"], devices=["xpu"])])]),
+            product("ipex", releases=[release("2.0", builds=[build("2.0+xpu", channels=["pytorch-xpu"], devices=["xpu"])])]),
+        ],
+    )
+    text = '\n[[channel]]\nid = "pytorch-xpu"\nname = "x"\nstyle = "index-url"\nurl = "https://own.example/xpu"\n'
+    text += 'mirrors = { cn = "https://mirror.example/xpu/" }\n'
+    path = directory / "channels.toml"
+    kept = [part for part in path.read_text().split("[[channel]]") if '"pytorch-xpu"' not in part]
+    path.write_text("[[channel]]".join(kept) + text)
+    line = Observation.model_validate(
+        {"level": "import", "outcome": "ok", "packages": {"torch": "2.0+xpu", "ipex": "2.0+xpu"}, "python": "3.11"}
+        | {"platform": "linux-x86_64", "device": "xpu", "index": "pytorch-xpu", "answered": answered}
+        | {"checked": TODAY, "tool": "python"}
+    )
+    (directory / "evidence").mkdir(exist_ok=True)
+    (directory / "evidence" / "import.jsonl").write_text(line.model_dump_json(exclude_defaults=True) + "\n")
+    knowledge = build_knowledge(load(directory))
+    add_observations(knowledge)
+    assert any(edge.basis == "observed" for edge in knowledge.edges) is (answered != "https://elsewhere.example/xpu")
+
+
+def test_the_command_asks_a_channel(tmp_path: Path, near: Index, run: Callable[..., Run], monkeypatch: Any) -> None:
+    """The claimed stacks of a channel are asked of the address that answers for it, and each line says which it was."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    versions = [release(n, builds=[build(f"{n}+xpu", channels=["extra"], devices=["xpu"])]) for n in ("2.8.0", "2.7.0")]
+    directory = data_directory(tmp_path / "data", [product("torch", releases=versions)])
+    out = tmp_path / "out.jsonl"
+    words = ["validate", "--data", str(directory), "--channel", "extra", "--device", "xpu", "--python", PYTHON]
+    words += ["--level", "published", "--level", "resolve", "--tool", "index", "--tool", "uv"]
+    words += ["--work", str(tmp_path / "work"), "--out", str(out)]
+    url = near.url.replace("//", "//me:secret@") + "/simple/"
+    done = run(*words, "--index", f"extra={url}", "--format", "json")
+    lines = read_lines(out)
+    assert done.code == 1, "the small index lacks one build that is claimed"
+    assert {line.index for line in lines} == {"extra"}
+    assert {line.answered for line in lines} == {f"{near.url}/simple/"}
+    assert {(line.packages["torch"], line.outcome) for line in lines} == {("2.8.0+xpu", "ok"), ("2.7.0+xpu", "not-found")}
+    assert len(json.loads(done.out)["cells"]) == len(lines) == 4
+    done = run(*words, "--index", f"extra={NOWHERE}/simple/")
+    assert (done.code, {line.outcome for line in read_lines(out)}) == (5, {Outcome.NOT_CHECKED})
+    for wrong in (["--channel", "nowhere"], ["--index", "extra"], ["--index", "extra=file:///etc"]):
+        assert run("validate", "--data", str(directory), "--list", *wrong).code == 2
+
+
+def test_stacks_are_named(run: Callable[..., Run]) -> None:
+    """Named builds take the place of what is claimed, each with what the data say of it; what is no pin is refused."""
+    pins = [
+        "--stack",
+        "torch==2.5.0 ipex==2.4.0",
+        "--stack",
+        "torch==2.4.0 ipex==2.4.0 packaging==26.3",
+        "--stack",
+        "torch==99.0",
+    ]
+    said = [
+        line.split() for line in run("validate", "--list", "--level", "import", "--python", "3.11", *pins).out.splitlines()
+    ]
+    assert [(line[0].partition("-")[0], line[3]) for line in said] == [
+        ("works", "intel-extension-for-pytorch==2.4.0,packaging==26.3,torch==2.4.0"),
+        ("does", "intel-extension-for-pytorch==2.4.0,torch==2.5.0"),
+        ("unknown", "torch==99.0"),
+    ]
+    assert run("validate", "--list", "--stack", "torch==2.5.0").code == 2
+    assert run("validate", "--list", "--python", "3.11", "--stack", "torch>=2.5.0").code == 2

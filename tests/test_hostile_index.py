@@ -1,0 +1,148 @@
+"""What a hostile index can do to a validation: nothing but cost it an answer, whoever asks and however."""
+
+import io
+import os
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TODAY
+from conftest import ROOT
+from loopback import Index, serve, wheel
+
+from compatkb.models import Level, Observation, Outcome
+from compatkb.validate import asking, pip
+from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.environment import here
+from compatkb.validate.importing import check as check_import
+from compatkb.validate.published import check as check_published
+from compatkb.validate.targets import this_platform
+from compatkb.validate.uv import check as check_uv
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+WAYS = {
+    "published": ("index", {}),
+    "pip-over-a-record": ("pip", {}),
+    "pip-live": ("pip", {"live": True}),
+    "pip-download": ("pip", {"download": True}),
+    "uv-over-a-record": ("uv", {}),
+    "uv-live": ("uv", {"live": True}),
+    "import": ("python", {}),
+}
+"""Everything that asks an index, by name: the tool, and how the workshop is set."""
+RESOLVING = [way for way in WAYS if way.startswith(("pip", "uv"))]
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[Index]:
+    """An index with nothing good on it."""
+    with serve() as made:
+        yield made
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, index: Index) -> Iterator[Workshop]:
+    """A workshop that asks it."""
+    made = Workshop(
+        TODAY, tmp_path / "work", tmp_path / "cache", ROOT / "data", indexes={"default": f"{index.url}/simple/"},
+        interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
+    )  # fmt: skip
+    pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
+    yield made
+    for server in asking._servers.values():
+        server.__exit__()
+    asking._servers.clear()
+
+
+def ask(workshop: Workshop, way: str, pin: str, **more: Any) -> Observation:
+    """Ask about one pin in one of the ways."""
+    tool, settings = WAYS[way]
+    level = {"index": Level.PUBLISHED, "python": Level.IMPORT}.get(tool, Level.RESOLVE)
+    name, _, version = pin.partition("==")
+    platform = here(workshop.data) if tool == "python" else this_platform()
+    cell = Cell(level, tool, ((name, version),), PYTHON, platform)
+    check = {"index": check_published, "pip": pip.check, "uv": check_uv, "python": check_import}[tool]
+    seen = check(cell, replace(workshop, **settings, **more))
+    assert not [path for path in workshop.folder.rglob("cell-*") if workshop.folder.exists()], "something was left behind"
+    return seen
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("path", "words"), [("loop", "redirects more than"), ("endless", "is larger than"), ("hang", "no answer")]
+)
+def test_index_that_never_comes_to_the_point(workshop: Workshop, index: Index, way: str, path: str, words: str) -> None:
+    """An endless redirect, a page without end and an index that keeps silent give the reason, within the time of a cell."""
+    start = time.monotonic()
+    seen = ask(workshop, way, "torch==1.0", indexes={"default": f"{index.url}/{path}/"}, seconds=3 if path == "hang" else 60)
+    assert seen.outcome is Outcome.NOT_CHECKED
+    assert words in seen.detail or "stopped after" in seen.detail, seen.detail
+    assert time.monotonic() - start < 40
+
+
+@pytest.mark.parametrize("way", ["pip-download", "import"])
+def test_file_that_is_not_the_one_that_was_promised(workshop: Workshop, index: Index, way: str) -> None:
+    """A wheel with another digest than its page gives is not taken."""
+    index.wrong_hash.add(index.add("torch", "1.1", ""))
+    seen = ask(workshop, way, "torch==1.1")
+    assert seen.outcome is Outcome.NOT_CHECKED
+    assert "hash" in seen.detail.lower(), seen.detail
+
+
+@pytest.mark.parametrize("way", [*RESOLVING, "import"])
+def test_wheel_that_lies_about_its_version(workshop: Workshop, index: Index, way: str) -> None:
+    """A wheel whose metadata name another version never counts as the one that was asked for."""
+    index.add("torch", "1.2", "", metadata_version="9.9")
+    seen = ask(workshop, way, "torch==1.2")
+    assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.NOT_FOUND, Outcome.CONFLICT}
+    assert seen.detail
+
+
+@pytest.mark.parametrize("way", [*RESOLVING, "import"])
+def test_archive_that_leaves_its_folder(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
+    """Whatever a wheel is called inside, nothing is written outside the folder of the cell."""
+    for number, escaped in enumerate(("../" * 12 + str(tmp_path / "out").lstrip("/"), str(tmp_path / "out"))):
+        file, content = wheel("torch", f"1.3.{number}", {"torch/__init__.py": "", escaped: "out"})
+        index.files[file] = content
+        assert ask(workshop, way, f"torch==1.3.{number}").outcome in set(Outcome)
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_source_distribution_is_nothing(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
+    """What is there as source alone is not found, and its code never runs."""
+    trap = tmp_path / "built"
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        setup = f"open({str(trap)!r}, 'w').close()\nfrom setuptools import setup\nsetup(name='torch', version='1.4')\n"
+        for name, text in {"setup.py": setup, "PKG-INFO": "Metadata-Version: 1.0\nName: torch\nVersion: 1.4\n"}.items():
+            member = tarfile.TarInfo(f"torch-1.4/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    index.files["torch-1.4.tar.gz"] = buffer.getvalue()
+    assert ask(workshop, way, "torch==1.4").outcome is Outcome.NOT_FOUND
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("way", ["pip-download", "import"])
+def test_wheel_that_fills_the_disk(workshop: Workshop, index: Index, way: str) -> None:
+    """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
+    body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)
+    index.add("torch", "1.5", "", files={"torch/big.bin": body})
+    seen = ask(workshop, way, "torch==1.5", megabytes=20)
+    assert seen.outcome is Outcome.NOT_CHECKED, seen.detail
+    del index.files["torch-1.5-py3-none-any.whl"]
+
+
+@pytest.mark.parametrize("way", RESOLVING)
+def test_metadata_without_end(workshop: Workshop, index: Index, way: str) -> None:
+    """Many requirements that exist nowhere give an answer, and a short one."""
+    index.add("torch", "1.6", "", requires=tuple(f"nothing-{n}==1" for n in range(150)))
+    seen = ask(workshop, way, "torch==1.6")
+    assert seen.outcome in {Outcome.NOT_FOUND, Outcome.CONFLICT, Outcome.NOT_CHECKED}
+    assert len(seen.detail) < 2000
