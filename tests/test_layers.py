@@ -67,7 +67,7 @@ LAYERS = (
     ("validate.asking",),
     ("validate.pip", "validate.published", "validate.uv"),
     ("validate.runner", "validate.levels", "validate.plan"),
-    ("validate.session",),
+    ("validate.session", "validate.changed"),
     ("rendering.commands", "rendering.sentences", "rendering.markdown"),
     ("rendering.disputes",),
     ("rendering.images",),

@@ -15,7 +15,7 @@ from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.plan import Wanted, claimed
+from compatkb.validate.plan import Claimed, Wanted, claimed
 from compatkb.validate.runner import Executor, run
 from compatkb.writing import write_file
 
@@ -67,8 +67,13 @@ def contradicts(cell: Cell, seen: Observation) -> bool:
     return seen.outcome not in (Outcome.OK, Outcome.YANKED)
 
 
-def choose(facts: Snapshot, options: Options, known: Iterable[Observation]) -> list[Cell]:
-    """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows."""
+def choose(
+    facts: Snapshot, options: Options, known: Iterable[Observation], stacks: Iterable[Claimed] | None = None
+) -> list[Cell]:
+    """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows.
+
+    They are about `stacks` where those are given, else about everything that the data claim.
+    """
     unknown = [tool for tool in options.tools if not any(tool in tools for tools in TOOLS.values())]
     if unknown:
         raise UsageError(
@@ -77,7 +82,7 @@ def choose(facts: Snapshot, options: Options, known: Iterable[Observation]) -> l
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
     cells = [
         stack.cell(options.wanted, level, tool, stubbed=options.stubbed)
-        for stack in claimed(facts, options.wanted)
+        for stack in (claimed(facts, options.wanted) if stacks is None else stacks)
         for level in options.levels
         for tool in TOOLS[level]
         if not options.tools or tool in options.tools
