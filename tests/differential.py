@@ -1,159 +1,249 @@
 """compatkb against real pip: random requests within reach of the default index, both asked, every difference explained.
 
-Run as a program it asks many (`make soak`), resumes what was begun, and writes docs/soak.md; the tests ask a sample.
+Run as a program it asks many (`make soak`), resumes what was begun, and writes docs/soak.md; `--keep N` picks a sample of
+what was asked and keeps it with the part of the record that answers it, for the tests.
 """
 
 import argparse
 import json
 import random
 import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import parse_wheel_filename
+
 from compatkb.api import KnowledgeBase
-from compatkb.engine.answer import Answer, resolve, routes_of
+from compatkb.asking import make_request
+from compatkb.engine.answer import resolve, routes_of
 from compatkb.engine.problem import Problem
 from compatkb.models import Level, Outcome
-from compatkb.records import Element, Pin, Request
+from compatkb.records import Element, Request
+from compatkb.rendering.commands import waived
 from compatkb.rendering.sentences import cause as cause_text
+from compatkb.rendering.sentences import cause_sources
 from compatkb.snapshot.read import Snapshot
 from compatkb.validate import asking, pip
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.session import workshop_of
+from compatkb.validate.targets import fits
 
 PLATFORM = "linux-x86_64"
 DEVICE, CHANNEL = "cpu", "default"
+GOOD = ("works", "works-with-warnings")
+WRONG = "promised, and refused by pip"
+DENIED = "accepted by pip, denied by compatkb"
 
 
 @dataclass(frozen=True)
 class Question:
-    """Builds on a Python, for both to judge."""
+    """Exact versions on a Python, for both to judge: `pins` by product, sorted."""
 
-    members: tuple[Element, ...]
+    pins: tuple[tuple[str, str], ...]
     python: str
 
-    @property
-    def cell(self) -> Cell:
-        """The question as pip is asked it."""
-        pins = tuple(sorted((e.distribution or e.product, e.version) for e in self.members))
-        return Cell(Level.RESOLVE, "pip", pins, self.python, PLATFORM, DEVICE, CHANNEL)
+    def cell(self, facts: Snapshot) -> Cell:
+        """Return the question as pip is asked it."""
+        return cell_of(((facts.products[name].distribution or name, version) for name, version in self.pins), self.python)
 
     def request(self, facts: Snapshot, day: date) -> Request:
-        """Return the question as compatkb is asked it."""
-        pins = [Pin(e.product, f"=={e.version}", 1 << e.idx) for e in self.members]
-        for dimension, value in (("python", self.python), ("os", "linux"), ("arch", "x86_64")):
-            pins.append(Pin(dimension, value, facts.word(dimension, value) or 0))
-        return Request(tuple(pins), (), (DEVICE,), day.toordinal())
+        """Return the question as compatkb is asked it: builds that the default index carries, none of other indexes."""
+        words = [f"{name}=={version}" for name, version in self.pins]
+        system, _, arch = PLATFORM.rpartition("-")
+        request = make_request(facts, (("python", self.python), ("os", system), ("arch", arch)), words, (DEVICE,), day)
+        pins = []
+        for pin in request.pins:
+            builds = [e for e in facts.elements(pin.product) if pin.mask >> e.idx & 1 and CHANNEL in e.channels]
+            exact = [e for e in builds if (pin.product, e.version) in self.pins]
+            pins.append(pin._replace(mask=1 << exact[0].idx) if exact else pin)
+        return request._replace(pins=tuple(pins))
 
 
-def questions(facts: Snapshot, count: int, seed: int, pythons: Iterable[str]) -> list[Question]:
-    """Return distinct questions: the provider of the routes with one to three products that speak of it."""
-    chance = random.Random(seed)
-    provider = facts.routes[0].provider
-    others = [
-        p.id
-        for p in facts.products.values()
-        if p.role in ("package", "companion")
-        and p.id != provider
-        and (facts.edges(p.id, provider) or facts.edges(provider, p.id))
-    ]
-    carried = {name: _carried(facts, name) for name in (provider, *others)}
-    others = [name for name in others if carried[name]]
-    device, route = next(iter(routes_of(facts, Request((), (), (DEVICE,), date.max.toordinal()))))
-    problem = Problem(facts, Request((), (), (DEVICE,), date.max.toordinal()), device, route)
-    places = sorted(set(pythons) & set(facts.grid["python"]))
-    found: dict[tuple[object, ...], Question] = {}
+def cell_of(pins: Iterable[tuple[str, str]], python: str) -> Cell:
+    """Return the cell that asks pip about pins of distributions."""
+    return Cell(Level.RESOLVE, "pip", tuple(sorted(pins)), python, PLATFORM, DEVICE, CHANNEL)
+
+
+class Asker:
+    """Makes questions: a build of the provider with one to three products that speak of it, and now and then a runtime."""
+
+    def __init__(self, facts: Snapshot, seed: int, pythons: Iterable[str], versions: Callable[[str, str], list[str]]) -> None:
+        self.facts, self.chance, self.versions = facts, random.Random(seed), versions
+        self.pythons = [name for name in facts.grid["python"] if name in set(pythons)]
+        self.provider = facts.routes[0].provider
+        products = facts.products.values()
+        self.builds = {
+            p.id: [e for e in facts.elements(p.id) if CHANNEL in e.channels and DEVICE in e.devices and e.installable]
+            for p in products
+            if p.role in ("package", "companion")
+        }
+        spoken = [name for name in self.builds if facts.edges(name, self.provider) or facts.edges(self.provider, name)]
+        self.others = [name for name in spoken if self.builds[name] and name != self.provider]
+        self.leaves = [p.id for p in products if p.role == "leaf" and p.distribution]
+        request = Request((), (), (DEVICE,), date.max.toordinal())
+        device, route = next(iter(routes_of(facts, request)))
+        self.problem = Problem(facts, request, device, route)
+
+    def question(self) -> Question:
+        """Return a question; some two thirds of its choices are such that they can go together."""
+        bases = self.builds[self.provider]
+        base = self.chance.choice(bases)
+        python = self.chance.choice(self._pythons(base) if self.chance.random() < 0.85 else self.pythons)
+        members = [base]
+        for name in self.chance.sample(self.others, self.chance.choice((0, 1, 1, 2, 2, 3))):
+            fitting = [e for e in self.builds[name] if self.problem.allowed(name, e.idx, self.provider) >> base.idx & 1]
+            here = [e for e in fitting if python in self._pythons(e)]
+            if (here or fitting) and self.chance.random() < 0.75:
+                members.append(self.chance.choice(here or fitting))
+            else:
+                place = bases.index(base) / len(bases) * len(self.builds[name])  # of about the same age
+                near = round(place + self.chance.gauss(0, 3))
+                members.append(self.builds[name][min(max(near, 0), len(self.builds[name]) - 1)])
+        pins = {e.product: e.version for e in members}
+        leaves = [name for name in self.leaves if any(self._speaks(e, name) for e in members)]
+        if leaves and self.chance.random() < 0.3:
+            leaf = self.chance.choice(leaves)
+            if there := self.versions(self.facts.products[leaf].distribution or leaf, python):
+                pins[leaf] = self.chance.choice(there)
+        return Question(tuple(sorted(pins.items())), python)
+
+    def _speaks(self, element: Element, leaf: str) -> bool:
+        return any(edge.of_mask >> element.idx & 1 for edge in self.facts.edges(element.product, leaf))
+
+    def _pythons(self, element: Element) -> list[str]:
+        """Return the Pythons for which a build has wheels; all where it has none."""
+        cells, grid = element.strong | element.weak, self.facts.grid["python"]
+        for dimension, value in zip(("os", "arch"), PLATFORM.rsplit("-", 1), strict=True):
+            cells &= self.facts.dimension_cells(dimension, self.facts.word(dimension, value) or 0)
+        there = [name for name in self.pythons if cells & self.facts.dimension_cells("python", 1 << grid.index(name))]
+        return there or self.pythons
+
+
+def questions(asker: Asker, count: int) -> list[Question]:
+    """Return so many distinct questions."""
+    found: dict[Question, None] = {}
     while len(found) < count:
-        base = chance.randrange(len(carried[provider]))
-        members = [carried[provider][base]]
-        for name in chance.sample(others, chance.choice((1, 1, 2, 3))):
-            fitting = [e for e in carried[name] if problem.allowed(provider, members[0].idx, name) >> e.idx & 1]
-            if fitting and chance.random() < 0.7:
-                members.append(chance.choice(fitting))
-                continue
-            near = round(base / len(carried[provider]) * len(carried[name]) + chance.gauss(0, 3))  # of about the same age
-            members.append(carried[name][min(max(near, 0), len(carried[name]) - 1)])
-        question = Question(tuple(members), chance.choice(places))
-        found[(*((e.product, e.idx) for e in members), question.python)] = question
-    return list(found.values())
+        found[asker.question()] = None
+    return list(found)
 
 
-def _carried(facts: Snapshot, product: str) -> list[Element]:
-    fitting = (e for e in facts.elements(product) if CHANNEL in e.channels and DEVICE in e.devices and e.installable)
-    return list(fitting)
+def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
+    """Return what looks up the final versions of a distribution that the index has for a Python."""
+
+    def versions(distribution: str, python: str) -> list[str]:
+        page = asking.record_for(workshop, CHANNEL).page(distribution) or []
+        there = {parse_wheel_filename(wheel.file)[1] for wheel in page if fits(wheel.file, python, PLATFORM)}
+        return [str(version) for version in sorted(there) if not version.is_prerelease]
+
+    return versions
 
 
 def judge(facts: Snapshot, question: Question, workshop: Workshop) -> dict[str, Any]:
-    """Return what both say, and the difference: `wrong` where compatkb promises what pip refuses."""
+    """Return what both say, and how they differ.
+
+    Where compatkb names a stack, pip is asked about all its pins too, the companions that nobody asked for included.
+    """
     answer = resolve(facts, question.request(facts, workshop.today))
-    seen = pip.check(question.cell, workshop)
-    return {
-        "id": question.cell.id,
-        "verdict": answer.verdict,
-        "pip": str(seen.outcome),
-        "detail": seen.detail,
-        "difference": difference(answer, seen.outcome),
-        "rules": [] if answer.stacks else [cause_text(facts, cause, answer.request) for cause in answer.causes],
-    }
+    cell = question.cell(facts)
+    seen = pip.check(cell, workshop)
+    told: dict[str, Any] = {"pins": dict(question.pins), "python": question.python, "verdict": answer.verdict}
+    if answer.verdict in (*GOOD, "likely") and seen.outcome is Outcome.OK:
+        stack = answer.stacks[0]
+        pins = {e.distribution or e.product: e.version for e in stack.packages} | dict(cell.packages)
+        if waived(facts, stack):
+            told["waived"] = waived(facts, stack)
+        if len(pins) > len(cell.packages):
+            told["stack"] = dict(sorted(pins.items()))
+            seen = pip.check(cell_of(pins.items(), question.python), workshop)
+    told |= {"pip": str(seen.outcome), "detail": seen.detail}
+    told["difference"] = difference(answer.verdict, seen.outcome, waived="waived" in told)
+    if not answer.stacks:
+        told["rules"] = [
+            [cause_text(facts, cause, answer.request), *(name for name, _ in cause_sources(facts, cause, answer.request))]
+            for cause in answer.causes
+        ]
+    return told
 
 
-def difference(answer: Answer, outcome: Outcome) -> str:
-    """Return how two judgements differ: nothing, `wrong`, `refused by pip alone` or `refused by compatkb alone`."""
+def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:
+    """Return how two judgements differ, in words; nothing where they agree."""
     if outcome is Outcome.NOT_CHECKED:
         return "not checked"
-    good = outcome is Outcome.OK
-    if answer.verdict in ("works", "works-with-warnings"):
-        return "" if good else "wrong"
-    if answer.verdict == "likely":
-        return "" if good else "likely, and refused by pip"
-    if answer.verdict == "does-not-work":
-        return "refused by compatkb alone" if good else ""
-    return "unknown to compatkb"
+    accepted = outcome is Outcome.OK
+    if verdict in GOOD:
+        return "" if accepted else "refused by pip, and waived by the maker" if waived else WRONG
+    if verdict == "likely":
+        return "" if accepted else "thought likely, and refused by pip"
+    if verdict == "does-not-work":
+        return DENIED if accepted else ""
+    return "accepted by pip, unknown to compatkb" if accepted else "refused by pip, unknown to compatkb"
 
 
 def main() -> None:
     """Ask the questions, and write what came of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--count", type=int, default=600)
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--work", type=Path, required=True, help="folder for the record and the journal")
     parser.add_argument("--out", type=Path, default=Path("docs/soak.md"))
     arguments = parser.parse_args()
-    knowledge = KnowledgeBase()
-    day = knowledge.data_date
-    shop = workshop_of(knowledge.facts, Path("data"), arguments.work / "cells", arguments.work, day)
-    asked = questions(knowledge.facts, arguments.count, arguments.seed, shop.interpreters)
+    day = KnowledgeBase().data_date
+    shop = workshop_of(KnowledgeBase().facts, Path("data"), arguments.work / "cells", arguments.work, day)
+    own = threading.local()  # one snapshot a thread: they share nothing
+
+    def ask(question: Question) -> dict[str, Any]:
+        if not hasattr(own, "facts"):
+            own.facts = KnowledgeBase().facts
+        return judge(own.facts, question, shop)
+
+    asked = questions(
+        Asker(KnowledgeBase().facts, arguments.seed, shop.interpreters, recorded_versions(shop)), arguments.count
+    )
     journal = arguments.work / f"soak-{arguments.seed}.jsonl"
-    done = {line["id"]: line for line in map(json.loads, journal.read_text().splitlines())} if journal.exists() else {}
-    left = [question for question in asked if question.cell.id not in done]
-    path = KnowledgeBase  # one snapshot a thread: they share nothing
+    done = {key_of(line): line for line in read_lines(journal)} if journal.exists() else {}
+    left = [question for question in asked if question not in done]
     with ThreadPoolExecutor(arguments.jobs) as pool, journal.open("a", encoding="utf-8") as file:
-        for number, line in enumerate(pool.map(lambda q: judge(path().facts, q, shop), left), 1):
-            done[line["id"]] = line
+        for number, line in enumerate(pool.map(ask, left), 1):
+            done[key_of(line)] = line
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             file.flush()
             print(f"\r{len(asked) - len(left) + number} of {len(asked)}", end="", file=sys.stderr)
     asking.save()
-    found = [done[question.cell.id] for question in asked if question.cell.id in done]
+    found = [done[question] for question in asked]
     arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
-    sys.exit(1 if any(line["difference"] == "wrong" for line in found) else 0)
+    sys.exit(1 if any(line["difference"] == WRONG for line in found) else 0)
 
 
-def report(found: list[dict[str, Any]], seed: int, day: date, most: int = 12) -> str:
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a file of questions, with or without answers."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def key_of(line: Mapping[str, Any]) -> Question:
+    """Return the question of a line."""
+    return Question(tuple(sorted(line["pins"].items())), line["python"])
+
+
+def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
     """Return the page that says what came of a run."""
+    checked = [line for line in found if line["pip"] != "not-checked"]
     pairs = Counter((line["verdict"], line["pip"]) for line in found)
     kinds = Counter(line["difference"] or "agree" for line in found)
+    whole = sum(1 for line in found if "stack" in line)
     lines = [
         "# compatkb against pip",
         "",
-        f"{len(found)} random requests within reach of the default index (seed {seed}, data of {day}), each asked of compatkb",
-        "and of real pip, which resolved the same exact pins for the same Python on Linux x86-64. `make soak` repeats it.",
+        f"{len(found)} random requests within reach of the default index (seed {seed}, data of {day}), each asked of",
+        "compatkb and of real pip, which resolved the same exact pins for the same Python on Linux x86-64; pip settled",
+        f"{len(checked)} of them. Where compatkb names a stack, pip was asked about all its pins, companions included",
+        f"({whole} times). `make soak` repeats it.",
         "",
         "| compatkb | pip | requests |",
         "|---|---|---|",
@@ -164,16 +254,38 @@ def report(found: list[dict[str, Any]], seed: int, day: date, most: int = 12) ->
         *(f"| {kind} | {count} |" for kind, count in sorted(kinds.items())),
         "",
     ]
-    told: Callable[[str], list[dict[str, Any]]] = lambda kind: [line for line in found if line["difference"] == kind]  # noqa: E731
-    for kind in ("wrong", "likely, and refused by pip"):
+
+    def told(kind: str) -> list[dict[str, Any]]:
+        return [line for line in found if line["difference"] == kind]
+
+    for kind in (WRONG, "refused by pip, and waived by the maker", "thought likely, and refused by pip", "not checked"):
         if told(kind):
-            lines += [f"## {kind.capitalize()}", "", *(f"- {line['id']}: {line['detail'][:200]}" for line in told(kind)), ""]
-    lines += ["## What pip accepts and compatkb denies, by rule", ""]
-    rules = Counter(
-        " ".join(rule.split("\n")[0].split())[:160] for line in told("refused by compatkb alone") for rule in line["rules"]
-    )
-    lines += [f"- {count}: {rule}" for rule, count in rules.most_common(most)]
+            shown = (f"- {named(line)}: {line['detail'][:300]}" for line in told(kind))
+            lines += [f"## {kind.capitalize()}", "", *shown, ""]
+    lines += [
+        "## Accepted by pip, denied by compatkb",
+        "",
+        "Each with the rule that denies it, and the source of that rule.",
+        "",
+    ]
+    lines += ["| asked | rule | source |", "|---|---|---|"]
+    for line in told(DENIED):
+        rules = [(text.split(";")[0], sources) for text, *sources in line["rules"]]
+        lines.append(
+            f"| {named(line)} | {'<br>'.join(cell_text(text) for text, _ in rules)} "
+            f"| {'<br>'.join(cell_text(source) for _, sources in rules for source in sources[:2])} |"
+        )
     return "\n".join(lines) + "\n"
+
+
+def named(line: Mapping[str, Any]) -> str:
+    """Return what was asked, in a line."""
+    return f"{', '.join(f'{name} {version}' for name, version in line['pins'].items())}, Python {line['python']}"
+
+
+def cell_text(text: str) -> str:
+    """Return a text for a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 if __name__ == "__main__":

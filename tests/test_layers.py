@@ -68,6 +68,7 @@ LAYERS = (
     ("validate.runner", "validate.levels", "validate.plan"),
     ("validate.named",),
     ("validate.session",),
+    ("validate.session", "validate.changed"),
     ("rendering.commands", "rendering.sentences", "rendering.markdown"),
     ("rendering.disputes",),
     ("rendering.images",),

@@ -25,6 +25,7 @@ def validate(commands: Commands) -> None:
     add("--platform", default="linux-x86_64", metavar="OS-ARCH", help="linux-x86_64 unless given")
     add("--device", default="cpu", metavar="cpu|xpu", help="cpu unless given")
     add("--channel", default="default", metavar="ID", help="the index to ask: a channel of the data, or default")
+    add("--changed-since", metavar="REF|DIR", help="only stacks that differ from those of a commit or another data directory")
     add("--denied", action="store_true", help="check neighbours that the data deny, not what they claim")
     add("--stack", action="append", metavar="PINS", help="these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V'")
     add("--stubbed", action="store_true", help="replace the libraries of other devices by empty ones, and say so")

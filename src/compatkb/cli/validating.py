@@ -1,6 +1,7 @@
 """The command that checks claims against installers and interpreters."""
 
 import argparse
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
     from compatkb.snapshot.read import Snapshot
     from compatkb.validate.cell import Workshop
+    from compatkb.validate.plan import Claimed
     from compatkb.validate.session import Options
 
 
@@ -30,7 +32,8 @@ def validate(arguments: argparse.Namespace) -> int:
         return 0
     facts = Snapshot(locate(directory))
     options = _options(facts, arguments)
-    cells = choose(facts, options, read_evidence(directory))
+    stacks = _touched(facts, options, directory, arguments.changed_since) if arguments.changed_since else None
+    cells = choose(facts, options, read_evidence(directory), stacks)
     if arguments.list:
         print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
         return 0
@@ -90,6 +93,18 @@ def _indexes(arguments: argparse.Namespace) -> dict[str, str]:
         if not channel or not url.startswith(("https://", "http://")):
             raise UsageError(f"{channel}={url} is not CHANNEL=URL, such as default=https://index.example/simple")
     return found
+
+
+def _touched(facts: "Snapshot", options: "Options", directory: Path, since: str) -> "list[Claimed]":
+    """Return the claimed stacks that differ from what they were, and say on stderr how many there are."""
+    from compatkb.validate.changed import change, earlier
+
+    with earlier(directory, since) as old:
+        found = change(old, facts, options.wanted)
+    what = "denied" if options.wanted.denied else "claimed"
+    counts = f"{len(found.touched)} touched, {found.same} as before, {len(found.gone)} {what} no more"
+    print(f"stacks {what}, since {since}: {counts}", file=sys.stderr)
+    return found.touched
 
 
 def _workshop(facts: "Snapshot", arguments: argparse.Namespace, directory: Path, today: "date") -> "Workshop":

@@ -16,7 +16,7 @@ def report_text(report: Report) -> str:
     counts = Counter((seen.level, seen.tool, seen.outcome) for _, seen in report.cells)
     lines = [f"{level} by {tool}: {count} {outcome}" for (level, tool, outcome), count in sorted(counts.items())]
     if not lines:
-        lines.append("no cell to check: all of them are fresh")
+        lines.append("no cell to check: none was asked for, or all of them are fresh")
     if report.against:
         lines += ["", "Against the data:"]
         for cell, seen in report.against[:_MOST]:

@@ -16,7 +16,7 @@ from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lin
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.named import named
-from compatkb.validate.plan import Wanted, claimed
+from compatkb.validate.plan import Claimed, Wanted, claimed
 from compatkb.validate.runner import Executor, run
 from compatkb.writing import write_file
 
@@ -70,17 +70,24 @@ def contradicts(cell: Cell, seen: Observation) -> bool:
     return seen.outcome not in (Outcome.OK, Outcome.YANKED)
 
 
-def choose(facts: Snapshot, options: Options, known: Iterable[Observation]) -> list[Cell]:
-    """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows."""
+def choose(
+    facts: Snapshot, options: Options, known: Iterable[Observation], stacks: Iterable[Claimed] | None = None
+) -> list[Cell]:
+    """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows.
+
+    They are about `stacks` where those are given, else about those that the options name, else about all that are claimed.
+    """
     unknown = [tool for tool in options.tools if not any(tool in tools for tools in TOOLS.values())]
     if unknown:
         raise UsageError(
             f"unknown tool {unknown[0]!r}; tools are {', '.join(sorted({t for ts in TOOLS.values() for t in ts}))}"
         )
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
+    if stacks is None:
+        stacks = named(facts, options.wanted, options.stacks) if options.stacks else claimed(facts, options.wanted)
     cells = [
         replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
-        for stack in (named(facts, options.wanted, options.stacks) if options.stacks else claimed(facts, options.wanted))
+        for stack in stacks
         for level in options.levels
         for tool in TOOLS[level]
         if not options.tools or tool in options.tools
