@@ -200,6 +200,17 @@ def _changes(commands: Commands) -> None:
     add_common(command, ("text", "json", "markdown"))
 
 
+def _diagnose(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.helping import diagnose
+
+        return diagnose(arguments)
+
+    command = add_command(commands, "diagnose", "name what may be behind an error that a program printed", run)
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the printed text; - (default) reads the input")
+    add_common(command)
+
+
 def _upkeep(name: str, commands: Any) -> None:
     """Add a command that keeps the data; answering loads none of them."""
     from compatkb.cli import upkeep
@@ -222,6 +233,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "docs": partial(_upkeep, "docs"),
     "search": _search,
     "changes": _changes,
+    "diagnose": _diagnose,
     "build": partial(_upkeep, "build"),
     "export": partial(_upkeep, "export"),
     "schema": partial(_upkeep, "schema"),
