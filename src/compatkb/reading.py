@@ -41,9 +41,9 @@ def read_versions(facts: Snapshot, pasted: Pasted, told: tuple[Read, ...] = ()) 
 
 
 def shape(facts: Snapshot, product: str, text: str) -> str:
-    """Return a version as people write it: 311 is 3.11 for what goes by minor versions."""
-    if facts.products[product].scheme == "minor" and (short := re.fullmatch(r"(\d)(\d{1,2})t?", text)):
-        return f"{short[1]}.{short[2]}"
+    """Return a version as people write it: 311 and 3.11.7 are 3.11 for what goes by minor versions."""
+    if facts.products[product].scheme == "minor" and (short := re.match(r"(\d)(?:(\d{1,2})t?$|\.(\d{1,2}))", text)):
+        return f"{short[1]}.{short[2] or short[3]}"
     return text
 
 

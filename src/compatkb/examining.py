@@ -1,0 +1,237 @@
+"""A machine against the data: what works, what does not, and the way to the nearest stack that works."""
+
+from datetime import date
+from typing import NamedTuple
+
+from compatkb.asking import find_versions, make_request
+from compatkb.engine.answer import Answer, Near, best_stacks, resolve
+from compatkb.engine.stacks import Stack
+from compatkb.errors import CompatkbError
+from compatkb.findings import Severity
+from compatkb.inspecting import (
+    Held,
+    Remark,
+    Seen,
+    device_of,
+    driver_of,
+    graphics_remarks,
+    hardware_of,
+    held_of,
+    library_remarks,
+    package_remarks,
+    seen_as,
+    system_of,
+)
+from compatkb.machine import Machine
+from compatkb.records import UNKNOWN, Request
+from compatkb.snapshot.read import Snapshot
+
+_WORKS = ("works", "works-with-warnings", "likely")
+
+
+class Step(NamedTuple):
+    """A change on the way: versions before and after, None for what is not installed or not wanted."""
+
+    distribution: str
+    before: str | None
+    after: str | None
+
+
+class Examination(NamedTuple):
+    """What is said about a machine."""
+
+    machine: Machine
+    held: tuple[Held, ...]
+    seen: tuple[Seen, ...]
+    system: str | None
+    driver: str | None  # series of the GPU driver
+    remarks: tuple[Remark, ...]
+    answer: Answer | None  # to what is installed
+    best: Near | None  # the stack to go to; where the machine works, the one that it has
+    steps: tuple[Step, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on what is installed; `nothing-installed` where no package of the data is.
+
+        Beside a build that the data do not know nothing works; only what packages say of each other can still deny.
+        """
+        if self.answer is None:
+            return "unknown" if self.doubtful else "nothing-installed"
+        if not self.doubtful:
+            return self.answer.verdict
+        denied = self.answer.verdict == "does-not-work" and all(c.blocker[0] == "claim" for c in self.answer.causes)
+        return "does-not-work" if denied and self.answer.causes else "unknown"
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """The installed packages whose very build the data do not know."""
+        return tuple(item.installed.name for item in self.held if item.main and not item.known)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether what is installed works and nothing is wrong."""
+        return self.verdict in _WORKS and all(remark.level is not Severity.ERROR for remark in self.remarks)
+
+
+def examine(facts: Snapshot, machine: Machine, day: date) -> Examination:
+    """Return what the data say of a machine as of a day."""
+    held = tuple(held_of(facts, machine))
+    seen = tuple(seen_as(facts, graphics) for graphics in machine.graphics or ())
+    system = system_of(facts, machine)
+    driver = driver_of(facts, machine)
+    remarks = [*package_remarks(held), *graphics_remarks(facts, machine, seen), *library_remarks(facts, machine)]
+    answer = _judge(facts, machine, held, seen, system, driver, day)
+    best = _best(facts, machine, held, seen, system, day, answer)
+    remarks += _answer_remarks(facts, answer, held, seen)
+    there = answer is not None and answer.verdict in _WORKS and all(item.known or not item.main for item in held)
+    steps = _steps(facts, held, best.stack) if best and not there else ()
+    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps)
+
+
+def _options(facts: Snapshot, machine: Machine, system: str | None) -> list[tuple[str, str]]:
+    found = []
+    pairs = (("python", machine.python), ("os", system), ("arch", machine.arch), ("glibc", None if system else machine.glibc))
+    for name, value in pairs:
+        if value and name in facts.products and _known_version(facts, name, value):
+            found.append((name, value))
+    return found
+
+
+def _known_version(facts: Snapshot, name: str, value: str) -> bool:
+    try:
+        return facts.products[name].role == "leaf" or bool(find_versions(facts, facts.products[name], value))
+    except CompatkbError:
+        return False
+
+
+def _pins(facts: Snapshot, held: tuple[Held, ...], *, leaves: bool) -> list[tuple[str, str]]:
+    pins: dict[str, str] = {}
+    for item in held:
+        role = facts.products[item.product].role
+        version = item.installed.version
+        if version and not item.known:  # the release may be known where this build of it is not
+            version = version.partition("+")[0]
+        if version and (leaves or role != "leaf") and _known_version(facts, item.product, version):
+            pins.setdefault(item.product, version)
+    return list(pins.items())
+
+
+def _request(
+    facts: Snapshot, options: list[tuple[str, str]], devices: tuple[str, ...], day: date, words: tuple[str, ...] = ()
+) -> Request | None:
+    try:
+        return make_request(facts, options, words, devices, day)
+    except CompatkbError:
+        return None
+
+
+def _judge(
+    facts: Snapshot,
+    machine: Machine,
+    held: tuple[Held, ...],
+    seen: tuple[Seen, ...],
+    system: str | None,
+    driver: str | None,
+    day: date,
+) -> Answer | None:
+    """Return the answer to what is installed: with all that is pinned where that works, else to ever less of the machine."""
+    packages = _pins(facts, held, leaves=False)
+    if not packages:
+        return None
+    devices = device_of(facts, held, seen)
+    place = _options(facts, machine, system)
+    hardware = hardware_of(facts, seen)
+    gpu: list[tuple[str, str]] = []
+    if len(hardware) == 1 and devices and _reaches(facts, hardware[0], devices[0]):
+        gpu.append(("hardware", hardware[0]))
+        if driver and _known_version(facts, "gpu-driver", driver):
+            gpu.append(("gpu-driver", driver))
+    leaves = [pin for pin in _pins(facts, held, leaves=True) if pin not in packages]
+    last: Request | None = None
+    for options in (packages + leaves + place + gpu, packages + leaves + place):
+        request = _request(facts, options, devices, day)
+        if request is None:
+            continue
+        last = request
+        stacks = best_stacks(facts, request)
+        if stacks and stacks[0].level < UNKNOWN:
+            return Answer(request, stacks[0].verdict, stacks, (), ())
+    culprits = [pin for pin in leaves if _alone_denied(facts, packages + place, pin, devices, day)]
+    for options in (packages + culprits + place, packages + place):
+        request = _request(facts, options, devices, day)
+        if request is not None:
+            return resolve(facts, request)
+    return resolve(facts, last) if last else None
+
+
+def _alone_denied(
+    facts: Snapshot, options: list[tuple[str, str]], pin: tuple[str, str], devices: tuple[str, ...], day: date
+) -> bool:
+    """Return whether one run-time package alone turns what would work into what does not."""
+    without, with_it = (_request(facts, pins, devices, day) for pins in (options, [*options, pin]))
+    if without is None or with_it is None:
+        return False
+    before, after = best_stacks(facts, without), best_stacks(facts, with_it)
+    return bool(before) and before[0].level < UNKNOWN and not after
+
+
+def _reaches(facts: Snapshot, hardware: str, device: str) -> bool:
+    rows = facts.rows("select devices from release where product = 'hardware' and version = ?", hardware)
+    return bool(rows) and device in str(rows[0]["devices"]).split()
+
+
+def _best(
+    facts: Snapshot,
+    machine: Machine,
+    held: tuple[Held, ...],
+    seen: tuple[Seen, ...],
+    system: str | None,
+    day: date,
+    answer: Answer | None,
+) -> Near | None:
+    """Return the stack to go to: the one that is there where it works, else the nearest, else the best for the machine."""
+    if answer and answer.stacks and answer.verdict in _WORKS:
+        return Near((), "same", answer.stacks[0])
+    for near in answer.nearest if answer else ():
+        if near.stack.verdict in _WORKS:
+            return near
+    devices = device_of(facts, held, seen)
+    hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1] if devices and _reaches(facts, name, devices[0])]
+    words = tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
+    place = _options(facts, machine, system)
+    for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware, hardware, []):
+        request = _request(facts, options, devices, day, words)
+        stacks = best_stacks(facts, request) if request else ()
+        if stacks and stacks[0].verdict in _WORKS:
+            return Near((), "best", stacks[0])
+    return None
+
+
+def _answer_remarks(facts: Snapshot, answer: Answer | None, held: tuple[Held, ...], seen: tuple[Seen, ...]) -> list[Remark]:
+    hardware = hardware_of(facts, seen)
+    served = device_of(facts, held, seen)
+    if answer and hardware and served and not any(_reaches(facts, name, served[0]) for name in hardware):
+        message = f"a GPU for which there is XPU support is here, but what is installed is built for {served[0]}"
+        return [
+            Remark("build-for-another-device", Severity.WARNING, message, "install the builds for the GPU, as shown below")
+        ]
+    return []
+
+
+def _steps(facts: Snapshot, held: tuple[Held, ...], stack: Stack) -> tuple[Step, ...]:
+    """Return what has to change from what is installed to a stack; what requirements bring along changes by itself."""
+    before: dict[str, str] = {}
+    for item in held:
+        before.setdefault(item.product, item.installed.version or "?")
+    after = {e.product: e for e in stack.packages if e.distribution and facts.products[e.product].role != "leaf"}
+    found = []
+    for product in facts.products:
+        old, new = before.get(product), after.get(product)
+        role = facts.products[product].role
+        if role not in ("package", "companion") or (old is None and new is None):
+            continue
+        name = (new.distribution if new else None) or facts.products[product].distribution or product
+        if new is None or old != new.version:
+            found.append(Step(name, old, new.version if new else None))
+    return tuple(found)
