@@ -15,8 +15,10 @@ from conftest import ROOT, Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from test_lint import good, written
 
 from compatkb.diagnosing import diagnose
+from compatkb.lint import lint
 from compatkb.models.symptom import SymptomFile
 from compatkb.pasted import LIMIT, Pasted, decode, plain, shorten
 from compatkb.reading import guide
@@ -222,6 +224,62 @@ def test_json_fields_are_documented(run: Callable[..., Run], tmp_path: Path) -> 
     named = set(answer) | {key for name in ("causes", "versions", "wanted", "nearest") for key in answer[name][0]}
     for field in named:
         assert f"`{field}`" in PAGE, field
+
+
+def test_ended_products_have_a_way_out(facts: Snapshot) -> None:
+    """Where the text is about a product that has ended, a stack without it is shown, as new as what replaces it."""
+    made = diagnose(facts, "libintel-ext-pt-gpu.so: undefined symbol: x", DAY)
+    assert made.instead
+    assert made.instead.stack.verdict in WORKS
+    assert not {e.product for e in made.instead.stack.packages} & set(made.instead.ended)
+    assert diagnose(facts, "numpy is not available", DAY).instead is None
+
+
+SMALL = """[source]
+thread = { repo = "a/b", thread = "issues/1", seen = 2026-11-21 }
+
+[[cause]]
+id = "one"
+kind = "version"
+title = "One"
+why = "Because."
+do = ["Do it."]
+device = "cpu"
+sources = ["thread"]
+
+[[symptom]]
+id = "first"
+patterns = ["torch {torch} is found"]
+causes = [{ cause = "one", weight = 5 }]
+sources = ["thread"]
+
+[[symptom]]
+id = "second"
+patterns = ["other words"]
+causes = [{ cause = "one", weight = 5 }]
+sources = ["thread"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", None),
+        ("torch {torch}", "torch {tortch}", "tortch is no product"),
+        ('id = "second"', 'id = "first"', "first is there twice"),
+        ('device = "cpu"', 'device = "cpus"', "cpus is no known device"),
+        (
+            'do = ["Do it."]\ndevice = "cpu"\nsources = ["thread"]',
+            'do = ["Do it."]\nsources = ["x"]',
+            "source x is not defined",
+        ),
+    ],
+)
+def test_lint_sees_faults(old: str, new: str, said: str | None) -> None:
+    """References of symptoms are checked as those of other data."""
+    contents = written(good()) | {"symptoms.toml": SMALL.replace(old, new, 1).encode()}
+    found = [f.message for f in lint(contents, DAY, ("references", "sources", "form")).findings if f.path == "symptoms.toml"]
+    assert any(said in message for message in found) if said else not found
 
 
 def test_data_without_symptoms(run: Callable[..., Run], tmp_path: Path) -> None:

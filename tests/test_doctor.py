@@ -196,6 +196,16 @@ def rules_of(made: Examination) -> set[str]:
     return {remark.rule for remark in made.remarks}
 
 
+def test_ended_packages_have_a_way_out(facts: Snapshot) -> None:
+    """Beside packages that have ended, the stack that does without them is shown; on a CPU nothing replaces them."""
+    for label, there in (("xpu", True), ("cpu", False)):
+        packages = (Installed("torch", f"2.8.0+{label}"), Installed(IPEX[0], "2.8.10+xpu" if there else "2.8.0"))
+        made = examine(facts, Machine("t", "3.12", "linux", arch="x86_64", packages=packages), DAY)
+        assert (made.instead is not None) is there
+        if made.instead:
+            assert made.instead.stack.device == "xpu"
+
+
 def test_unknown_build_never_works(facts: Snapshot) -> None:
     """Beside a build that the data do not know, the rest is not said to work; what packages say can still deny."""
     known = Installed("intel-extension-for-pytorch", "2.8.0")

@@ -54,6 +54,7 @@ LAYERS = (
     ("pasted", "machine"),
     ("reading", "machine.graphics", "machine.system"),
     ("machine.interpreter", "machine.reports"),
+    ("replacing",),
     ("diagnosing", "inspecting"),
     ("examining",),
     ("refresh", "refresh.listing", "refresh.notes", "refresh.write"),

@@ -11,6 +11,7 @@ from compatkb.errors import CompatkbError, UsageError
 from compatkb.pasted import Hit, Pasted
 from compatkb.reading import SLOTS, WISHED, Read, guide, read_versions, shape
 from compatkb.records import Product
+from compatkb.replacing import Instead, instead_of
 from compatkb.snapshot.read import Snapshot
 
 _WORKS = ("works", "works-with-warnings", "likely")
@@ -49,6 +50,7 @@ class Diagnosis(NamedTuple):
     answer: Answer | None  # to the versions that the text names, where they are two packages or more
     wanted: tuple[Wanted, ...]
     nearest: tuple[Near, ...]
+    instead: Instead | None = None  # what takes the place of products that have ended
 
     @property
     def about_versions(self) -> bool:
@@ -89,7 +91,15 @@ def diagnose(facts: Snapshot, text: str, day: Any) -> Diagnosis:
     candidates = tuple(_candidate(causes[n], weights[n], hits.get(n, []), list(cited.get(n, {}))) for n in ranked)
     missed = tuple(filter(None, (_missed(facts, text) for text in wanted)))
     made = Diagnosis(candidates, versions, unread, answer, missed, ())
-    return made._replace(nearest=_nearest(facts, made, causes, day)) if made.about_versions else made
+    if not made.about_versions:
+        return made
+    asked = {re.split(r"[=<>!~]", word)[0] for word in causes[made.candidates[0].id]["ask"]}
+    place = [
+        (r.product, r.version) for r in versions if facts.products[r.product].role == "dimension" and r.product != "device"
+    ]
+    devices = [read.version for read in versions if read.product == "device"]
+    instead = instead_of(facts, asked | {read.product for read in versions}, place, devices, day)
+    return made._replace(nearest=_nearest(facts, made, causes, day), instead=instead)
 
 
 def _candidate(record: dict[str, Any], weight: int, hits: list[Hit], cited: list[tuple[str, str | None]]) -> Candidate:

@@ -24,6 +24,7 @@ from compatkb.inspecting import (
 )
 from compatkb.machine import Machine
 from compatkb.records import UNKNOWN, Request
+from compatkb.replacing import Instead, instead_of
 from compatkb.snapshot.read import Snapshot
 
 _WORKS = ("works", "works-with-warnings", "likely")
@@ -49,6 +50,7 @@ class Examination(NamedTuple):
     answer: Answer | None  # to what is installed
     best: Near | None  # the stack to go to; where the machine works, the one that it has
     steps: tuple[Step, ...]
+    instead: Instead | None = None  # what takes the place of installed products that have ended
 
     @property
     def verdict(self) -> str:
@@ -86,7 +88,10 @@ def examine(facts: Snapshot, machine: Machine, day: date) -> Examination:
     remarks += _answer_remarks(facts, answer, held, seen)
     there = answer is not None and answer.verdict in _WORKS and all(item.known or not item.main for item in held)
     steps = _steps(facts, held, best.stack) if best and not there else ()
-    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps)
+    hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
+    products = [item.product for item in held if item.main]
+    instead = instead_of(facts, products, _options(facts, machine, system) + hardware, device_of(facts, held, seen), day)
+    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, instead)
 
 
 def _options(facts: Snapshot, machine: Machine, system: str | None) -> list[tuple[str, str]]:
@@ -224,13 +229,13 @@ def _steps(facts: Snapshot, held: tuple[Held, ...], stack: Stack) -> tuple[Step,
     before: dict[str, str] = {}
     for item in held:
         before.setdefault(item.product, item.installed.version or "?")
-    after = {e.product: e for e in stack.packages if e.distribution and facts.products[e.product].role != "leaf"}
+    after = {e.product: e for e in stack.packages if e.distribution}
     found = []
     for product in facts.products:
         old, new = before.get(product), after.get(product)
         role = facts.products[product].role
-        if role not in ("package", "companion") or (old is None and new is None):
-            continue
+        if (old is None and new is None) or (role == "leaf" and (old is None or new is None)):
+            continue  # run-time packages come and go with those that require them
         name = (new.distribution if new else None) or facts.products[product].distribution or product
         if new is None or old != new.version:
             found.append(Step(name, old, new.version if new else None))

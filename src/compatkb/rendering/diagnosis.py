@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.diagnosing import Candidate, Diagnosis, Wanted
 from compatkb.rendering import sentences
 from compatkb.rendering.payload import SCHEMA, request_payload, source_payload
-from compatkb.rendering.stacks import stack_brief, stack_lines, wrapped
+from compatkb.rendering.stacks import instead_lines, instead_payload, stack_brief, stack_lines, wrapped
 from compatkb.snapshot.read import Snapshot
 
 _SHOWN = 3
@@ -41,6 +41,7 @@ def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date) -> str:
     for near in made.nearest:
         given = f", giving up {', '.join(near.relaxed)}" if near.relaxed else ""
         lines += [f"{_SIDES[near.where].capitalize()}{given}:", *(f"  {line}" for line in stack_lines(facts, near.stack)), ""]
+    lines += instead_lines(facts, made.instead)
     if made.candidates and not made.about_versions:
         lines += ["Probably not a version problem: other versions alone would hardly mend it.", ""]
     lines.append(f"(as of {day}, data of {facts.meta['data_date']})")
@@ -86,6 +87,7 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
             {"relaxed": list(near.relaxed), "where": near.where, "stack": stack_brief(facts, near.stack, _request(made, day))}
             for near in made.nearest
         ],
+        "instead": instead_payload(facts, made.instead, _request(made, day)),
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 

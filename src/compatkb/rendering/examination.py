@@ -8,9 +8,10 @@ from typing import Any
 from compatkb.examining import Examination
 from compatkb.findings import Severity
 from compatkb.inspecting import Remark, Seen
+from compatkb.reading import guide
 from compatkb.rendering import commands, sentences
 from compatkb.rendering.payload import SCHEMA, request_payload, source_payload
-from compatkb.rendering.stacks import stack_brief, stack_lines, wrapped
+from compatkb.rendering.stacks import instead_lines, instead_payload, stack_brief, stack_lines, wrapped
 from compatkb.rendering.text import VERDICTS
 from compatkb.snapshot.read import Snapshot
 
@@ -32,6 +33,7 @@ def examination_text(facts: Snapshot, made: Examination, day: date) -> str:
     if rest:
         lines += wrapped("  and ", ", ".join(f"{item.installed.name} {item.installed.version}" for item in rest))
     lines += _graphics(made)
+    lines += _environment(facts, made)
     lines += ["", f"Verdict: {_verdict(made)}"]
     answer = made.answer
     if answer and made.verdict == "does-not-work":
@@ -84,6 +86,7 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
         "steps": [step._asdict() for step in made.steps],
         "commands": _commands(facts, made),
         "stack": stack_brief(facts, made.best.stack, _request(made, day)) if made.best else None,
+        "instead": instead_payload(facts, made.instead, _request(made, day)),
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
@@ -129,6 +132,17 @@ def _graphics(made: Examination) -> list[str]:
     return lines
 
 
+def _environment(facts: Snapshot, made: Examination) -> list[str]:
+    """Return the run-time libraries that were found, with their generation, and the variables that are set."""
+    known = {record["library"]: record["version"] for record in guide(facts, "generation")}
+    lines = []
+    for path in made.machine.libraries:
+        generation = known.get(path.replace("\\", "/").rpartition("/")[2])
+        lines += wrapped("  ", f"{path}" + (f" (oneAPI {generation})" if generation else ""))
+    lines += [line for name, value in made.machine.variables for line in wrapped("  ", f"{name}={value}")]
+    return ["", "Run time:", *lines] if lines else []
+
+
 def _remark(remark: Remark) -> list[str]:
     word = "error" if remark.level is Severity.ERROR else "warning"
     lines = wrapped(f"{word} [{remark.rule}]: ", remark.message)
@@ -140,8 +154,11 @@ def _remark(remark: Remark) -> list[str]:
 def _way(facts: Snapshot, made: Examination) -> list[str]:
     if made.best is None:
         return ["", "No stack is known to work on this machine.", ""]
+    instead = instead_lines(facts, made.instead)
     if made.best.where == "same" and made.verdict != "unknown":
-        return ["", "It is this stack:", *(f"  {line}" for line in stack_lines(facts, made.best.stack)), ""]
+        said = [w for w in made.best.stack.warnings if w.kind != "known-issue"]
+        lines = [line for w in said for line in wrapped(f"warning ({w.kind}): ", sentences.warning(w), "  ")]
+        return [*lines, "  Nothing has to change.", "", *instead]
     given = f", giving up {', '.join(made.best.relaxed)}" if made.best.relaxed else ""
     lines = ["", f"The way to the nearest stack that works{given}:"]
     for step in made.steps:
@@ -149,7 +166,7 @@ def _way(facts: Snapshot, made: Examination) -> list[str]:
         lines += [f"  + {step.distribution} {step.after}"] if step.after else []
     stack = stack_lines(facts, made.best.stack)
     lines += [f"  {line}" for line in stack if not line.startswith("$ ")]
-    return [*lines, *(f"  $ {command}" for command in _commands(facts, made)), ""]
+    return [*lines, *(f"  $ {command}" for command in _commands(facts, made)), "", *instead]
 
 
 def _commands(facts: Snapshot, made: Examination) -> list[str]:

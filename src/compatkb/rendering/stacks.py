@@ -7,6 +7,7 @@ from compatkb.engine.stacks import Stack
 from compatkb.records import Request
 from compatkb.rendering import commands, sentences
 from compatkb.rendering.payload import stack_payload
+from compatkb.replacing import Instead
 from compatkb.snapshot.read import Snapshot
 
 WIDTH = 100
@@ -37,6 +38,19 @@ def stack_brief(facts: Snapshot, stack: Stack, request: Request) -> dict[str, An
     """Return a stack for programs, in the fields that `resolve` has, without those that take many lookups."""
     content = stack_payload(facts, stack, request)
     return {name: content[name] for name in FIELDS}
+
+
+def instead_lines(facts: Snapshot, instead: Instead | None) -> list[str]:
+    """Return what takes the place of ended products, if anything."""
+    if instead is None:
+        return []
+    head = f"In place of {' and '.join(instead.ended)}, which {'have' if len(instead.ended) > 1 else 'has'} ended:"
+    return [*wrapped("", head), *(f"  {line}" for line in stack_lines(facts, instead.stack)), ""]
+
+
+def instead_payload(facts: Snapshot, instead: Instead | None, request: Request) -> dict[str, Any] | None:
+    """Return what takes the place of ended products, for programs."""
+    return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}
 
 
 def wrapped(head: str, text: str, indent: str = "") -> list[str]:
