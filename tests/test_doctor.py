@@ -274,6 +274,18 @@ def test_build_for_the_wrong_device(facts: Snapshot) -> None:
     assert made.verdict in WORKS
 
 
+@pytest.mark.parametrize("graphics", [(), ("4680",), ("7d67",)])
+def test_build_for_graphics_that_no_table_names(facts: Snapshot, graphics: tuple[str, ...]) -> None:
+    """An XPU build is not said to work beside an old UHD, or without a GPU; where nobody looked, the packages decide."""
+    seen = tuple(Graphics(str(n), "8086", device, "i915") for n, device in enumerate(graphics))
+    packages = (Installed("torch", "2.8.0+xpu"), Installed("torchvision", "0.23.0+xpu"))
+    machine = Machine("t", "3.12", "linux", arch="x86_64", packages=packages, graphics=seen)
+    made = examine(facts, machine, DAY)
+    assert made.verdict == "unknown"
+    assert "no-graphics-for-build" in rules_of(made)
+    assert examine(facts, machine._replace(graphics=None), DAY).verdict in WORKS
+
+
 def test_driver_series_and_parts(facts: Snapshot, tmp_path: Path) -> None:
     """The series of the driver is read from package versions; a part that is missing is named."""
     status = tmp_path / "var/lib/dpkg/status"
@@ -290,6 +302,17 @@ def test_driver_series_and_parts(facts: Snapshot, tmp_path: Path) -> None:
     made = examine(facts, Machine("t", "3.10", "linux", graphics=graphics, drivers=drivers), DAY)
     assert made.driver == "803"
     assert "driver-part-missing" in rules_of(made)
+
+
+def test_driver_that_no_list_names(facts: Snapshot) -> None:
+    """Lists of tested drivers deny nothing, but that they name others is said."""
+    packages = (Installed("torch", "2.1.0.post0+cxx11.abi"), Installed(IPEX[0], "2.1.20+xpu"))
+    machine = Machine("t", "3.10", "linux", arch="x86_64", packages=packages)
+    for series, said in (("647", True), ("803", False)):
+        drivers = (("intel-opencl-icd", f"23.43.27642.40-{series}~22.04"),)
+        made = examine(facts, machine._replace(drivers=drivers), DAY)
+        assert ("driver-not-named" in rules_of(made)) is said
+        assert made.verdict in WORKS
 
 
 def test_device_files(facts: Snapshot, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from compatkb.inspecting import (
     hardware_of,
     held_of,
     library_remarks,
+    needs_graphics,
     package_remarks,
     seen_as,
     system_of,
@@ -28,6 +29,7 @@ from compatkb.replacing import Instead, instead_of
 from compatkb.snapshot.read import Snapshot
 
 _WORKS = ("works", "works-with-warnings", "likely")
+DRIVER = "gpu-driver"
 
 
 class Step(NamedTuple):
@@ -50,6 +52,7 @@ class Examination(NamedTuple):
     answer: Answer | None  # to what is installed
     best: Near | None  # the stack to go to; where the machine works, the one that it has
     steps: tuple[Step, ...]
+    unserved: bool = False  # what is installed is built for a GPU, and none that the makers name for it is here
     instead: Instead | None = None  # what takes the place of installed products that have ended
 
     @property
@@ -60,7 +63,7 @@ class Examination(NamedTuple):
         """
         if self.answer is None:
             return "unknown" if self.doubtful else "nothing-installed"
-        if not self.doubtful:
+        if not self.doubtful and not (self.unserved and self.answer.verdict in _WORKS):
             return self.answer.verdict
         denied = self.answer.verdict == "does-not-work" and all(c.blocker[0] == "claim" for c in self.answer.causes)
         return "does-not-work" if denied and self.answer.causes else "unknown"
@@ -85,13 +88,16 @@ def examine(facts: Snapshot, machine: Machine, day: date) -> Examination:
     remarks = [*package_remarks(held), *graphics_remarks(facts, machine, seen), *library_remarks(facts, machine)]
     answer = _judge(facts, machine, held, seen, system, driver, day)
     best = _best(facts, machine, held, seen, system, day, answer)
-    remarks += _answer_remarks(facts, answer, held, seen)
-    there = answer is not None and answer.verdict in _WORKS and all(item.known or not item.main for item in held)
+    devices = device_of(facts, held, seen)
+    unserved = bool(answer) and _is_unserved(facts, machine, devices, seen)
+    remarks += _answer_remarks(facts, answer, devices, seen, unserved=unserved)
+    remarks += _driver_remarks(best, driver)
+    there = best is not None and best.where == "same" and all(item.known or not item.main for item in held)
     steps = _steps(facts, held, best.stack) if best and not there else ()
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
     products = [item.product for item in held if item.main]
-    instead = instead_of(facts, products, _options(facts, machine, system) + hardware, device_of(facts, held, seen), day)
-    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, instead)
+    instead = instead_of(facts, products, _options(facts, machine, system) + hardware, devices, day)
+    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead)
 
 
 def _options(facts: Snapshot, machine: Machine, system: str | None) -> list[tuple[str, str]]:
@@ -140,34 +146,27 @@ def _judge(
     driver: str | None,
     day: date,
 ) -> Answer | None:
-    """Return the answer to what is installed: with all that is pinned where that works, else to ever less of the machine."""
+    """Return the answer to what is installed on this machine; of the run-time packages only those that deny stay in it."""
     packages = _pins(facts, held, leaves=False)
     if not packages:
         return None
     devices = device_of(facts, held, seen)
     place = _options(facts, machine, system)
     hardware = hardware_of(facts, seen)
-    gpu: list[tuple[str, str]] = []
     if len(hardware) == 1 and devices and _reaches(facts, hardware[0], devices[0]):
-        gpu.append(("hardware", hardware[0]))
-        if driver and _known_version(facts, "gpu-driver", driver):
-            gpu.append(("gpu-driver", driver))
+        place.append(("hardware", hardware[0]))
+        if driver and _known_version(facts, DRIVER, driver):
+            with_driver = _request(facts, [*packages, *place, (DRIVER, driver)], devices, day)
+            if with_driver and not best_stacks(facts, with_driver):
+                return resolve(facts, with_driver)  # denied; that no list names a driver says nothing
     leaves = [pin for pin in _pins(facts, held, leaves=True) if pin not in packages]
-    last: Request | None = None
-    for options in (packages + leaves + place + gpu, packages + leaves + place):
-        request = _request(facts, options, devices, day)
-        if request is None:
-            continue
-        last = request
-        stacks = best_stacks(facts, request)
-        if stacks and stacks[0].level < UNKNOWN:
-            return Answer(request, stacks[0].verdict, stacks, (), ())
+    request = _request(facts, packages + leaves + place, devices, day)
+    stacks = best_stacks(facts, request) if request else ()
+    if request and stacks and stacks[0].level < UNKNOWN:
+        return Answer(request, stacks[0].verdict, stacks, (), ())
     culprits = [pin for pin in leaves if _alone_denied(facts, packages + place, pin, devices, day)]
-    for options in (packages + culprits + place, packages + place):
-        request = _request(facts, options, devices, day)
-        if request is not None:
-            return resolve(facts, request)
-    return resolve(facts, last) if last else None
+    request = _request(facts, packages + culprits + place, devices, day)
+    return resolve(facts, request) if request else None
 
 
 def _alone_denied(
@@ -196,12 +195,15 @@ def _best(
     answer: Answer | None,
 ) -> Near | None:
     """Return the stack to go to: the one that is there where it works, else the nearest, else the best for the machine."""
-    if answer and answer.stacks and answer.verdict in _WORKS:
+    unserved = _is_unserved(facts, machine, device_of(facts, held, seen), seen)
+    if answer and answer.stacks and answer.verdict in _WORKS and not unserved:
         return Near((), "same", answer.stacks[0])
-    for near in answer.nearest if answer else ():
+    for near in answer.nearest if answer and not unserved else ():
         if near.stack.verdict in _WORKS:
             return near
     devices = device_of(facts, held, seen)
+    if unserved or (not devices and machine.graphics is not None):
+        devices = tuple(dict.fromkeys(d for r in facts.routes for d in sorted(r.devices) if not needs_graphics(facts, d)))
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1] if devices and _reaches(facts, name, devices[0])]
     words = tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     place = _options(facts, machine, system)
@@ -213,15 +215,36 @@ def _best(
     return None
 
 
-def _answer_remarks(facts: Snapshot, answer: Answer | None, held: tuple[Held, ...], seen: tuple[Seen, ...]) -> list[Remark]:
+def _is_unserved(facts: Snapshot, machine: Machine, devices: tuple[str, ...], seen: tuple[Seen, ...]) -> bool:
+    """Return whether what is installed is built for graphics, and somebody looked, and none that fit are there."""
+    hidden = "microsoft" in (machine.kernel or "").lower()  # WSL shows no graphics on its bus
+    if machine.graphics is None or hidden or not devices or not needs_graphics(facts, devices[0]):
+        return False
+    return not any(_reaches(facts, name, devices[0]) for name in hardware_of(facts, seen))
+
+
+def _answer_remarks(
+    facts: Snapshot, answer: Answer | None, devices: tuple[str, ...], seen: tuple[Seen, ...], *, unserved: bool
+) -> list[Remark]:
     hardware = hardware_of(facts, seen)
-    served = device_of(facts, held, seen)
-    if answer and hardware and served and not any(_reaches(facts, name, served[0]) for name in hardware):
-        message = f"a GPU for which there is XPU support is here, but what is installed is built for {served[0]}"
+    if unserved:
+        message = f"what is installed is built for {devices[0]}, and no GPU that the makers name for it is here"
+        return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the builds for the processor")]
+    if answer and hardware and devices and not any(_reaches(facts, name, devices[0]) for name in hardware):
+        message = f"a GPU for which there is XPU support is here, but what is installed is built for {devices[0]}"
         return [
             Remark("build-for-another-device", Severity.WARNING, message, "install the builds for the GPU, as shown below")
         ]
     return []
+
+
+def _driver_remarks(best: Near | None, driver: str | None) -> list[Remark]:
+    """Return that no list names the driver with the stack, where lists name others."""
+    named = best.stack.known.get(DRIVER, ()) if best else ()
+    if not driver or not named or driver in {value.partition(".")[0] for value in named}:
+        return []
+    message = f"GPU driver {driver}: lists name {', '.join(named)} with this stack; no list names yours, which denies nothing"
+    return [Remark("driver-not-named", Severity.WARNING, message)]
 
 
 def _steps(facts: Snapshot, held: tuple[Held, ...], stack: Stack) -> tuple[Step, ...]:

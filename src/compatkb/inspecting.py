@@ -225,6 +225,13 @@ def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
     return found
 
 
+def needs_graphics(facts: Snapshot, device: str) -> bool:
+    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
+    named = {record["hardware"] for record in guide(facts, "graphics")} - {None}
+    rows = facts.rows("select version, devices from release where product = 'hardware'")
+    return any(row["version"] in named and str(row["devices"]).split()[:1] == [device] for row in rows)
+
+
 def hardware_of(facts: Snapshot, seen: tuple[Seen, ...]) -> tuple[str, ...]:
     """Return the hardware among what was seen that the makers name for a device."""
     return tuple(dict.fromkeys(item.hardware for item in seen if item.hardware and serves(facts, item.hardware)))
