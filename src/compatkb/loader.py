@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -17,15 +17,18 @@ from compatkb.models import (
     FeatureFile,
     ImageFile,
     IndexFile,
+    MachineFile,
     Observation,
     ProductFile,
     Record,
     RouteFile,
+    SymptomFile,
     TimelineFile,
 )
 from compatkb.places import Places
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
+SYMPTOMS, MACHINE = "symptoms.toml", "machine.toml"
 FOLDERS: dict[str, type[Record]] = {
     "products": ProductFile,
     "images": ImageFile,
@@ -37,6 +40,8 @@ SINGLE: dict[str, type[Record]] = {
     ROUTES: RouteFile,
     TIMELINE: TimelineFile,
     EXCEPTIONS: ExceptionFile,
+    SYMPTOMS: SymptomFile,
+    MACHINE: MachineFile,
 }
 NEEDED = (CHANNELS, ROUTES)
 LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
@@ -56,6 +61,8 @@ class Files:
     evidence: tuple[Observation, ...]
     timeline: TimelineFile | None = None
     features: tuple[FeatureFile, ...] = ()
+    symptoms: SymptomFile | None = None
+    machine: MachineFile | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +137,6 @@ def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] 
     records = [document.record for document in documents]
     (channels,) = (record for record in records if isinstance(record, ChannelFile))
     (routes,) = (record for record in records if isinstance(record, RouteFile))
-    timelines = [record for record in records if isinstance(record, TimelineFile)]
     return Files(
         tuple(record for record in records if isinstance(record, ProductFile)),
         tuple(record for record in records if isinstance(record, ImageFile)),
@@ -138,9 +144,18 @@ def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] 
         channels,
         routes,
         evidence,
-        timelines[0] if timelines else None,
+        _only(records, TimelineFile),
         tuple(record for record in records if isinstance(record, FeatureFile)),
+        _only(records, SymptomFile),
+        _only(records, MachineFile),
     )
+
+
+_File = TypeVar("_File", bound=Record)
+
+
+def _only(records: list[Record], model: type[_File]) -> _File | None:
+    return next((record for record in records if isinstance(record, model)), None)
 
 
 def model_of(path: str) -> type[Record]:

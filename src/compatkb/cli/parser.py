@@ -200,6 +200,37 @@ def _changes(commands: Commands) -> None:
     add_common(command, ("text", "json", "markdown"))
 
 
+def _diagnose(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.helping import diagnose
+
+        return diagnose(arguments)
+
+    command = add_command(commands, "diagnose", "name what may be behind an error that a program printed", run)
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the printed text; - (default) reads the input")
+    add_common(command)
+
+
+def _doctor(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.helping import doctor
+
+        return doctor(arguments)
+
+    command = add_command(
+        commands, "doctor", "say what of this machine works, what does not, and the way to the nearest working stack", run
+    )
+    command.add_argument(
+        "file",
+        nargs="?",
+        metavar="REPORT",
+        help="judge the JSON of `pip inspect` or the output of a collect_env script; - reads it",
+    )
+    command.add_argument("--python", metavar="PATH", help="the interpreter to look at; the one that runs this unless given")
+    command.add_argument("--sysfs", metavar="ROOT", help="read the graphics from this copy of /sys")
+    add_common(command)
+
+
 def _upkeep(name: str, commands: Any) -> None:
     """Add a command that keeps the data; answering loads none of them."""
     from compatkb.cli import upkeep
@@ -222,6 +253,8 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "docs": partial(_upkeep, "docs"),
     "search": _search,
     "changes": _changes,
+    "diagnose": _diagnose,
+    "doctor": _doctor,
     "build": partial(_upkeep, "build"),
     "export": partial(_upkeep, "export"),
     "schema": partial(_upkeep, "schema"),

@@ -11,10 +11,12 @@ from compatkb.models import (
     FeatureFile,
     ImageFile,
     IndexFile,
+    MachineFile,
     Observation,
     ProductFile,
     Record,
     RouteFile,
+    SymptomFile,
     TimelineFile,
 )
 from compatkb.models.proofs import ProofFile
@@ -28,6 +30,8 @@ _MODELS: dict[str, type[Record]] = {
     "routes": RouteFile,
     "timeline": TimelineFile,
     "exceptions": ExceptionFile,
+    "symptoms": SymptomFile,
+    "machine": MachineFile,
     "proofs": ProofFile,
     "observation": Observation,
 }

@@ -26,12 +26,15 @@ from compatkb.models import (
     ReplacedBy,
     Repository,
     Route,
+    SymptomFile,
     Tag,
     TimelineFile,
     Wheels,
     When,
 )
 from compatkb.models.feature import Brought
+from compatkb.models.machine import Generation, Graphics
+from compatkb.models.symptom import Says, Trouble
 from compatkb.places import Where
 from compatkb.versions import admits
 
@@ -48,6 +51,8 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (Complete, "channel"): CHANNEL,
     (Complete, "device"): "device",
     (Feature, "product"): PRODUCT,
+    (Generation, "product"): PRODUCT,
+    (Graphics, "hardware"): "hardware",
     (Install, "steps"): PRODUCT,
     (Release, "devices"): "device",
     (ReplacedBy, "device"): "device",
@@ -56,7 +61,9 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (Route, "provider"): PRODUCT,
     (Route, "with_"): PRODUCT,
     (Route, "without"): PRODUCT,
+    (Says, "product"): PRODUCT,
     (Tag, "device"): "device",
+    (Trouble, "device"): "device",
     (Wheels, "arch"): "arch",
     (Wheels, "os"): "os",
     (Wheels, "python"): "python",
@@ -90,6 +97,9 @@ def check(subject: Subject) -> Iterator[Finding]:
                 product, _ = split_term(term)
                 if (PRODUCT, product) not in known:
                     yield subject.finding(NAME, LEVEL, document, where, f"{product} is no product")
+        if isinstance(document.record, SymptomFile):
+            for product in sorted(document.record.products - set(subject.by_id)):
+                yield subject.finding(NAME, LEVEL, document, (), f"{product} is no product, yet patterns or requests name it")
         for where, message in (*_inside(document.record), *_disputes(document.record)):
             yield subject.finding(NAME, LEVEL, document, where, message)
     for seen in subject.seen:
@@ -174,6 +184,10 @@ def _inside(file: Record) -> Iterator[tuple[Where, str]]:
         yield from _product(file)
     elif isinstance(file, ImageFile):
         yield from _tags(file)
+    elif isinstance(file, SymptomFile):
+        for kind, records in (("cause", file.cause), ("symptom", file.symptom)):
+            ids = [record.id for record in records]
+            yield from (((kind, n, "id"), f"{name} is there twice") for n, name in enumerate(ids) if name in ids[:n])
     elif isinstance(file, TimelineFile):
         vendors = {vendor.id for vendor in file.vendor}
         for number, event in enumerate(file.event):

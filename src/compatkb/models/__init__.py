@@ -7,6 +7,7 @@ from compatkb.models.exception import ExceptionFile, Exemption
 from compatkb.models.feature import Feature, FeatureFile, Statement, Status
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
+from compatkb.models.machine import MachineFile
 from compatkb.models.product import (
     Advisory,
     Build,
@@ -25,6 +26,7 @@ from compatkb.models.product import (
     Wheels,
     Yank,
 )
+from compatkb.models.symptom import SymptomFile
 from compatkb.models.timeline import Event, EventKind, TimelineFile, Vendor, last_day
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Kind",
     "Level",
     "Listing",
+    "MachineFile",
     "Moment",
     "Observation",
     "Outcome",
@@ -71,6 +74,7 @@ __all__ = [
     "Stage",
     "Statement",
     "Status",
+    "SymptomFile",
     "Tag",
     "TimelineFile",
     "Vendor",

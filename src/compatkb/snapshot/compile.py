@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release, Role
-from compatkb.snapshot import claims, disputes, elements, features, provenance, readings, tags, timeline
+from compatkb.snapshot import claims, disputes, elements, features, guides, provenance, readings, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -45,6 +45,7 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "content": tags.contents(knowledge),
                 "vendor": timeline.vendors(knowledge),
                 "event": timeline.events(knowledge),
+                "guide": guides.guides(knowledge),
                 "reading": readings.readings(knowledge),
                 "feature": features.features(knowledge),
                 "statement": features.statements(knowledge),

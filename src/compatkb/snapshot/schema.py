@@ -65,6 +65,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         "claim",
     ),
     "content": (_columns("product mask spec basis", "image"), None),
+    "guide": (_columns("kind id body", "position"), ("kind", "position")),
     "vendor": (_columns("id name", "position"), "id"),
     "event": (
         _columns(

@@ -38,6 +38,8 @@ _COMPILER = (
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
+_SINGLE = ("channels.toml", "routes.toml", "timeline.toml", "symptoms.toml", "machine.toml")
+
 
 def locate(directory: str | os.PathLike[str] | None = None) -> str:
     """Return the snapshot file for a data directory, or for our own data where none is named.
@@ -78,7 +80,7 @@ def cache_directory() -> str:
 
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [os.path.join(directory, name) for name in ("channels.toml", "routes.toml", "timeline.toml")]
+    found = [os.path.join(directory, name) for name in _SINGLE]
     for folder, ending in (
         ("products", ".toml"),
         ("images", ".toml"),

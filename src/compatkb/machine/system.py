@@ -1,0 +1,91 @@
+"""The operating system, its packages, and the variables and libraries that programs get; files are read, nothing is loaded."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+_MOST = 64_000_000  # bytes of a package list
+_SECONDS = 20
+_LIBRARY = re.compile(r"lib\w+\.so\.\d+")
+
+
+def read_system() -> tuple[str, str, str]:
+    """Return the family of the system, the kernel's release, and the architecture."""
+    family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
+    return family, platform.release(), architecture(platform.machine())
+
+
+def architecture(name: str) -> str:
+    """Return an architecture as the data name it."""
+    name = name.lower()
+    return {"amd64": "x86_64", "x64": "x86_64", "arm64": "aarch64"}.get(name, name)
+
+
+def read_release(root: Path) -> tuple[str, str] | None:
+    """Return ID and VERSION_ID of the distribution below a root folder."""
+    for name in ("etc/os-release", "usr/lib/os-release"):
+        try:
+            text = (root / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        values = dict(re.findall(r"^([A-Z_]+)=[\"']?([^\"'\n]*)[\"']?\s*$", text, re.MULTILINE))
+        return (values["ID"], values.get("VERSION_ID", "")) if values.get("ID") else None
+    return None
+
+
+def read_packages(root: Path, names: Iterable[str]) -> tuple[tuple[str, str], ...] | None:
+    """Return the packages of the system among `names` with their versions, sorted; None where no list can be read."""
+    wanted = set(names)
+    status = root / "var/lib/dpkg/status"
+    if status.is_file():
+        return _debian(status, wanted)
+    if root == Path("/") and (rpm := shutil.which("rpm")):
+        return _rpm(rpm, wanted)
+    return None
+
+
+def _debian(status: Path, wanted: set[str]) -> tuple[tuple[str, str], ...] | None:
+    try:
+        with open(status, encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST)
+    except OSError:
+        return None
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(re.findall(r"^(Package|Status|Version): (.*)$", block, re.MULTILINE))
+        if fields.get("Package") in wanted and fields.get("Status", "").endswith(" installed") and "Version" in fields:
+            found.append((fields["Package"], fields["Version"]))
+    return tuple(sorted(found))
+
+
+def _rpm(rpm: str, wanted: set[str]) -> tuple[tuple[str, str], ...] | None:
+    line = [rpm, "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\n", *sorted(wanted)]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    rows = [row.split(" ") for row in done.stdout.splitlines()]
+    return tuple(sorted((row[0], row[1]) for row in rows if len(row) == 2 and row[0] in wanted))
+
+
+def read_variables(environment: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables among `names` that are set, in that order."""
+    return tuple((name, environment[name]) for name in names if environment.get(name))
+
+
+def read_libraries(folders: Iterable[Path], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of libraries named `names` in folders, in their order."""
+    wanted = {re.sub(r"\.\d+$", "", name) for name in names}
+    found: dict[str, None] = {}
+    for folder in folders:
+        try:
+            entries = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        found.update((str(folder / e), None) for e in entries if _LIBRARY.fullmatch(e) and re.sub(r"\.\d+$", "", e) in wanted)
+    return tuple(found)

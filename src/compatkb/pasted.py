@@ -1,0 +1,148 @@
+"""Text that people paste: made plain, and searched for patterns in time that is linear in its length, whatever it holds."""
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+LIMIT = 16_000_000
+"""How many bytes count: of longer texts the first and the last half of that."""
+_WINDOW = 2_000  # how far a match reaches
+_TRIES = 200  # places at which one pattern is tried
+_GAP = 400
+_QUOTED = 200
+
+_SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
+_VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
+_REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_PLAIN = str.maketrans({
+    "\\": "/", "`": "'", "\u2018": "'", "\u2019": "'", "\u00b4": "'", '"': "'", "\u201c": "'", "\u201d": "'",
+    "\u00ae": "", "\u2122": "", "\t": " ", "\x00": "", "\u00a0": " ", "\r": "",
+})  # fmt: skip
+
+
+class Hit(NamedTuple):
+    """Where a pattern stands: the line, counted from 1, as it was pasted; what its slots hold, by name."""
+
+    line: int
+    text: str
+    slots: tuple[tuple[str, str], ...]
+
+
+def decode(content: bytes) -> str:
+    """Return bytes as text: UTF-8, or UTF-16 where a mark says so; what cannot be read is replaced."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    return content.decode("utf-8-sig", errors="replace")
+
+
+def shorten(content: bytes) -> tuple[bytes, int]:
+    """Return the bytes that count, and how many were left out between their halves."""
+    left = len(content) - LIMIT
+    if left <= 0:
+        return content, 0
+    return content[: LIMIT // 2] + b"\n" + content[-(LIMIT // 2) :], left
+
+
+def plain(text: str) -> str:
+    """Return text as patterns are compared with it: lower case, one kind of quote and slash, single blanks, same lines."""
+    text = _ESCAPES.sub("", text).translate(_PLAIN)
+    text = text.replace("%2B", "+").replace("%2b", "+").replace("(R)", "").replace("(TM)", "").lower()
+    return re.sub(" {2,}", " ", text)
+
+
+class Pasted:
+    """A pasted text, to be asked for patterns."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text, and its plain form."""
+        self._text = text
+        self.plain = plain(text)
+
+    @cached_property
+    def _ends(self) -> "array[int]":
+        return array("I", (found.start() for found in re.finditer("\n", self.plain)))
+
+    @cached_property
+    def _pasted_ends(self) -> "array[int]":
+        return array("I", (found.start() for found in re.finditer("\n", self._text)))
+
+    def line_at(self, position: int) -> tuple[int, str]:
+        """Return number and text of the line at a position of the plain text; a long line is cut."""
+        number = bisect_right(self._ends, position - 1)
+        ends = self._pasted_ends  # the plain text has the same lines
+        first = ends[number - 1] + 1 if number else 0
+        last = ends[number] if number < len(ends) else len(self._text)
+        text = self._text[first : min(last, first + _WINDOW)].strip()
+        return number + 1, text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+
+    def find(self, pattern: str) -> Hit | None:
+        """Return the first place of a pattern."""
+        return next(self.find_all(pattern), None)
+
+    def find_all(self, pattern: str) -> Iterator[Hit]:
+        """Yield the places of a pattern, at most one for each line, and of very many the first ones."""
+        segments = _segments(pattern)
+        literal = plain(_SLOT.split(pattern.split("*", maxsplit=1)[0])[0])
+        seen = 0
+        for at in self.places(literal):
+            slots = _match(self.plain[at : self._end(at)], segments)
+            if slots is not None:
+                number, text = self.line_at(at)
+                if number != seen:
+                    seen = number
+                    yield Hit(number, text, slots)
+
+    def places(self, literal: str) -> Iterator[int]:
+        """Yield the positions of a piece of plain text, of very many the first and the last."""
+        at, count = self.plain.find(literal), 0
+        while at >= 0 and count < _TRIES:
+            yield at
+            count += 1
+            at = self.plain.find(literal, at + len(literal))
+        if at >= 0:
+            last, count = self.plain.rfind(literal), 0
+            late = []
+            while last > at and count < _TRIES:
+                late.append(last)
+                count += 1
+                last = self.plain.rfind(literal, 0, last)
+            yield from reversed(late)
+
+    def _end(self, at: int) -> int:
+        end = self.plain.find("\n", at, at + _WINDOW)
+        return end if end >= 0 else min(at + _WINDOW, len(self.plain))
+
+
+class _Segment(NamedTuple):
+    names: tuple[str, ...]
+    form: re.Pattern[str]
+
+
+def _segments(pattern: str) -> tuple[_Segment, ...]:
+    """Return what stands between the gaps of a pattern, each in a form without unbounded repetition."""
+    found = []
+    for piece in pattern.split("*"):
+        parts = _SLOT.split(piece)
+        form = "".join(
+            re.escape(plain(part)) if n % 2 == 0 else _REQUIREMENT if part == "requirement" else _VERSION
+            for n, part in enumerate(parts)
+        )
+        found.append(_Segment(tuple(parts[1::2]), re.compile(form)))
+    return tuple(found)
+
+
+def _match(window: str, segments: tuple[_Segment, ...]) -> tuple[tuple[str, str], ...] | None:
+    """Match the first segment where the window begins, and each other one within the gap after the one before it."""
+    at = 0
+    slots: list[tuple[str, str]] = []
+    for number, segment in enumerate(segments):
+        found = segment.form.match(window, at) if number == 0 else segment.form.search(window, at, at + _GAP + _WINDOW // 2)
+        if found is None:
+            return None
+        at = found.end()
+        slots += ((name, value.rstrip(".-_+")) for name, value in zip(segment.names, found.groups(), strict=True))
+    return tuple(slots)

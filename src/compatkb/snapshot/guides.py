@@ -1,0 +1,32 @@
+"""Rows of the snapshot for those whose machine fails: causes, symptoms and readings, graphics, drivers, systems."""
+
+from collections.abc import Iterator
+
+from compatkb.knowledge import Knowledge
+from compatkb.models import Record, Source
+from compatkb.snapshot.cells import Row
+from compatkb.snapshot.citation import cite_text, cite_url, dumps
+
+
+def guides(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the records of symptoms.toml and machine.toml as JSON, in the order of the files, with their sources."""
+    for file in (knowledge.files.symptoms, knowledge.files.machine):
+        if file is None:
+            continue
+        for kind in type(file).model_fields:
+            if kind == "source":
+                continue
+            records: tuple[Record, ...] = getattr(file, kind)
+            for position, record in enumerate(records):
+                yield {
+                    "kind": kind,
+                    "position": position,
+                    "id": getattr(record, "id", None),
+                    "body": _body(record, file.source),
+                }
+
+
+def _body(record: Record, known: dict[str, Source]) -> str:
+    content = record.model_dump(mode="json")
+    cited = [known[name] for name in content["sources"] if name in known]
+    return dumps({**content, "sources": [[cite_text(source), cite_url(source)] for source in cited]})

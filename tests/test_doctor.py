@@ -1,0 +1,451 @@
+"""`compatkb doctor`: real environments with stand-in wheels that real pip installed, copies of sysfs, and reports."""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compatkb.errors import UsageError
+from compatkb.examining import Examination, examine
+from compatkb.inspecting import modules, seen_as
+from compatkb.machine import Graphics, Installed, Machine
+from compatkb.machine.graphics import read_graphics, read_nodes
+from compatkb.machine.interpreter import read_interpreter
+from compatkb.machine.reports import read_report
+from compatkb.machine.system import read_libraries, read_packages, read_release
+from compatkb.reading import guide
+from compatkb.snapshot.read import Snapshot
+
+DAY = date(2026, 11, 21)
+WORKS = ("works", "works-with-warnings", "likely")
+PAGE = (ROOT / "docs/doctor.md").read_text(encoding="utf-8")
+INTEL = [
+    ("0bd5", "max"), ("0bda", "max"), ("56c0", "flex"), ("56c1", "flex"), ("56a0", "arc-a"), ("5690", "arc-a"),
+    ("56a5", "arc-a"), ("e20b", "arc-b"), ("e20c", "arc-b"), ("e211", "arc-pro-b"), ("e212", "arc-pro-b"),
+    ("7d55", "meteor-lake-h"), ("64a0", "lunar-lake"), ("7d51", "arrow-lake-h"), ("b080", "panther-lake"),
+    ("4680", "uhd-igpu"), ("9a49", "uhd-igpu"), ("a780", "uhd-igpu"), ("3e92", "uhd-igpu"), ("46a6", "uhd-igpu"),
+    ("1916", "uhd-igpu"), ("4905", None), ("7d45", None), ("7d67", None), ("6420", None), ("56b1", None), ("fffe", None),
+]  # fmt: skip
+
+
+def wheel(folder: Path, name: str, version: str, module: str, *, written: str | None = None) -> None:
+    """Write a wheel that holds nothing but a package that says its version and fails when it is imported."""
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    files = {
+        f"{module}/__init__.py": "raise SystemExit('a package under test was imported')\n",
+        f"{module}/version.py": f"__version__ = '{written or version}'\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = []
+    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl", "w") as archive:
+        for path, text in files.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+            record.append(f"{path},sha256={digest},{len(text)}")
+            archive.writestr(path, text)
+        archive.writestr(f"{info}/RECORD", "\n".join([*record, f"{info}/RECORD,,", ""]))
+
+
+def environment(folder: Path, wheels: Sequence[tuple[str, str, str]]) -> str:
+    """Make an environment, install stand-ins with real pip, and return its interpreter."""
+    venv.create(folder / "venv", with_pip=False, symlinks=os.name != "nt")
+    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    (folder / "wheels").mkdir()
+    for name, version, module in wheels:
+        wheel(folder / "wheels", name, version, module)
+    if wheels:
+        pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "--python", str(python)]
+        options = ["install", "-q", "--no-index", "--no-deps", "--no-compile", "--find-links", str(folder / "wheels")]
+        subprocess.run([*pip, *options, *(f"{name}=={version}" for name, version, _ in wheels)], check=True)
+    return str(python)
+
+
+IPEX = ("intel-extension-for-pytorch", "intel_extension_for_pytorch")
+
+
+@pytest.fixture(scope="module")
+def matching(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter of an environment whose packages go together."""
+    wheels = [("torch", "2.8.0+xpu", "torch"), (IPEX[0], "2.8.10+xpu", IPEX[1]), ("numpy", "1.26.4", "numpy")]
+    return environment(tmp_path_factory.mktemp("matching"), wheels)
+
+
+@pytest.fixture(scope="module")
+def mismatched(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter of an environment whose IPEX is of another release than its torch."""
+    wheels = [("torch", "2.7.0+cpu", "torch"), (IPEX[0], "2.8.0", IPEX[1]), ("torchaudio", "2.8.0", "torchaudio")]
+    return environment(tmp_path_factory.mktemp("mismatched"), wheels)
+
+
+def sysfs(folder: Path, devices: Sequence[tuple[str, str, str | None]]) -> Path:
+    """Write a sysfs with a network card and these display devices: vendor, device and kernel driver."""
+    bus = folder / "bus/pci/devices"
+    made = [("8086", "15f3", "igc", "0x020000"), *((v, d, k, "0x030000") for v, d, k in devices)]
+    for number, (vendor, device, driver, kind) in enumerate(made):
+        slot = bus / f"0000:{number:02x}:00.0"
+        slot.mkdir(parents=True)
+        for name, value in (("vendor", f"0x{vendor}"), ("device", f"0x{device}"), ("class", kind)):
+            (slot / name).write_text(f"{value}\n", encoding="ascii")
+        if driver:
+            (folder / "bus/pci/drivers" / driver).mkdir(parents=True, exist_ok=True)
+            (slot / "driver").symlink_to(folder / "bus/pci/drivers" / driver)
+    return folder
+
+
+def of_json(run: Callable[..., Run], *words: str) -> tuple[int, dict[str, Any]]:
+    """Run doctor and return its exit code and its answer."""
+    done = run("doctor", *words, "--as-of", "2026-11-21", "--format", "json")
+    return done.code, json.loads(done.out)
+
+
+def test_matching_packages(run: Callable[..., Run], matching: str, tmp_path: Path) -> None:
+    """What goes together is said to, with its local labels, and nothing has to change; nothing was imported."""
+    code, answer = of_json(run, "--python", matching, "--sysfs", str(sysfs(tmp_path, [("8086", "e20b", "xe")])))
+    packages = {package["name"]: package["version"] for package in answer["packages"]}
+    assert packages["torch"] == "2.8.0+xpu"
+    assert packages[IPEX[0]] == "2.8.10+xpu"
+    assert answer["verdict"] in WORKS
+    assert answer["request"]["devices"] == ["xpu"]
+    assert (code, answer["steps"], answer["commands"]) == (0, [], [])
+
+
+def test_mismatched_packages(run: Callable[..., Run], mismatched: str) -> None:
+    """What does not go together is denied, with the reason, the changes, and commands for that very interpreter."""
+    code, answer = of_json(run, "--python", mismatched)
+    assert (code, answer["verdict"]) == (1, "does-not-work")
+    assert answer["reasons"]
+    assert answer["stack"]["verdict"] in WORKS
+    changed = {step["distribution"]: (step["before"], step["after"]) for step in answer["steps"]}
+    assert changed
+    for name, version in changed.values():
+        assert name != version
+    assert all(command.startswith(mismatched) for command in answer["commands"])
+    shown = run("doctor", "--python", mismatched).out
+    assert "Verdict: does not work" in shown
+    assert "The way to the nearest stack that works" in shown
+
+
+def test_the_way_works(facts: Snapshot, mismatched: str) -> None:
+    """After the changes that are proposed, the same machine is said to work."""
+    machine = read_interpreter(mismatched, modules(facts))._replace(release=("ubuntu", "22.04"))
+    made = examine(facts, machine, DAY)
+    assert made.best
+    mended = {item.name: item for item in machine.packages}
+    for step in made.steps:
+        mended.pop(step.distribution, None)
+        if step.after:
+            mended[step.distribution] = Installed(step.distribution, step.after)
+    numbers = made.best.stack.python
+    python = machine.python if machine.python in numbers else numbers[-1]
+    again = examine(facts, machine._replace(packages=tuple(mended.values()), python=python), DAY)
+    assert again.verdict in WORKS
+
+
+def test_nothing_installed(run: Callable[..., Run], tmp_path: Path) -> None:
+    """An empty environment is told what to install for its hardware."""
+    python = environment(tmp_path, [])
+    code, answer = of_json(run, "--python", python, "--sysfs", str(sysfs(tmp_path / "sys", [("8086", "56a0", "i915")])))
+    assert (code, answer["verdict"], answer["packages"]) == (1, "nothing-installed", [])
+    assert answer["stack"]["device"] == "xpu"
+    assert all(step["before"] is None for step in answer["steps"])
+
+
+def test_broken_environment(run: Callable[..., Run], tmp_path: Path) -> None:
+    """Metadata without package, package without metadata, metadata without version, and two versions of one are found."""
+    wheels = [("torch", "2.8.0+cpu", "torch"), ("torchvision", "0.23.0", "torchvision"), ("torchaudio", "2.8.0", "torchaudio")]
+    python = environment(tmp_path, wheels)
+    (site,) = (path.parent for path in (tmp_path / "venv").rglob("torch") if path.is_dir())
+    (site / "torch/version.py").write_text("__version__ = '2.7.1+xpu'\n", encoding="utf-8")
+    (site / "torchvision/__init__.py").unlink()
+    (site / "torchaudio-2.8.0.dist-info/METADATA").write_text("", encoding="utf-8")
+    (site / IPEX[1]).mkdir()
+    (site / IPEX[1] / "__init__.py").write_text("", encoding="utf-8")
+    code, answer = of_json(run, "--python", python)
+    rules = {remark["rule"] for remark in answer["remarks"]}
+    assert {"two-versions", "missing-package", "broken-metadata", "no-metadata"} <= rules
+    assert code == 1
+    assert answer["verdict"] not in WORKS
+
+
+def test_installed_twice(facts: Snapshot) -> None:
+    """Two versions of a distribution on one path are an error."""
+    packages = (Installed("torch", "2.8.0+cpu"), Installed("torch", "2.7.0+cpu"))
+    made = examine(facts, Machine("test", "3.12", "linux", packages=packages), DAY)
+    assert "installed-twice" in rules_of(made)
+    assert not made.healthy
+
+
+def rules_of(made: Examination) -> set[str]:
+    """Return the rules of the remarks."""
+    return {remark.rule for remark in made.remarks}
+
+
+def test_ended_packages_have_a_way_out(facts: Snapshot) -> None:
+    """Beside packages that have ended, the stack that does without them is shown; on a CPU nothing replaces them."""
+    for label, there in (("xpu", True), ("cpu", False)):
+        packages = (Installed("torch", f"2.8.0+{label}"), Installed(IPEX[0], "2.8.10+xpu" if there else "2.8.0"))
+        made = examine(facts, Machine("t", "3.12", "linux", arch="x86_64", packages=packages), DAY)
+        assert (made.instead is not None) is there
+        if made.instead:
+            assert made.instead.stack.device == "xpu"
+
+
+def test_unknown_build_never_works(facts: Snapshot) -> None:
+    """Beside a build that the data do not know, the rest is not said to work; what packages say can still deny."""
+    known = Installed("intel-extension-for-pytorch", "2.8.0")
+    for version, verdict in (
+        ("2.8.0+cu126", "unknown"),
+        ("2.8.0.dev20250501+xpu", "unknown"),
+        ("2.1.0+cu118", "does-not-work"),
+    ):
+        machine = Machine("test", "3.11", "linux", arch="x86_64", packages=(known, Installed("torch", version)))
+        assert examine(facts, machine, DAY).verdict == verdict, version
+
+
+def test_runtime_package_that_does_not_fit(facts: Snapshot) -> None:
+    """A run-time package such as numpy can be what denies, and is then named."""
+    packages = (
+        Installed("torch", "2.1.0+cpu"),
+        Installed("intel-extension-for-pytorch", "2.1.0"),
+        Installed("numpy", "2.1.2"),
+        Installed("setuptools", "69.5.1"),
+    )
+    made = examine(facts, Machine("test", "3.11", "linux", arch="x86_64", packages=packages), DAY)
+    assert made.verdict == "does-not-work"
+    assert made.answer
+    assert "numpy" in {pin.product for pin in made.answer.request.pins}
+    assert "setuptools" not in {pin.product for pin in made.answer.request.pins}
+
+
+@pytest.mark.parametrize(("device", "hardware"), INTEL)
+def test_intel_graphics(facts: Snapshot, tmp_path: Path, device: str, hardware: str | None) -> None:
+    """A GPU is told by its PCI id alone, and an integrated one is never taken for a card."""
+    found = read_graphics(sysfs(tmp_path, [("8086", device, "i915")]))
+    assert found == (Graphics("0000:01:00.0", "8086", device, "i915"),)
+    assert seen_as(facts, found[0]).hardware == hardware
+    made = examine(facts, Machine("test", "3.12", "linux", arch="x86_64", graphics=found), DAY)
+    named = hardware not in (None, "uhd-igpu")
+    assert ("unnamed-graphics" in rules_of(made)) is not named
+    assert made.best
+    assert made.best.stack.device == ("xpu" if named else "cpu")
+
+
+def test_every_family_is_covered(facts: Snapshot) -> None:
+    """The copies of sysfs above have a GPU of every hardware that the data tell by id, and no id is there twice."""
+    records = guide(facts, "graphics")
+    ids = [(record["vendor"], name) for record in records for name in record["ids"]]
+    assert len(ids) == len(set(ids))
+    assert {record["hardware"] for record in records} - {None} == {hardware for _, hardware in INTEL} - {None}
+    assert all(record["sources"] for record in records)
+
+
+def test_nvidia(facts: Snapshot, tmp_path: Path) -> None:
+    """Another vendor's GPU is named and otherwise left alone."""
+    found = read_graphics(sysfs(tmp_path, [("10de", "2684", "nvidia")]))
+    assert found
+    seen = seen_as(facts, found[0])
+    assert (seen.hardware, seen.name) == (None, "NVIDIA graphics")
+    made = examine(facts, Machine("test", "3.12", "linux", graphics=found), DAY)
+    assert not rules_of(made)
+
+
+def test_build_for_the_wrong_device(facts: Snapshot) -> None:
+    """A CPU build beside a GPU that has XPU support is remarked on."""
+    graphics = (Graphics("0", "8086", "e20b", "xe"),)
+    machine = Machine("t", "3.12", "linux", arch="x86_64", packages=(Installed("torch", "2.8.0+cpu"),), graphics=graphics)
+    made = examine(facts, machine, DAY)
+    assert "build-for-another-device" in rules_of(made)
+    assert made.verdict in WORKS
+
+
+@pytest.mark.parametrize("graphics", [(), ("4680",), ("7d67",)])
+def test_build_for_graphics_that_no_table_names(facts: Snapshot, graphics: tuple[str, ...]) -> None:
+    """An XPU build is not said to work beside an old UHD, or without a GPU; where nobody looked, the packages decide."""
+    seen = tuple(Graphics(str(n), "8086", device, "i915") for n, device in enumerate(graphics))
+    packages = (Installed("torch", "2.8.0+xpu"), Installed("torchvision", "0.23.0+xpu"))
+    machine = Machine("t", "3.12", "linux", arch="x86_64", packages=packages, graphics=seen)
+    made = examine(facts, machine, DAY)
+    assert made.verdict == "unknown"
+    assert "no-graphics-for-build" in rules_of(made)
+    assert examine(facts, machine._replace(graphics=None), DAY).verdict in WORKS
+
+
+def test_driver_series_and_parts(facts: Snapshot, tmp_path: Path) -> None:
+    """The series of the driver is read from package versions; a part that is missing is named."""
+    status = tmp_path / "var/lib/dpkg/status"
+    status.parent.mkdir(parents=True)
+    blocks = [
+        ("intel-opencl-icd", "install ok installed", "23.43.27642.40-803~22.04"),
+        ("libze1", "deinstall ok config-files", "1.14.0-744~22.04"),
+        ("bash", "install ok installed", "5.2"),
+    ]
+    status.write_text("\n".join(f"Package: {n}\nStatus: {s}\nVersion: {v}\n" for n, s, v in blocks), encoding="utf-8")
+    drivers = read_packages(tmp_path, {"intel-opencl-icd", "libze1"})
+    assert drivers == (("intel-opencl-icd", "23.43.27642.40-803~22.04"),)
+    graphics = (Graphics("0", "8086", "56c0", "i915"),)
+    made = examine(facts, Machine("t", "3.10", "linux", graphics=graphics, drivers=drivers), DAY)
+    assert made.driver == "803"
+    assert "driver-part-missing" in rules_of(made)
+
+
+def test_driver_that_no_list_names(facts: Snapshot) -> None:
+    """Lists of tested drivers deny nothing, but that they name others is said."""
+    packages = (Installed("torch", "2.1.0.post0+cxx11.abi"), Installed(IPEX[0], "2.1.20+xpu"))
+    machine = Machine("t", "3.10", "linux", arch="x86_64", packages=packages)
+    for series, said in (("647", True), ("803", False)):
+        drivers = (("intel-opencl-icd", f"23.43.27642.40-{series}~22.04"),)
+        made = examine(facts, machine._replace(drivers=drivers), DAY)
+        assert ("driver-not-named" in rules_of(made)) is said
+        assert made.verdict in WORKS
+
+
+def test_device_files(facts: Snapshot, tmp_path: Path) -> None:
+    """No render node, and one that this user may not open, are errors."""
+    graphics = (Graphics("0", "8086", "56a0", None),)
+    assert read_nodes(tmp_path / "nothing") is None
+    machine = Machine("t", "3.12", "linux", graphics=graphics, nodes=read_nodes(tmp_path))
+    assert {"no-render-node", "no-kernel-driver"} <= rules_of(examine(facts, machine, DAY))
+    (tmp_path / "renderD128").write_text("", encoding="ascii")
+    nodes = read_nodes(tmp_path)
+    assert nodes
+    assert nodes[0].usable
+    refused = machine._replace(nodes=(nodes[0]._replace(usable=False),))
+    assert "render-node-refused" in rules_of(examine(facts, refused, DAY))
+
+
+def test_libraries_and_variables(facts: Snapshot, tmp_path: Path) -> None:
+    """Run times of two generations on the way of programs, and variables that hide devices, are remarked on."""
+    for folder, name in (("oneapi", "libsycl.so.9"), ("venv", "libsycl.so.8")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text("", encoding="ascii")
+    names = [record["library"] for record in guide(facts, "generation")]
+    libraries = read_libraries([tmp_path / "oneapi", tmp_path / "gone", tmp_path / "venv"], names)
+    assert [Path(path).name for path in libraries] == ["libsycl.so.9", "libsycl.so.8"]
+    variables = (("ZE_AFFINITY_MASK", "0.0"),)
+    made = examine(facts, Machine("t", "3.12", "linux", libraries=libraries, variables=variables), DAY)
+    assert rules_of(made) == {"mixed-runtimes", "devices-hidden"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kernel", "system"),
+    [
+        ('ID=ubuntu\nVERSION_ID="22.04"\n', "5.15.0", "ubuntu22.04"),
+        ('ID="rhel"\nVERSION_ID="9.4"\n', "5.14.0", "rhel9.4"),
+        ('ID="rhel"\nVERSION_ID="9.9"\n', "5.14.0", "rhel9"),
+        ('ID="almalinux"\nVERSION_ID="9.4"\n', "5.14.0", "alma9"),
+        ('ID="sles"\nVERSION_ID="15.5"\n', "5.14.0", "sles15sp5"),
+        ('ID=ubuntu\nVERSION_ID="24.04"\n', "5.15.167.4-microsoft-standard-WSL2", "wsl2-ubuntu24.04"),
+        ("ID=arch\n", "6.9.1", "linux"),
+        ("", "6.9.1", "linux"),
+    ],
+)
+def test_distributions(facts: Snapshot, tmp_path: Path, text: str, kernel: str, system: str) -> None:
+    """A distribution is named as closely as the data know it, WSL by its kernel."""
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/os-release").write_text(text, encoding="utf-8")
+    machine = Machine("t", "3.12", "linux", read_release(tmp_path), kernel)
+    assert examine(facts, machine, DAY).system == system
+
+
+def test_pip_inspect(run: Callable[..., Run], mismatched: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `pip inspect` prints of an environment leads to the same verdict."""
+    line = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "--python", mismatched, "inspect"]
+    report = subprocess.run(line, capture_output=True, check=True).stdout
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(report), encoding="utf-8"))
+    code, answer = of_json(run, "-")
+    assert (code, answer["verdict"], answer["graphics"]) == (1, "does-not-work", None)
+
+
+COLLECTED = """Collecting environment information...
+PyTorch version: 2.8.0+xpu
+OS: Ubuntu 22.04.4 LTS (x86_64)
+Libc version: glibc-2.35
+Python version: 3.10.18 (main, Jun  4 2025, 04:05:45) [GCC 11.4.0] (64-bit runtime)
+Python platform: Linux-5.15.0-153-generic-x86_64-with-glibc2.35
+Intel GPU driver version:
+* libze1:\t1.21.9.0-1136~22.04
+* intel-opencl-icd:\t25.18.33578.15-1146~22.04
+Intel GPU models detected:
+* [0] _XpuDeviceProperties(name='Intel(R) Data Center GPU Max 1100', device_id=0xBDA, total_memory=49136MB)
+[pip3] numpy==1.26.4
+[pip3] torch==2.8.0+xpu
+[pip3] torchvision==0.21.0+xpu
+"""
+
+
+def test_collected_environment(facts: Snapshot, run: Callable[..., Run], tmp_path: Path) -> None:
+    """A paste of collect_env tells Python, system, glibc, packages, GPUs and driver packages."""
+    machine = read_report(facts, COLLECTED, "report")
+    assert (machine.python, machine.system, machine.release, machine.glibc) == ("3.10", "linux", ("ubuntu", "22.04"), "2.35")
+    assert machine.kernel == "5.15.0-153-generic"
+    assert machine.graphics == (Graphics("0", "8086", "0bda"),)
+    path = tmp_path / "env.txt"
+    path.write_text(COLLECTED, encoding="utf-8")
+    code, answer = of_json(run, str(path))
+    assert (code, answer["verdict"], answer["os"]) == (1, "does-not-work", "ubuntu22.04")
+    assert answer["graphics"][0]["hardware"] == "max"
+    assert answer["driver"] == "1146"
+    for field in {*answer, *answer["graphics"][0], *answer["packages"][0], *answer["remarks"][0], *answer["steps"][0]}:
+        assert f"`{field}`" in PAGE, field
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"installed": 3, "environment": {}}', "{" * 9999, "[1]", "hello", '{"installed": [{}]}']
+)
+def test_other_texts_are_refused(facts: Snapshot, text: str) -> None:
+    """What is no report is wrong usage, in one line."""
+    with pytest.raises(UsageError):
+        read_report(facts, text, "report")
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.text(st.sampled_from('{}[]":,installedenvironmentmetadata Pythonversion: 3.12\n*torch=2.8device_id=0x'), max_size=150)
+)
+def test_any_report_is_read_or_refused(facts: Snapshot, text: str) -> None:
+    """No report makes another error."""
+    with suppress(UsageError):
+        examine(facts, read_report(facts, text, "report"), DAY)
+
+
+def test_no_interpreter(run: Callable[..., Run], tmp_path: Path) -> None:
+    """A path that is no Python is unavailable; a report beside --python is wrong usage."""
+    done = run("doctor", "--python", str(tmp_path / "nothing"))
+    assert (done.code, done.err.count("\n")) == (5, 1)
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\necho no\n", encoding="ascii")
+    script.chmod(0o755)
+    assert run("doctor", "--python", str(script)).code == 5
+    assert run("doctor", "-", "--python", str(script)).code == 2
+
+
+def test_noise_before_the_answer(facts: Snapshot, matching: str, tmp_path: Path) -> None:
+    """What a start-up file of the environment prints does not spoil the answer."""
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho "hello {{"\nexec "{matching}" "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    assert "torch" in {item.name for item in read_interpreter(str(script), modules(facts)).packages}
+
+
+def test_rules_are_documented() -> None:
+    """docs/doctor.md names every rule."""
+    source = "".join((ROOT / f"src/compatkb/{name}.py").read_text(encoding="utf-8") for name in ("inspecting", "examining"))
+    rules = set(re.findall(r'Remark\("([a-z-]+)"', source))
+    assert len(rules) > 10
+    assert all(f"`{rule}`" in PAGE for rule in rules)
