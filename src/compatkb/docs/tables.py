@@ -5,20 +5,20 @@ from typing import Any
 
 from compatkb.docs.asking import YES_NO, Argument, Kind, Question
 from compatkb.records import Element
+from compatkb.rendering.blocks import Block, Paragraph, Table
 from compatkb.rendering.catalogue import parse_days
-from compatkb.rendering.markdown import table
-from compatkb.rendering.statistics import stats_markdown
+from compatkb.rendering.statistics import stats_blocks
 from compatkb.stats import statistics
 
 _MOST = 6
 """More versions than this in a cell are counted instead of named."""
 
 
-def _stats(asked: Question) -> str:
-    return stats_markdown(statistics(asked.facts, asked.day))
+def _stats(asked: Question) -> list[Block]:
+    return stats_blocks(statistics(asked.facts, asked.day))
 
 
-def _eol(asked: Question) -> str:
+def _eol(asked: Question) -> list[Block]:
     product = asked.product("product")
     within = asked.values["within"]
     limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
@@ -36,14 +36,14 @@ def _eol(asked: Question) -> str:
             continue
         groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(row["version"])
     if not groups:
-        return f"The data know of no end of life here, as of {asked.day}.\n"
+        return [Paragraph(f"The data know of no end of life here, as of {asked.day}.")]
     head = ("last supported day", *(() if product else ("product",)), "versions", "state")
     cells = []
     for (last, precision, name), versions in groups.items():
         shown = last if precision == "day" else f"{last} (known to the {precision})"
         state = "ended" if last < today else "supported"
         cells.append((shown, *(() if product else (asked.facts.products[name].name,)), _some(versions), state))
-    return table(head, cells) + _foot(asked)
+    return [Table(head, tuple(cells)), asked.foot]
 
 
 def _some(versions: list[str]) -> str:
@@ -52,7 +52,7 @@ def _some(versions: list[str]) -> str:
     return f"{', '.join(versions[: _MOST - 1])} and {len(versions) - _MOST + 1} more"
 
 
-def _versions(asked: Question) -> str:
+def _versions(asked: Question) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     devices = set(asked.words("device"))
@@ -71,9 +71,9 @@ def _versions(asked: Question) -> str:
         builds = (", ".join(_build(e) for e in mine if e.devices),) if has_builds else ()
         cells.append((row["version"], _released(row), *builds, _state(row, mine, asked.day)))
     if not cells:
-        return f"The data know of no release here, as of {asked.day}.\n"
+        return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     head = ("release", "released", *(("builds",) if has_builds else ()), "state")
-    return table(head, cells[:last]) + _foot(asked)
+    return [Table(head, tuple(cells[:last])), asked.foot]
 
 
 def _names(elements: tuple[Element, ...]) -> list[str]:
@@ -105,10 +105,6 @@ def _state(row: dict[str, Any], elements: list[Element], day: date) -> str:
     if row["eol"]:
         parts.append(f"{'ended' if row['eol'] < day.isoformat() else 'supported to'} {row['eol']}")
     return "; ".join(parts)
-
-
-def _foot(asked: Question) -> str:
-    return f"\nAs of {asked.day}, data of {asked.facts.meta['data_date']}.\n"
 
 
 TABLES = {
