@@ -13,7 +13,8 @@ from compatkb.rendering.payload import unsettled
 from compatkb.rendering.text import VERDICTS, answer_text
 from compatkb.snapshot.read import Snapshot
 
-_WITH = ("pip", "uv", "conda", "container", "requirements")
+_CONTAINER = "container"
+_WITH = ("pip", "uv", "conda", _CONTAINER, "requirements")
 _WORDS = Argument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
 
 
@@ -51,11 +52,11 @@ def _conda(asked: Question, stack: Stack) -> list[str]:
 def _container(asked: Question, stack: Stack) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
     found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
-    query = "select * from image where repository = ? and name = ? order by flavour is not 'base', option is not 'pip', id"
+    query = "select * from image where repository = ? and name = ?"
     rows = [row for name in found for row in asked.facts.rows(query, *name.split(":"))]
     if not rows:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
-    rows.sort(key=lambda row: (row["flavour"] != "base", row["option"] != "pip", len(row["name"])))
+    rows.sort(key=lambda row: (row["flavour"] != "base", row["option"] != "pip", row["same"] != row["id"], row["name"]))
     return [run_command(asked.facts, rows[0], rows[0]["name"])]
 
 
@@ -63,7 +64,7 @@ _COMMANDS: dict[str, Callable[[Question, Stack], list[str]]] = {
     "pip": lambda asked, stack: commands.pip_commands(asked.facts, stack),
     "uv": lambda asked, stack: commands.uv_commands(asked.facts, stack),
     "conda": _conda,
-    "container": _container,
+    _CONTAINER: _container,
 }
 _ENVIRONMENT = "stack"
 _WINDOWS = ("windows",)
@@ -75,6 +76,8 @@ def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> list[Block]:
     where = f"Python {pythons}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
     notes = [f"warning ({warned.kind}): {sentences.warning(warned)}" for warned in stack.warnings]
     notes += [f"open: {sentence}" for sentence in unsettled(facts, stack)]
+    if asked.values["with"] == _CONTAINER:
+        notes.append("what the image holds is what its build files declare; it was not pulled")
     holds = Paragraph(f"{VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
     return [holds, Bullets(tuple(notes))] if notes else [holds]
 

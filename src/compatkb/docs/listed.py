@@ -81,7 +81,8 @@ def cell_of(facts: Snapshot, row: Listed, column: Column, day: date) -> Inline:
     if column.shows == "built" and row.image and (built := built_of(row.image)) and (built["on"] or "") <= day.isoformat():
         return Span(_state(built["ref"]), built["url"], topic=column.name) if built["ref"] else Span(_UNKNOWN)
     if column.shows == "port":
-        return Span(_port(facts, row) or row.cells.get(column.name, ""), code=True)
+        port = row.cells.get(column.name, "") and (_port(facts, row) or row.cells[column.name])
+        return Span(port, code=bool(port))
     if column.product and row.image and (span := _version(facts, row, column, day)):
         return span
     return _as_listed(row, column)

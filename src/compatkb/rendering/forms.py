@@ -48,7 +48,8 @@ def _rst_span(span: Span) -> str:
         target = re.sub(r"[<>\s`\\]", lambda match: f"%{ord(match[0]):02X}", span.url)
         return f"`{_rst_escaped(text)} <{target.removesuffix('_') + '%5F' * target.endswith('_')}>`__"
     if span.code:
-        return f"``{text.replace('`', '')}``"
+        shown = text.replace("`", "").strip()
+        return f"``{shown}``" if shown else ""
     return _rst_escaped(text)
 
 

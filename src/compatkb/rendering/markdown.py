@@ -85,7 +85,8 @@ def _span(span: Span, links: Links) -> str:
 
 def _code(text: str) -> str:
     """Return a code span; what would end it or the cell is left out."""
-    return "`" + re.sub(r"[`|]", "", _printable(" ".join(text.split()))) + "`"
+    shown = re.sub(r"[`|]", "", _printable(" ".join(text.split())))
+    return f"`{shown}`" if shown else ""
 
 
 def _target(url: str) -> str:
