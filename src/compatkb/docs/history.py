@@ -7,7 +7,7 @@ from compatkb.docs.asking import Argument, Kind, Question
 from compatkb.errors import UsageError
 from compatkb.rendering import timeline as events
 from compatkb.rendering.blocks import Block, Bullets, Inline, Paragraph, Span, Table
-from compatkb.rendering.python_matrix import MEANINGS, NO, python_matrix
+from compatkb.rendering.python_matrix import INFERRED, MEANINGS, NO, YES, python_matrix
 
 
 def _timeline(asked: Question) -> list[Block]:
@@ -17,26 +17,29 @@ def _timeline(asked: Question) -> list[Block]:
     for kind in asked.words("what"):
         if kind not in events.KINDS:
             raise UsageError(f"what={kind}: it is one of {', '.join(events.KINDS)}")
-    found = events.select(asked.facts, asked.day, since, until, asked.words("vendor"), asked.words("what"))
+    vendors = asked.words("vendor")
+    found = events.select(asked.facts, asked.day, since, until, vendors, asked.words("what"))
     if not found:
         return [Paragraph(f"The data know of no event here, as of {asked.day}.")]
     rows = []
     for event in found:
         title = " ".join([event.title, *(f"({mark})" for mark in events.marks(event, asked.day))])
-        rows.append((events.date_text(event), asked.facts.vendors[event.vendor], event.kind, title, _numbered(event.sources)))
+        who = () if len(vendors) == 1 else (asked.facts.vendors[event.vendor],)
+        rows.append((events.date_text(event), *who, event.kind, title, _numbered(event.sources)))
     notes = tuple(
         f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
         for event in found
         for d in event.disputes
     )
     disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
-    return [Table(("date", "who", "kind", "event", "sources"), tuple(rows)), *disputed, asked.foot]
+    head = ("date", *(() if len(vendors) == 1 else ("who",)), "kind", "event", "sources")
+    return [Table(head, tuple(rows)), *disputed, asked.foot]
 
 
 def _numbered(sources: Any) -> Inline:
     pieces: list[str | Span] = []
     for number, (text, url) in enumerate(sources, 1):
-        pieces += [", ", Span(str(number), url) if url else text]
+        pieces += [", ", Span(str(number), url) if url else text.partition(": ")[0]]  # a file of an index has no page
     return tuple(pieces[1:])
 
 
@@ -47,6 +50,8 @@ def _wheels(asked: Question) -> list[Block]:
     if not made.rows:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     shown = made.rows[: asked.number("limit")]
+    kept = [n for n in range(len(made.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
+    shown = tuple(row._replace(cells=tuple(row.cells[n] for n in kept)) for row in shown)
     rows = tuple(
         (f"{row.release} (yanked)" if row.yanked else row.release, *("" if c.words == NO else c.words for c in row.cells))
         for row in shown
@@ -54,7 +59,8 @@ def _wheels(asked: Question) -> list[Block]:
     used = {name for row in shown for cell in row.cells for name in (cell.level, *(level for _, level in cell.devices))}
     words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in used and level != NO)
     empty = "; empty: there is none" if NO in used else ""
-    return [Table((product.name, *made.pythons), rows), Paragraph(f"{words}{empty}."), asked.foot]
+    head = (product.name, *(made.pythons[n] for n in kept))
+    return [Table(head, rows), Paragraph(f"{words}{empty}."), asked.foot]
 
 
 def _replacements(asked: Question) -> list[Block]:
@@ -64,7 +70,7 @@ def _replacements(asked: Question) -> list[Block]:
         instead = json.loads(row["replaced_by"])
         where = f" on {instead['device']}" if instead.get("device") else ""
         name = facts.products[instead["product"]].name
-        since = f"{name} {instead['version']}{where}"
+        since = f"{name} {instead['version'].removeprefix('>=')}{where}"
         rows.append((row["name"], name, since, "stated", _numbered(json.loads(row["replaced_sources"]))))
     for row in facts.rows("select * from feature where replaced_by is not null order by id"):
         instead = json.loads(row["replaced_by"])
@@ -90,11 +96,10 @@ def _since(asked: Question, feature: str) -> str:
                 oldest[key] = min(oldest.get(key, (elements[0].idx, name)), (elements[0].idx, name))
     if any(device for device, _ in oldest):  # what is said of no device adds nothing then
         oldest = {key: found for key, found in oldest.items() if key[0]}
-    words = [
-        f"{name}{f' on {device}' if device else ''}{f', {system}' if system else ''}"
-        for (device, system), (_, name) in sorted(oldest.items())
-    ]
-    return "; ".join(words)
+    places: dict[str, list[str]] = {}
+    for key, (_, name) in sorted(oldest.items(), key=lambda pair: (pair[1][0], pair[0])):
+        places.setdefault(name, []).append(" on ".join(word for word in key if word) or "everywhere")
+    return "; ".join(f"{name} ({', '.join(words)})" for name, words in places.items())
 
 
 HISTORY = {

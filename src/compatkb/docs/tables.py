@@ -10,6 +10,7 @@ from compatkb.rendering.catalogue import parse_days
 from compatkb.rendering.statistics import stats_blocks
 from compatkb.stats import statistics
 
+ONLY = "only"
 _MOST = 6
 """More versions than this in a cell are counted instead of named."""
 
@@ -24,17 +25,18 @@ def _eol(asked: Question) -> list[Block]:
     limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
     today = asked.day.isoformat()
     rows = asked.facts.rows(
-        "select product, version, eol, eol_precision, released from release where eol is not null and eol <= ? "
+        "select product, version, name, eol, eol_precision, released from release where eol is not null and eol <= ? "
         "order by eol desc, product, position",
         limit,
     )
+    hidden = {"yes": (), "no": (True,), ONLY: (False,)}[asked.values["ended"]]
     groups: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         ended = row["eol"] < today
         unborn = (row["released"] or "")[:10] > today
-        if unborn or (product and row["product"] != product.id) or (ended and not asked.is_on("ended")):
+        if unborn or (product and row["product"] != product.id) or ended in hidden:
             continue
-        groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(row["version"])
+        groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(_shown(asked, row))
     if not groups:
         return [Paragraph(f"The data know of no end of life here, as of {asked.day}.")]
     head = ("last supported day", *(() if product else ("product",)), "versions", "state")
@@ -44,6 +46,12 @@ def _eol(asked: Question) -> list[Block]:
         state = "ended" if last < today else "supported"
         cells.append((shown, *(() if product else (asked.facts.products[name].name,)), _some(versions), state))
     return [Table(head, tuple(cells)), asked.foot]
+
+
+def _shown(asked: Question, row: dict[str, Any]) -> str:
+    """Return a version as people know it: those of listed products have names."""
+    listed = asked.facts.products[row["product"]].scheme == "listed"
+    return row["name"] or row["version"] if listed else row["version"]
 
 
 def _some(versions: list[str]) -> str:
@@ -115,7 +123,7 @@ TABLES = {
         (
             Argument("product", "the product; every one unless given"),
             Argument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
-            Argument("ended", "whether what has ended is shown", "yes", choices=YES_NO),
+            Argument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
         ),
     ),
     "versions": Kind(
