@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from compatkb.asking import find_product, make_request
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UsageError
-from compatkb.records import Product
+from compatkb.records import Product, Request
 from compatkb.rendering.blocks import Block, Paragraph
 from compatkb.snapshot.read import Snapshot
 
@@ -61,7 +62,13 @@ class Question(NamedTuple):
         options = [(find_product(self.facts, name).id, text) for name, text in pins.items()]
         words = (*self.values.get("words", "").split(), *bare)
         request = make_request(self.facts, options, words, self.words("device"), self.day)
-        return resolve(self.facts, request)
+        return _resolved(self.facts, request)
+
+
+@lru_cache(maxsize=512)
+def _resolved(facts: Snapshot, request: Request) -> Answer:
+    """Return the answer to a request; pages ask many of them more than once."""
+    return resolve(facts, request)
 
 
 class Kind(NamedTuple):

@@ -69,14 +69,22 @@ def _replacements(asked: Question) -> list[Block]:
     for row in facts.rows("select * from product where replaced_by is not null order by rank, id"):
         instead = json.loads(row["replaced_by"])
         where = f" on {instead['device']}" if instead.get("device") else ""
-        name = facts.products[instead["product"]].name
+        name = facts.products[instead["product"]].name if instead["product"] in facts.products else instead["product"]
         since = f"{name} {instead['version'].removeprefix('>=')}{where}"
         rows.append((row["name"], name, since, "stated", _numbered(json.loads(row["replaced_sources"]))))
     for row in facts.rows("select * from feature where replaced_by is not null order by id"):
         instead = json.loads(row["replaced_by"])
         known = instead["basis"] if instead["basis"] == "stated" else f"inferred: {instead['note']}"
-        other = facts.rows("select name from feature where id = ?", instead["feature"])[0]["name"]
-        rows.append((row["name"], other, _since(asked, instead["feature"]), known, _numbered(instead["sources"])))
+        other = facts.rows("select name from feature where id = ?", instead["feature"])
+        rows.append(
+            (
+                row["name"],
+                other[0]["name"] if other else instead["feature"],
+                _since(asked, instead["feature"]),
+                known,
+                _numbered(instead["sources"]),
+            )
+        )
     if not rows:
         return [Paragraph("The data know of nothing that replaces anything.")]
     return [Table(("before", "instead", "from", "known", "sources"), tuple(rows)), asked.foot]

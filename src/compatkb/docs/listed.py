@@ -83,7 +83,7 @@ def cell_of(facts: Snapshot, row: Listed, column: Column, day: date) -> Inline:
     if column.shows == "port":
         port = row.cells.get(column.name, "") and (_port(facts, row) or row.cells[column.name])
         return Span(port, code=bool(port))
-    if column.product and row.image and (span := _version(facts, row, column, day)):
+    if column.product in facts.products and row.image and (span := _version(facts, row, column, day)):
         return span
     return _as_listed(row, column)
 

@@ -51,7 +51,7 @@ def _eol(asked: Question) -> list[Block]:
 def _shown(asked: Question, row: dict[str, Any]) -> str:
     """Return a version as people know it: those of listed products have names."""
     listed = asked.facts.products[row["product"]].scheme == "listed"
-    return row["name"] or row["version"] if listed else row["version"]
+    return str(row["name"] or row["version"]) if listed else str(row["version"])
 
 
 def _some(versions: list[str]) -> str:

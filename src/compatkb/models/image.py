@@ -99,6 +99,14 @@ class Repository(Record):
     built_page: Text | None = None  # where the build files of a state are: {ref} stands for it
     note: Text | None = None
 
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        try:
+            (self.built_page or "").format(ref="")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("in `built-page` only {ref} can stand in braces") from None
+        return self
+
 
 class ImageFile(Record):
     """A file of data/images/."""

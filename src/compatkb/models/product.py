@@ -120,6 +120,15 @@ class Page(Record):
     url: Text | None = None
     sources: Sources
 
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        for text in (self.label, self.url or ""):
+            try:
+                text.format(release="", build="", series="")
+            except (KeyError, IndexError, ValueError):
+                raise ValueError(f"{text!r}: only {{release}}, {{build}} and {{series}} can stand in braces") from None
+        return self
+
 
 class Release(Record):
     """One version of a product."""
