@@ -17,7 +17,7 @@ def _matrix(asked: Question) -> list[Block]:
     names = _series(asked, product)[: asked.number("limit")]
     alone = ("by itself",) if asked.is_on("alone") else ()
     rows = [
-        (name, *(_cell(asked, product, name, other) for other in others), *(_alone(asked, product, name) for _ in alone))
+        (name, *(_alone(asked, product, name) for _ in alone), *(_cell(asked, product, name, other) for other in others))
         for name in names
     ]
     if not rows:
@@ -27,7 +27,7 @@ def _matrix(asked: Question) -> list[Block]:
         "goes with. Where nothing is said it works; “likely” rests on an inference; “none” means that nothing goes with it, "
         f"“unknown” that the data cannot tell. As of {asked.day}, data of {asked.facts.meta['data_date']}."
     )
-    return [Table((product.name, *(other.name for other in others), *alone), tuple(rows)), Paragraph(legend)]
+    return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend)]
 
 
 def _cell(asked: Question, product: Product, series: str, other: Product) -> str:
