@@ -136,6 +136,25 @@ def test_planted_differences_are_found(before: str, after: str, expected: str, f
     assert compare(facts, table, DAY)[1] == []
 
 
+def test_tag_on_too_many_rows_has_its_reason(facts: Snapshot) -> None:
+    """Where a document has `latest` on an older row too, the dispute is the reason; the row is still that of its own tag."""
+    day = date(2025, 8, 9)
+    lines = render(content_of(facts, "images", {"table": "cpu-base", "device": "cpu"}, day), Links()).splitlines()
+    assert lines[3].startswith("| `2.6.0-pip-base` |")
+    lines[3] = lines[3].replace("`2.6.0-pip-base`", "`2.6.0-pip-base`, `latest`")
+    _, found = compare(facts, "\n".join(lines), day)
+    assert [(d.row, d.column) for d in found] == [("2.6.0-pip-base", "tags")]
+    assert "what latest stood for" in str(found[0].reason)
+
+
+def test_services_are_no_tags(facts: Snapshot) -> None:
+    """A tag that shares its name with a service is compared with tags where the heads are those of tags."""
+    text = "| Tag(s) | Pytorch |\n|---|---|\n| `xpu-jupyter` | v2.1.0 |\n"
+    assert [table.table for table in compare(facts, text, DAY)[0]] == []
+    services = "| Service Name | Description |\n|---|---|\n| `xpu-jupyter` | x |\n"
+    assert [table.table for table in compare(facts, services, DAY)[0]] == ["services"]
+
+
 def test_missing_and_moved_rows_are_found(facts: Snapshot) -> None:
     """A row too few and rows in another order are deviations."""
     lines = render(content_of(facts, "images", {"table": "cpu-base"}, DAY), Links()).splitlines()

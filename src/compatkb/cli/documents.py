@@ -1,6 +1,7 @@
 """Commands about the knowledge base as a whole and about documents: figures, generated regions, tables."""
 
 import argparse
+import sys
 from datetime import date
 
 from compatkb.cli.commands import open_data, open_facts
@@ -71,6 +72,8 @@ def docs_diff(arguments: argparse.Namespace) -> int:
         print(diff_json(arguments.file, dates(facts, day), compared, found), end="")
     else:
         print(diff_text(arguments.file, compared, found), end="")
+    if not compared:
+        print(f"remark: {arguments.file} has no table of image tags that the data know", file=sys.stderr)
     return 1 if found else 0
 
 

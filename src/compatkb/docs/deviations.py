@@ -53,7 +53,8 @@ def _recognised(facts: Snapshot, table: DocumentTable, listed: list[Listed]) -> 
     heads = {cell.text.casefold() for cell in table.head}
     counts: dict[tuple[str, str], int] = {}
     for row in listed:
-        titles = {column.title.casefold() for column in columns_of(facts, row.repository).values() if column.shows != "tags"}
+        columns = columns_of(facts, row.repository).values()
+        titles = {column.title.casefold() for column in columns if column.name in row.cells}
         if heads & titles:
             key = (row.repository, row.table)
             counts[key] = counts.get(key, 0) + len(names & set(row.tags))
@@ -73,8 +74,8 @@ def _compare(facts: Snapshot, table: DocumentTable, mine: list[Listed], day: dat
     matched: list[Listed] = []
     for row in table.rows:
         theirs = _names(row.cells[0])
-        same = next((other for other in mine if set(theirs) & set(other.tags)), None)
-        if same is None:
+        same = max(mine, key=lambda other: (theirs[0] in other.tags, len(set(theirs) & set(other.tags))))
+        if not set(theirs) & set(same.tags):
             text = f"no row of {mine[0].document} had {', '.join(theirs)} in this table on {day}"
             found.append(Deviation(row.line, mine[0].table, theirs[0], "row", ", ".join(theirs), "", text, ()))
             continue
@@ -99,7 +100,8 @@ def _cell(facts: Snapshot, row: Listed, column: Column, theirs: Row, cell: Cell,
     ours = cell_of(facts, row, column, day)
     if _bare(cell.text) == _bare(plain(ours)) and _links(cell) == _our_links(ours) and bool(cell.codes) == _is_code(ours):
         return []
-    reason = reason_of(facts, row, column) or _same_version(cell, ours)
+    named = row._replace(tags=(*row.tags, *_names(theirs.cells[0])))  # a tag too many has its reason as well
+    reason = reason_of(facts, named, column) or (_same_version(cell, ours) if column.product else None)
     why, cited = reason or (None, ())
     shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
     return [Deviation(theirs.line, row.table, row.tags[0], column.name, *shown, why, cited)]
@@ -109,7 +111,9 @@ def _same_version(cell: Cell, ours: Inline) -> Reason | None:
     """Return why two spellings or two pages of one version differ."""
     version = plain(ours).removeprefix("v")
     word = re.compile(rf"(?<![\w.+-])v?{re.escape(version)}(?![\w.+-])") if version[:1].isdigit() else None
-    if word and all(word.search(unquote(text)) for text in (cell.text.replace("-v", " v"), *(url for _, url in cell.links))):
+    if word and all(
+        word.search(unquote(text)) for text in (re.sub(r"-(?=v?\d)", " ", cell.text), *(url for _, url in cell.links))
+    ):
         return Reason("both name the same version", ())
     return None
 
