@@ -52,11 +52,14 @@ def _conda(asked: Question, stack: Stack) -> list[str]:
 def _container(asked: Question, stack: Stack) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
     found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
-    query = "select * from image where repository = ? and name = ?"
+    query = (
+        "select *, (select count(*) from content where content.image = image.same) held from image "
+        "where repository = ? and name = ?"
+    )
     rows = [row for name in found for row in asked.facts.rows(query, *name.split(":"))]
     if not rows:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
-    rows.sort(key=lambda row: (row["flavour"] != "base", row["option"] != "pip", row["same"] != row["id"], row["name"]))
+    rows.sort(key=lambda row: (row["held"], row["same"] != row["id"], row["name"]))  # the plainest image, by its own name
     return [run_command(asked.facts, rows[0], rows[0]["name"])]
 
 

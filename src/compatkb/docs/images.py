@@ -15,8 +15,8 @@ _FILTERS = (
     Argument("repository", "the repository, as docker pull takes it; every one unless given"),
     Argument("table", "only the rows of this table of the document that lists them"),
     Argument("device", "only images for this device"),
-    Argument("flavour", "only images of this kind: base, jupyter, multinode, serving, genai, mlperf"),
-    Argument("option", "only images with this package manager inside: pip or idp"),
+    Argument("flavour", "only images of this kind, such as base"),
+    Argument("option", "only images with this package manager inside"),
 )
 
 
