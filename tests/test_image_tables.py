@@ -156,10 +156,12 @@ def test_services_are_no_tags(facts: Snapshot) -> None:
 
 
 def test_missing_and_moved_rows_are_found(facts: Snapshot) -> None:
-    """A row too few and rows in another order are deviations."""
+    """A row too few, one too many and rows in another order are deviations."""
     lines = render(content_of(facts, "images", {"table": "cpu-base"}, DAY), Links()).splitlines()
     _, found = compare(facts, "\n".join(lines[:3] + lines[4:]), DAY)
     assert [(d.column, d.ours) for d in found] == [("row", "2.3.0-pip-base")]
+    _, found = compare(facts, "\n".join([*lines[:4], lines[2], *lines[4:]]), DAY)
+    assert [(d.column, d.reason) for d in found] == [("row", "the row is there twice")]
     _, found = compare(facts, "\n".join([*lines[:2], lines[3], lines[2], *lines[4:]]), DAY)
     assert [d.column for d in found] == ["order"]
 

@@ -6,8 +6,8 @@ from datetime import date
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from compatkb.docs.listed import Column, Listed, Reason, cell_of, columns_of, reason_of, rows_on
-from compatkb.docs.reading import Cell, DocumentTable, Row, read_tables
+from compatkb.docs.listed import Listed, Reason, cell_of, columns_of, reason_of, rows_on
+from compatkb.docs.reading import Cell, DocumentTable, read_tables
 from compatkb.rendering.blocks import Inline, plain, spans
 from compatkb.snapshot.read import Snapshot
 
@@ -70,41 +70,48 @@ def _compare(facts: Snapshot, table: DocumentTable, mine: list[Listed], day: dat
     columns = columns_of(facts, mine[0].repository)
     titles = {column.title.casefold(): column for column in columns.values()}
     heads = [titles.get(cell.text.casefold()) for cell in table.head]
+    made = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in mine]
+    reasons: dict[tuple[str, ...], Reason | None] = {}
     cells, found = 0, []
-    matched: list[Listed] = []
+    matched: list[int] = []
     for row in table.rows:
         theirs = _names(row.cells[0])
-        same = max(mine, key=lambda other: (theirs[0] in other.tags, len(set(theirs) & set(other.tags))))
-        if not set(theirs) & set(same.tags):
-            text = f"no row of {mine[0].document} had {', '.join(theirs)} in this table on {day}"
-            found.append(Deviation(row.line, mine[0].table, theirs[0], "row", ", ".join(theirs), "", text, ()))
+        number = max(range(len(mine)), key=lambda n: (theirs[0] in mine[n].tags, len(set(theirs) & set(mine[n].tags))))
+        same = mine[number]
+        known = set(theirs) & set(same.tags)
+        if not known or number in matched:
+            text = f"no row of {same.document} had {', '.join(theirs)} in this table on {day}"
+            text = "the row is there twice" if known else text
+            found.append(Deviation(row.line, same.table, theirs[0], "row", ", ".join(theirs), "", text, ()))
             continue
-        matched.append(same)
+        matched.append(number)
         for column, cell in zip(heads, row.cells, strict=False):
-            if column:
-                cells += 1
-                found += _cell(facts, same, column, row, cell, day)
-    for other in mine:
-        if other not in matched:
+            if column is None:
+                continue
+            cells += 1
+            ours = made[number][column.name]
+            if _is_same(cell, ours):
+                continue
+            key = (column.name, *same.tags, *theirs)  # a tag too many has its reason as well
+            if key not in reasons:
+                reasons[key] = reason_of(facts, same._replace(tags=(*same.tags, *theirs)), column)
+            why, cited = reasons[key] or (_same_version(cell, ours) if column.product else None) or (None, ())
+            shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
+            found.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
+    for number, other in enumerate(mine):
+        if number not in matched:
             text = f"{other.document} had it in this table on {day}"
             found.append(Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ()))
-    order = [mine.index(row) for row in matched]
-    if order != sorted(order):
-        names = ", ".join(row.tags[0] for row in sorted(matched, key=mine.index))
+    if matched != sorted(matched):
+        names = ", ".join(mine[number].tags[0] for number in sorted(matched))
         text = "the rows stand in another order"
         found.append(Deviation(table.line, mine[0].table, "", "order", "", names, text, ()))
     return cells, found
 
 
-def _cell(facts: Snapshot, row: Listed, column: Column, theirs: Row, cell: Cell, day: date) -> list[Deviation]:
-    ours = cell_of(facts, row, column, day)
-    if _bare(cell.text) == _bare(plain(ours)) and _links(cell) == _our_links(ours) and bool(cell.codes) == _is_code(ours):
-        return []
-    named = row._replace(tags=(*row.tags, *_names(theirs.cells[0])))  # a tag too many has its reason as well
-    reason = reason_of(facts, named, column) or (_same_version(cell, ours) if column.product else None)
-    why, cited = reason or (None, ())
-    shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
-    return [Deviation(theirs.line, row.table, row.tags[0], column.name, *shown, why, cited)]
+def _is_same(cell: Cell, ours: Inline) -> bool:
+    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == _is_code(ours)
+    return same and _links(cell) == _our_links(ours)
 
 
 def _same_version(cell: Cell, ours: Inline) -> Reason | None:
