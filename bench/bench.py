@@ -18,7 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTION = ["resolve", "--torch", "2.4", "--device", "xpu"]
-LIMITS = {"resolve": 8.0, "resolve --format json": 8.0, "warm query (ms)": 2.0, "peak memory (MB)": 60.0}
+LIMITS = {
+    "resolve": 8.0,
+    "resolve --format json": 8.0,
+    "warm query (ms)": 2.0,
+    "peak memory (MB)": 60.0,
+    "docs check of this project (s)": 2.0,
+}
 
 
 def main() -> None:
@@ -29,7 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="compatkb-bench-") as folder:
         commands = _install(Path(folder))
-        figures = {**_cold(commands, arguments.rounds), **_warm(), **_memory(commands)}
+        figures = {**_cold(commands, arguments.rounds), **_warm(), **_memory(commands), **_documents(commands)}
     width = max(len(name) for name in figures)
     for name, value in figures.items():
         limit = f"   aim: at most {LIMITS[name]:g}" if name in LIMITS else ""
@@ -125,6 +131,19 @@ def _memory(commands: Path) -> dict[str, float]:
         [commands / "python", "-c", code], capture_output=True, text=True, check=True, cwd=commands, env=_environment()
     )
     return {"peak memory (MB)": float(done.stderr.split()[-1]) / 1024}
+
+
+def _documents(commands: Path) -> dict[str, float]:
+    """Return how long all regions of the project take to write, in seconds and in starts of the bare interpreter."""
+    taken: dict[str, list[float]] = {"check": [], "bare": []}
+    timed = {"check": [commands / "compatkb", "docs", "check"], "bare": [commands / "python", "-c", "pass"]}
+    for _ in range(5):
+        for name, command in timed.items():
+            start = time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, check=False)
+            taken[name].append(time.perf_counter() - start)
+    seconds, bare = (statistics.median(times) for times in taken.values())
+    return {"docs check of this project (s)": seconds, "docs check of this project": seconds / bare}
 
 
 if __name__ == "__main__":

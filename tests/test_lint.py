@@ -139,6 +139,12 @@ SAYS: Content = {
 """What a dispute says that is not between claims, without `of` and `sources`."""
 
 
+def columned(data: Data, columns: list[str], product: str = "ipex") -> None:
+    """Give the tag tables a column, and a dispute the columns that it decides."""
+    data[IMAGES]["column"] = [{"id": "ipex", "title": "IPEX", "product": product}]
+    data[IMAGES]["dispute"][0].update(columns=columns)
+
+
 def good() -> Data:
     """Return the content of every file, by path; each call a new one."""
     data = {**plain_data(), **{path: tomllib.loads(text) for path, text in MORE.items()}}
@@ -385,6 +391,13 @@ FAULTS: dict[str, Fault] = {
     "no-such-python-observed": ("references", lambda d: observe(d, python="3.7"), "3.7", "3.7 is no known python"),
     "no-such-tag": ("references", lambda d: d[IMAGES]["tag"][1].update({"same-as": "2.1.20"}), "same-as =", "2.1.20"),
     "no-such-tag-listed": ("references", lambda d: d[IMAGES]["listing"][0].update(tags=["2.1.30-xpu"]), "tags =", "2.1.30"),
+    "no-such-column": ("references", lambda d: columned(d, ["ipx"]), "columns =", "ipx is no column"),
+    "no-such-product-of-a-column": (
+        "references",
+        lambda d: columned(d, [], product="tork"),
+        "product =",
+        "tork is no product",
+    ),
     "no-such-revision": ("references", lambda d: d[IMAGES]["listing"][0].update(runs=[[1, 9]]), "runs =", "1 to 9"),
     "index-of-no-product": ("references", rename_index, "distribution =", "nump"),
     "no-such-default": ("references", lambda d: d["products/arch.toml"]["product"].update(default="arm"), "default =", "arm"),

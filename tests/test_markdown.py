@@ -1,13 +1,16 @@
 """Markdown that says exactly what it is given, judged by a reader of Markdown."""
 
 import re
+from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from compatkb.rendering.markdown import cell, fence, table
+from compatkb.rendering.blocks import Span, Table
+from compatkb.rendering.markdown import Links, cell, fence, render, table
 
 READER = MarkdownIt("commonmark").enable("table")
 TEXT = st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp")), max_size=30)
@@ -78,3 +81,25 @@ def test_fence_holds_its_text(text: str) -> None:
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].content.rstrip("\n") == re.sub(r"\s+\Z", "", text)
     assert tokens[0].info == "text"
+
+
+WORDS = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cf", "Co", "Cn")), min_size=1, max_size=8)
+PAGES = st.sampled_from(["https://example.org/a", "https://example.org/b?c=1&d=<e>", "https://example.org/v2.1.0%2Bx"])
+
+
+@given(st.lists(st.tuples(WORDS, PAGES, st.sampled_from(["one", "two"])), min_size=1, max_size=6))
+@example([("v1", "https://example.org/a", "one"), ("V1", "https://example.org/b?c=1&d=<e>", "one")])
+@example([("]: [", "https://example.org/a", "one"), ("|\\", "https://example.org/b?c=1&d=<e>", "two")])
+def test_links_by_label_lead_where_they_say(links: list[tuple[str, str, str]]) -> None:
+    """Any text can be a label: it is shown as it is, leads to its own target, and no label is defined twice."""
+    cells = tuple(Span(text, url, topic=topic) for text, url, topic in links)
+    text = render([Table(tuple(f"h{n}" for n in range(len(cells))), (cells,))], Links())
+    known: dict[str, Any] = {}
+    tokens = MarkdownIt("commonmark").enable("table").parse(text, known)
+    assert "duplicate_refs" not in known
+    found = [token for token in tokens if token.type == "inline"][len(cells) :]
+    for (shown, url, _), token in zip(links, found, strict=True):
+        children = token.children or []
+        assert [child.type for child in (children[0], children[-1])] == ["link_open", "link_close"]
+        assert "".join(child.content for child in children[1:-1]) == shown
+        assert unquote(str(children[0].attrGet("href"))) == unquote(url)

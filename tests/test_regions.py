@@ -494,7 +494,7 @@ def test_missing_files_are_named(tmp_path: Path, run: Runner, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     assert run("docs", "check", "nowhere.md") == (2, "", "error: nowhere.md: no such file\n")
     done = run("docs", "render")
-    assert (done.code, done.err) == (2, "error: there is neither README.md nor docs here; name the Markdown files\n")
+    assert (done.code, done.err) == (2, "error: there is neither README.md nor docs here; name the files\n")
 
 
 def test_json_names_regions_and_diff(page: Path, run: Runner) -> None:

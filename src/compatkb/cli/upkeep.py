@@ -67,24 +67,39 @@ def docs(commands: Commands) -> None:
     """Add `docs`."""
 
     def run(arguments: argparse.Namespace) -> int:
-        from compatkb.cli.documents import docs_check, docs_render
+        from compatkb.cli import documents
 
-        return docs_render(arguments) if arguments.action == "render" else docs_check(arguments)
+        actions = {"render": documents.docs_render, "check": documents.docs_check, "table": documents.docs_table}
+        return actions.get(arguments.action, documents.docs_diff)(arguments)
 
     command = add_command(
-        commands, "docs", "fill the marked regions of Markdown files, or check that they are up to date", run
+        commands, "docs", "fill marked regions of documents, check them, print tables, compare a document's tables", run
     )
     actions = command.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     for name, summary in (
-        ("render", "fill the marked regions of Markdown files"),
+        ("render", "fill the marked regions of Markdown, reStructuredText and HTML files"),
         ("check", "print as a diff what render would change, and fail if there is any; writes nothing"),
     ):
         action = actions.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        action.add_argument(
-            "files", nargs="*", metavar="FILE", help="Markdown files and folders; README.md and docs unless given"
-        )
-        action.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
-        action.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+        action.add_argument("files", nargs="*", metavar="FILE", help="files and folders; README.md and docs unless given")
+        _docs_common(action, ("text", "json"))
+    summary = "print what a region of a kind would hold"
+    table = actions.add_parser("table", help=summary, description=summary, allow_abbrev=False)
+    table.add_argument("kind", metavar="KIND", help="the kind of region, such as images; docs/regions.md lists them")
+    table.add_argument("words", nargs="*", metavar="KEY=VALUE", help="its arguments, such as device=xpu")
+    _docs_common(table, ("markdown", "rst", "html", "csv", "json"))
+    summary = "list where a document's tables of image tags are not what the data make of them, with reasons and sources"
+    diff = actions.add_parser("diff", help=summary, description=summary, allow_abbrev=False)
+    diff.add_argument("file", metavar="FILE", help="the Markdown file")
+    _docs_common(diff, ("text", "json"))
+
+
+def _docs_common(action: argparse.ArgumentParser, forms: tuple[str, ...]) -> None:
+    action.add_argument("--format", choices=forms, default=forms[0], help=f"form of the output; {forms[0]} unless given")
+    action.add_argument(
+        "--as-of", metavar="DATE", help="the day of what names none, YYYY-MM-DD; that of the data unless given"
+    )
+    action.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
 
 
 def refresh(commands: Commands) -> None:

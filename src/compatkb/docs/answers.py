@@ -1,23 +1,29 @@
 """Regions that answer a request: the whole answer, or the commands that install its best stack."""
 
+from collections.abc import Callable
+
 from compatkb.docs.asking import DEVICE, YES_NO, Argument, Kind, Question
+from compatkb.docs.images import run_command
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
 from compatkb.rendering import commands, sentences
-from compatkb.rendering.markdown import cell, fence
+from compatkb.rendering.blocks import Block, Bullets, Code, Paragraph
+from compatkb.rendering.images import images_of
 from compatkb.rendering.payload import unsettled
 from compatkb.rendering.text import VERDICTS, answer_text
 from compatkb.snapshot.read import Snapshot
 
+_CONTAINER = "container"
+_WITH = ("pip", "uv", "conda", _CONTAINER, "requirements")
 _WORDS = Argument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
 
 
-def _answer(asked: Question) -> str:
+def _answer(asked: Question) -> list[Block]:
     answer = asked.answer()
-    return fence(answer_text(asked.facts, answer, why=asked.is_on("why"), everything=asked.is_on("all")), "text")
+    return [Code(answer_text(asked.facts, answer, why=asked.is_on("why"), everything=asked.is_on("all")), "text")]
 
 
-def _install(asked: Question) -> str:
+def _install(asked: Question) -> list[Block]:
     answer, facts = asked.answer(), asked.facts
     if answer.verdict in ("does-not-work", "unknown"):
         raise UsageError(f"nothing to install: {sentences.asked(answer.request)}: {VERDICTS[answer.verdict]}")
@@ -29,22 +35,54 @@ def _install(asked: Question) -> str:
             raise UsageError(f"one requirements file cannot install this stack: it goes against {', '.join(pins)}")
         lines, language = [commands.requirements(facts, stack)], "text"
     else:
-        write = commands.uv_commands if asked.values["with"] == "uv" else commands.pip_commands
-        lines, language = write(facts, stack), "sh"
+        lines = _COMMANDS[asked.values["with"]](asked, stack)
+        language = "powershell" if set(stack.os) <= set(_WINDOWS) else "sh"
         if asked.is_on("proof") and (proof := commands.proof_command(facts, stack)):
             lines.append(proof)
-    return fence("\n".join(lines), language) + "\n" + _remarks(asked, facts, stack)
+    return [Code("\n".join(lines), language), *_remarks(asked, facts, stack)]
 
 
-def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> str:
+def _conda(asked: Question, stack: Stack) -> list[str]:
+    """Return an environment with a Python from conda, and the stack from its own indexes: the data know no conda channel."""
+    python = next(p for p in reversed(stack.python) if not p.endswith("t"))
+    made = [f"conda create --name {_ENVIRONMENT} python={python}", f"conda activate {_ENVIRONMENT}"]
+    return [*made, *commands.pip_commands(asked.facts, stack)]
+
+
+def _container(asked: Question, stack: Stack) -> list[str]:
+    """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
+    found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
+    query = (
+        "select *, (select count(*) from content where content.image = image.same) held from image "
+        "where repository = ? and name = ?"
+    )
+    rows = [row for name in found for row in asked.facts.rows(query, *name.split(":"))]
+    if not rows:
+        raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
+    rows.sort(key=lambda row: (row["held"], row["same"] != row["id"], row["name"]))  # the plainest image, by its own name
+    return [run_command(asked.facts, rows[0], rows[0]["name"])]
+
+
+_COMMANDS: dict[str, Callable[[Question, Stack], list[str]]] = {
+    "pip": lambda asked, stack: commands.pip_commands(asked.facts, stack),
+    "uv": lambda asked, stack: commands.uv_commands(asked.facts, stack),
+    "conda": _conda,
+    _CONTAINER: _container,
+}
+_ENVIRONMENT = "stack"
+_WINDOWS = ("windows",)
+
+
+def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> list[Block]:
     """Return where the stack holds and how well it is known: commands alone would look surer than they are."""
     pythons = sentences.ranges(stack.python, facts.grid["python"])
     where = f"Python {pythons}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
-    lines = [f"{VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}."]
-    notes = [f"- warning ({warned.kind}): {sentences.warning(warned)}" for warned in stack.warnings]
-    notes += [f"- open: {sentence}" for sentence in unsettled(facts, stack)]
-    lines += ["", *(f"- {cell(note[2:])}" for note in notes)] if notes else []
-    return "\n".join([cell(lines[0]), *lines[1:]]) + "\n"
+    notes = [f"warning ({warned.kind}): {sentences.warning(warned)}" for warned in stack.warnings]
+    notes += [f"open: {sentence}" for sentence in unsettled(facts, stack)]
+    if asked.values["with"] == _CONTAINER:
+        notes.append("what the image holds is what its build files declare; it was not pulled")
+    holds = Paragraph(f"{VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
+    return [holds, Bullets(tuple(notes))] if notes else [holds]
 
 
 ANSWERS = {
@@ -54,7 +92,12 @@ ANSWERS = {
         (
             DEVICE,
             _WORDS,
-            Argument("with", "the installer: pip, uv, or a requirements file", "pip", choices=("pip", "uv", "requirements")),
+            Argument(
+                "with",
+                "pip, uv, conda (Python alone), container, or a requirements file",
+                "pip",
+                choices=_WITH,
+            ),
             Argument("proof", "whether a command that proves the installation is added", "no", choices=YES_NO),
         ),
         pins=True,

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from compatkb.asking import find_product, make_request
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UsageError
-from compatkb.records import Product
+from compatkb.records import Product, Request
+from compatkb.rendering.blocks import Block, Paragraph
 from compatkb.snapshot.read import Snapshot
 
 
@@ -49,20 +51,31 @@ class Question(NamedTuple):
         """Return the words of an argument, separated by commas or blanks."""
         return self.values[name].replace(",", " ").split()
 
+    @property
+    def foot(self) -> Paragraph:
+        """The line that says for which day a table is, and of which day its data are."""
+        return Paragraph(f"As of {self.day}, data of {self.facts.meta['data_date']}.")
+
     def answer(self, more: dict[str, str] | None = None, bare: tuple[str, ...] = ()) -> Answer:
         """Return the answer to the request that the region's pins, words and devices make; raises UsageError."""
         pins = {**self.pins, **(more or {})}
         options = [(find_product(self.facts, name).id, text) for name, text in pins.items()]
         words = (*self.values.get("words", "").split(), *bare)
         request = make_request(self.facts, options, words, self.words("device"), self.day)
-        return resolve(self.facts, request)
+        return _resolved(self.facts, request)
+
+
+@lru_cache(maxsize=512)
+def _resolved(facts: Snapshot, request: Request) -> Answer:
+    """Return the answer to a request; pages ask many of them more than once."""
+    return resolve(facts, request)
 
 
 class Kind(NamedTuple):
     """A kind of region: what it shows, what it takes, and the function that writes it."""
 
     shows: str
-    render: Callable[[Question], str]
+    render: Callable[[Question], list[Block]]
     arguments: tuple[Argument, ...] = ()
     pins: bool = False  # whether products are arguments too, each with the version words that pin it
 

@@ -1,23 +1,27 @@
-"""Markdown files on disk: which ones, read and written whole, compared as a diff."""
+"""Files with regions on disk: which ones, read and written whole, compared as a diff."""
 
 import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from compatkb.docs.filling import Filled, fill
+from compatkb.docs.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED
 from compatkb.errors import DocumentError, UnavailableError, UsageError
 from compatkb.snapshot.read import Snapshot
 from compatkb.writing import write_file
 
 USUAL = ("README.md", "docs")
+FORMS = {".md": MARKDOWN, ".rst": RESTRUCTURED, ".html": HYPERTEXT}
+"""The form of a file by the end of its name; others are Markdown."""
 _BOM = b"\xef\xbb\xbf"
 
 
 class Document(NamedTuple):
-    """A Markdown file as it is and as it should be, with its regions."""
+    """A file as it is and as it should be, with its regions."""
 
     path: Path
     before: bytes
@@ -31,7 +35,7 @@ class Document(NamedTuple):
 
 
 def find_files(names: Iterable[str]) -> list[Path]:
-    """Return the files that are named and the Markdown files of the folders, once each; raises UsageError for missing ones.
+    """Return the files named and those of the folders that can hold regions, once each; raises UsageError for missing ones.
 
     Without names: README.md and the folder docs/ below the working directory, as far as they exist.
     """
@@ -39,7 +43,7 @@ def find_files(names: Iterable[str]) -> list[Path]:
     if not named:
         named = [path for path in map(Path, USUAL) if path.exists()]
         if not named:
-            raise UsageError(f"there is neither {' nor '.join(USUAL)} here; name the Markdown files")
+            raise UsageError(f"there is neither {' nor '.join(USUAL)} here; name the files")
     found: dict[str, Path] = {}
     for path in named:
         if not path.exists():
@@ -52,10 +56,10 @@ def find_files(names: Iterable[str]) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(root, name) for name in sorted(files) if name.endswith(".md"))
+        yield from (Path(root, name) for name in sorted(files) if name.endswith(tuple(FORMS)))
 
 
-def read_documents(facts: Snapshot, paths: Iterable[Path]) -> list[Document]:
+def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[Document]:
     """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
     problems: list[str] = []
     found = []
@@ -71,12 +75,25 @@ def read_documents(facts: Snapshot, paths: Iterable[Path]) -> list[Document]:
             line = before[: len(head) + error.start].count(b"\n") + 1
             problems.append(f"{path}:{line}: is not UTF-8")
             continue
-        after, regions, wrong = fill(facts, text)
+        after, regions, wrong = fill(facts, text, FORMS.get(path.suffix.lower(), MARKDOWN), day)
         problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
         found.append(Document(path, before, head + after.encode("utf-8"), regions))
     if problems:
         raise DocumentError(tuple(problems))
     return found
+
+
+def read_text(name: str) -> str:
+    """Return the text of one file; raises UsageError, UnavailableError or DocumentError."""
+    path = Path(name)
+    if not path.is_file():
+        raise UsageError(f"{name}: no such file")
+    try:
+        return path.read_bytes().removeprefix(_BOM).decode("utf-8")
+    except OSError as error:
+        raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError((f"{name}:{error.object[: error.start].count(10) + 1}: is not UTF-8",)) from None
 
 
 def write_document(document: Document) -> None:

@@ -1,22 +1,24 @@
 """The registry: every kind of region, and the one function that writes a region."""
 
+from collections.abc import Iterable, Mapping
 from datetime import date
 from difflib import get_close_matches
 
 from compatkb.asking import parse_day
 from compatkb.docs.answers import ANSWERS
 from compatkb.docs.asking import Argument, Kind, Question
+from compatkb.docs.history import HISTORY
+from compatkb.docs.images import IMAGES
 from compatkb.docs.matrix import MATRIX
-from compatkb.docs.regions import Region
 from compatkb.docs.tables import TABLES
 from compatkb.errors import UsageError
-from compatkb.rendering.markdown import table
+from compatkb.rendering.blocks import Block, Table
 from compatkb.snapshot.read import Snapshot
 
 AS_OF = Argument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")
 
 
-def _kinds(asked: Question) -> str:
+def _kinds(asked: Question) -> list[Block]:
     """Return the table of kinds; it needs the registry that it stands in."""
     del asked
     rows = [("any", "", *_described(AS_OF))]
@@ -25,7 +27,7 @@ def _kinds(asked: Question) -> str:
         arguments += [("PRODUCT", "version words that pin a product, by its id or another name of it")] if kind.pins else []
         first, *rest = arguments or [("", "")]
         rows += [(name, kind.shows, *first), *(("", "", *row) for row in rest)]
-    return table(("kind", "shows", "argument", "means"), rows)
+    return [Table(("kind", "shows", "argument", "means"), tuple(rows))]
 
 
 def _described(argument: Argument) -> tuple[str, str]:
@@ -39,34 +41,52 @@ KINDS: dict[str, Kind] = {
     **TABLES,
     **MATRIX,
     **ANSWERS,
+    **IMAGES,
+    **HISTORY,
     "kinds": Kind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""
 
 
-def content_of(facts: Snapshot, region: Region) -> str:
-    """Return what a region shows, as Markdown with plain line ends; raises UsageError naming the wrong kind or argument."""
-    kind = KINDS.get(region.kind)
+def content_of(facts: Snapshot, name: str, arguments: Mapping[str, str], today: date | None = None) -> list[Block]:
+    """Return what a region of a kind shows, on `today` or the date of the data unless it names a day.
+
+    Raises UsageError naming the wrong kind or argument.
+    """
+    kind = KINDS.get(name)
     if kind is None:
-        raise UsageError(f"{region.kind!r} is no kind of region{_closest(region.kind, list(KINDS))}")
+        raise UsageError(f"{name!r} is no kind of region{_closest(name, list(KINDS))}")
     known = {argument.name: argument for argument in (AS_OF, *kind.arguments)}
-    values = {name: argument.default for name, argument in known.items()}
+    values = {key: argument.default for key, argument in known.items()}
     pins = {}
-    for name, value in region.arguments.items():
-        if name in known:
-            _check(known[name], value)
-            values[name] = value
-        elif kind.pins and facts.product(name):
-            pins[name] = value
+    for key, value in arguments.items():
+        if key in known:
+            _check(known[key], value)
+            values[key] = value
+        elif kind.pins and facts.product(key):
+            pins[key] = value
         else:
             also = " and no product" if kind.pins else ""
             names = [*known, *(facts.products if kind.pins else ())]
-            raise UsageError(f"{name!r} is no argument of {region.kind}{also}{_closest(name, names)}")
+            raise UsageError(f"{key!r} is no argument of {name}{also}{_closest(key, names)}")
     for argument in kind.arguments:
         if argument.required and not values[argument.name]:
-            raise UsageError(f"{region.kind} needs {argument.name}=: {argument.means}")
-    day = parse_day(values["as-of"]) if values["as-of"] else date.fromisoformat(facts.meta["data_date"])
+            raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
+    day = parse_day(values["as-of"]) if values["as-of"] else today or date.fromisoformat(facts.meta["data_date"])
     return kind.render(Question(facts, day, values, pins))
+
+
+def parse_arguments(words: Iterable[str]) -> dict[str, str]:
+    """Return KEY=VALUE words as arguments; raises UsageError."""
+    found: dict[str, str] = {}
+    for word in words:
+        key, mark, value = word.partition("=")
+        if not mark or not key:
+            raise UsageError(f"{word!r} is not KEY=VALUE")
+        if key in found:
+            raise UsageError(f"argument {key} is there twice")
+        found[key] = value
+    return found
 
 
 def _check(argument: Argument, value: str) -> None:

@@ -3,27 +3,31 @@
 import re
 
 from compatkb.asking import find_product
-from compatkb.docs.asking import Argument, Kind, Question
+from compatkb.docs.asking import YES_NO, Argument, Kind, Question
 from compatkb.records import Element, Product
-from compatkb.rendering.markdown import cell, table
+from compatkb.rendering.blocks import Block, Paragraph, Table
 
 _MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", likely"}
 
 
-def _matrix(asked: Question) -> str:
+def _matrix(asked: Question) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     others = [find_product(asked.facts, name) for name in asked.words("beside")]
     names = _series(asked, product)[: asked.number("limit")]
-    rows = [(name, *(_cell(asked, product, name, other) for other in others)) for name in names]
+    alone = ("by itself",) if asked.is_on("alone") else ()
+    rows = [
+        (name, *(_alone(asked, product, name) for _ in alone), *(_cell(asked, product, name, other) for other in others))
+        for name in names
+    ]
     if not rows:
-        return f"The data know of no release here, as of {asked.day}.\n"
+        return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     legend = (
         f"Each cell is a question of its own: the best that goes with the series, and the release of {product.name} that it "
         "goes with. Where nothing is said it works; “likely” rests on an inference; “none” means that nothing goes with it, "
         f"“unknown” that the data cannot tell. As of {asked.day}, data of {asked.facts.meta['data_date']}."
     )
-    return table((product.name, *(other.name for other in others)), rows) + f"\n{cell(legend)}\n"
+    return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend)]
 
 
 def _cell(asked: Question, product: Product, series: str, other: Product) -> str:
@@ -33,6 +37,16 @@ def _cell(asked: Question, product: Product, series: str, other: Product) -> str
     stack = answer.stacks[0]
     found = {element.product: element for element in stack.packages}
     return f"{found[other.id].version} with {found[product.id].release}{_MARKS[stack.verdict]}"
+
+
+def _alone(asked: Question, product: Product, series: str) -> str:
+    """Return the best build of a series that reaches the device without another product that a route adds."""
+    answer = asked.answer({product.id: series})
+    plain = {route.id for route in asked.facts.routes if not route.with_}
+    stack = next((stack for stack in answer.stacks if stack.route in plain), None)
+    if stack is None:
+        return "unknown" if answer.verdict == "unknown" else "none"
+    return f"{next(e.version for e in stack.packages if e.product == product.id)}{_MARKS[stack.verdict]}"
 
 
 def _series(asked: Question, product: Product) -> list[str]:
@@ -61,6 +75,7 @@ MATRIX = {
             Argument("beside", "the products of the columns, separated by commas", required=True),
             Argument("device", "the device", required=True),
             Argument("limit", "how many series are shown", "12"),
+            Argument("alone", "whether a column says what the series offers without any of them", "no", choices=YES_NO),
         ),
         pins=True,
     ),

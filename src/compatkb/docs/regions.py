@@ -11,19 +11,14 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from compatkb.docs.marked import Marker, Problem, restructured_markers, without_raw_text
+
 _MARKER = re.compile(r"<!--\s*compatkb:(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
 _OPENING = re.compile(r"<!--\s*compatkb:")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _SPANS = MarkdownIt("commonmark")
-
-
-class Problem(NamedTuple):
-    """What is wrong, and on which line of the text, counted from 1."""
-
-    line: int
-    message: str
 
 
 class Region(NamedTuple):
@@ -39,20 +34,20 @@ class Region(NamedTuple):
     newline: str  # how its line ends
 
 
-class _Marker(NamedTuple):
-    word: str
-    rest: str
-    line: int
-    start: int  # of its first line
-    end: int  # past its last line
-    indent: str
-    newline: str
+MARKDOWN, RESTRUCTURED, HYPERTEXT = "markdown", "rst", "html"
+"""The forms of text that can hold regions."""
 
 
-def find_regions(text: str) -> tuple[list[Region], list[Problem]]:
+def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[Problem]]:
     """Return the regions of a text in order, and all that is wrong with its markers, by line."""
     problems: list[Problem] = []
-    markers = list(_markers(text, problems))
+    if form == RESTRUCTURED:
+        markers = list(restructured_markers(text, problems))
+    elif form == HYPERTEXT:
+        lines = [match.span() for match in _LINE.finditer(text)]
+        markers = list(_block_markers(without_raw_text(text), lines, 1, problems)) if lines else []
+    else:
+        markers = list(_markers(text, problems))
     regions = list(_paired(markers, problems))
     known: dict[str, int] = {}
     for region in regions:
@@ -62,7 +57,7 @@ def find_regions(text: str) -> tuple[list[Region], list[Problem]]:
     return regions, sorted(set(problems))
 
 
-def _markers(text: str, problems: list[Problem]) -> Iterator[_Marker]:
+def _markers(text: str, problems: list[Problem]) -> Iterator[Marker]:
     lines = [match.span() for match in _LINE.finditer(text)]
     for token in _BLOCKS.parse(text):
         if "compatkb:" not in token.content or token.map is None:
@@ -74,7 +69,7 @@ def _markers(text: str, problems: list[Problem]) -> Iterator[_Marker]:
             problems += _inline_markers(token, token.map[0] + 1)
 
 
-def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems: list[Problem]) -> Iterator[_Marker]:
+def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems: list[Problem]) -> Iterator[Marker]:
     place, end = lines[0][0], lines[-1][1]
     while opening := _OPENING.search(text, place, end):
         number = next(n for n, (start, stop) in enumerate(lines) if start <= opening.start() < stop)
@@ -90,7 +85,7 @@ def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems
         if indent.strip() or after.strip():
             problems.append(Problem(first + number, "a marker stands alone on its line"))
             continue
-        yield _Marker(found["word"], found["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
+        yield Marker(found["word"], found["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
 
 
 def _inline_markers(token: Token, line: int) -> Iterator[Problem]:
@@ -100,8 +95,8 @@ def _inline_markers(token: Token, line: int) -> Iterator[Problem]:
         line += inner.content.count("\n") if inner.type == "html_inline" else inner.type in ("softbreak", "hardbreak")
 
 
-def _paired(markers: list[_Marker], problems: list[Problem]) -> Iterator[Region]:
-    begun: _Marker | None = None
+def _paired(markers: list[Marker], problems: list[Problem]) -> Iterator[Region]:
+    begun: Marker | None = None
     head: tuple[str, str, dict[str, str]] = ("", "", {})
     inner: list[str] = []  # names of regions that were begun inside another one
     lost: list[str] = []  # names of regions whose beginning could not be read

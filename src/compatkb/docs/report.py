@@ -1,11 +1,15 @@
-"""What `docs render` and `docs check` say of documents: text, JSON, and the command that mends stale ones."""
+"""What the `docs` commands say: text, JSON, the command that mends stale documents, a table in every form."""
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import date
 
 from compatkb.docs.files import Document, diff_of
 from compatkb.docs.filling import Filled
+from compatkb.rendering.blocks import Block, Inline, Table, plain, spans
+from compatkb.rendering.forms import comma_separated, hypertext, restructured
+from compatkb.rendering.markdown import Links, render
 from compatkb.rendering.payload import SCHEMA
 from compatkb.snapshot.read import Snapshot
 
@@ -40,11 +44,12 @@ def report_json(facts: Snapshot, documents: Sequence[Document]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def mend(documents: Sequence[Document], data: str | None) -> str:
+def mend(documents: Sequence[Document], data: str | None, day: str | None = None) -> str:
     """Return the sentence that names what is stale and the command that mends it."""
     stale = [document for document in documents if document.stale]
     names = ", ".join(f"{document.path} ({', '.join(f.region.name for f in document.stale)})" for document in stale)
-    words = ["compatkb", "docs", "render", *(["--data", data] if data else []), *(str(document.path) for document in stale)]
+    options = [*(["--data", data] if data else []), *(["--as-of", day] if day else [])]
+    words = ["compatkb", "docs", "render", *options, *(str(document.path) for document in stale)]
     return f"not up to date: {names}; run `{shlex.join(words)}`"
 
 
@@ -57,3 +62,38 @@ def _change(filled: Filled) -> str:
 
 def _number(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def dates(facts: Snapshot, day: date) -> dict[str, object]:
+    """Return what every JSON output begins with."""
+    return {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
+
+
+def _table_json(facts: Snapshot, blocks: Sequence[Block]) -> str:
+    """Return the tables for programs: heads, and rows of cells with text and links."""
+    tables = [
+        {
+            "columns": list(block.head),
+            "rows": [
+                [{"text": plain(cell), "links": [s.url for s in spans(cell) if s.url]} for cell in row] for row in block.rows
+            ],
+        }
+        for block in blocks
+        if isinstance(block, Table)
+    ]
+    content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "tables": tables}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _cell_json(cell: Inline) -> dict[str, object]:
+    return {"text": plain(cell), "links": [span.url for span in spans(cell) if span.url]}
+
+
+FORMS: dict[str, Callable[[Snapshot, Sequence[Block]], str]] = {
+    "markdown": lambda _, blocks: render(blocks, Links()),
+    "rst": lambda _, blocks: restructured(blocks),
+    "html": lambda _, blocks: hypertext(blocks),
+    "csv": lambda _, blocks: comma_separated(blocks),
+    "json": _table_json,
+}
+"""What `docs table` prints, by form."""

@@ -5,45 +5,53 @@ from typing import Any
 
 from compatkb.docs.asking import YES_NO, Argument, Kind, Question
 from compatkb.records import Element
+from compatkb.rendering.blocks import Block, Paragraph, Table
 from compatkb.rendering.catalogue import parse_days
-from compatkb.rendering.markdown import table
-from compatkb.rendering.statistics import stats_markdown
+from compatkb.rendering.statistics import stats_blocks
 from compatkb.stats import statistics
 
+ONLY = "only"
 _MOST = 6
 """More versions than this in a cell are counted instead of named."""
 
 
-def _stats(asked: Question) -> str:
-    return stats_markdown(statistics(asked.facts, asked.day))
+def _stats(asked: Question) -> list[Block]:
+    return stats_blocks(statistics(asked.facts, asked.day))
 
 
-def _eol(asked: Question) -> str:
+def _eol(asked: Question) -> list[Block]:
     product = asked.product("product")
     within = asked.values["within"]
     limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
     today = asked.day.isoformat()
     rows = asked.facts.rows(
-        "select product, version, eol, eol_precision, released from release where eol is not null and eol <= ? "
+        "select product, version, name, eol, eol_precision, released from release where eol is not null and eol <= ? "
         "order by eol desc, product, position",
         limit,
     )
+    hidden = {"yes": (), "no": (True,), ONLY: (False,)}[asked.values["ended"]]
     groups: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         ended = row["eol"] < today
         unborn = (row["released"] or "")[:10] > today
-        if unborn or (product and row["product"] != product.id) or (ended and not asked.is_on("ended")):
+        if unborn or (product and row["product"] != product.id) or ended in hidden:
             continue
-        groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(row["version"])
+        groups.setdefault((row["eol"], row["eol_precision"], row["product"]), []).append(_shown(asked, row))
     if not groups:
-        return f"The data know of no end of life here, as of {asked.day}.\n"
+        return [Paragraph(f"The data know of no end of life here, as of {asked.day}.")]
     head = ("last supported day", *(() if product else ("product",)), "versions", "state")
     cells = []
     for (last, precision, name), versions in groups.items():
         shown = last if precision == "day" else f"{last} (known to the {precision})"
         state = "ended" if last < today else "supported"
         cells.append((shown, *(() if product else (asked.facts.products[name].name,)), _some(versions), state))
-    return table(head, cells) + _foot(asked)
+    return [Table(head, tuple(cells)), asked.foot]
+
+
+def _shown(asked: Question, row: dict[str, Any]) -> str:
+    """Return a version as people know it: those of listed products have names."""
+    listed = asked.facts.products[row["product"]].scheme == "listed"
+    return str(row["name"] or row["version"]) if listed else str(row["version"])
 
 
 def _some(versions: list[str]) -> str:
@@ -52,7 +60,7 @@ def _some(versions: list[str]) -> str:
     return f"{', '.join(versions[: _MOST - 1])} and {len(versions) - _MOST + 1} more"
 
 
-def _versions(asked: Question) -> str:
+def _versions(asked: Question) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     devices = set(asked.words("device"))
@@ -71,9 +79,9 @@ def _versions(asked: Question) -> str:
         builds = (", ".join(_build(e) for e in mine if e.devices),) if has_builds else ()
         cells.append((row["version"], _released(row), *builds, _state(row, mine, asked.day)))
     if not cells:
-        return f"The data know of no release here, as of {asked.day}.\n"
+        return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     head = ("release", "released", *(("builds",) if has_builds else ()), "state")
-    return table(head, cells[:last]) + _foot(asked)
+    return [Table(head, tuple(cells[:last])), asked.foot]
 
 
 def _names(elements: tuple[Element, ...]) -> list[str]:
@@ -107,10 +115,6 @@ def _state(row: dict[str, Any], elements: list[Element], day: date) -> str:
     return "; ".join(parts)
 
 
-def _foot(asked: Question) -> str:
-    return f"\nAs of {asked.day}, data of {asked.facts.meta['data_date']}.\n"
-
-
 TABLES = {
     "stats": Kind("how large, how well supported and how fresh the data are", _stats),
     "eol": Kind(
@@ -119,7 +123,7 @@ TABLES = {
         (
             Argument("product", "the product; every one unless given"),
             Argument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
-            Argument("ended", "whether what has ended is shown", "yes", choices=YES_NO),
+            Argument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
         ),
     ),
     "versions": Kind(

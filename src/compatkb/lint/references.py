@@ -32,7 +32,8 @@ from compatkb.models import (
     Wheels,
     When,
 )
-from compatkb.models.feature import Brought
+from compatkb.models.feature import Brought, Successor
+from compatkb.models.image import Column, Run
 from compatkb.models.machine import Generation, Graphics
 from compatkb.models.symptom import Says, Trouble
 from compatkb.places import Where
@@ -41,13 +42,14 @@ from compatkb.versions import admits
 NAME, LEVEL = "references", Severity.ERROR
 SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
 
-PRODUCT, CHANNEL = "product", "channel"
+PRODUCT, CHANNEL, FEATURE = "product", "channel", "feature"
 _REFERS: dict[tuple[type[Record], str], str] = {
     (Brought, "product"): PRODUCT,
     (Build, "channels"): CHANNEL,
     (Build, "devices"): "device",
     (Build, "only_with"): PRODUCT,
     (Channel, "hardware"): "hardware",
+    (Column, "product"): PRODUCT,
     (Complete, "channel"): CHANNEL,
     (Complete, "device"): "device",
     (Feature, "product"): PRODUCT,
@@ -58,6 +60,8 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (ReplacedBy, "device"): "device",
     (ReplacedBy, "product"): PRODUCT,
     (Route, "device"): "device",
+    (Run, "device"): "device",
+    (Successor, "feature"): FEATURE,
     (Route, "provider"): PRODUCT,
     (Route, "with_"): PRODUCT,
     (Route, "without"): PRODUCT,
@@ -118,6 +122,7 @@ def _known(subject: Subject) -> _Known:
         for name, file in subject.by_id.items()
     }
     names[PRODUCT] = set(subject.by_id)
+    names[FEATURE] = {file.feature.id for _, file in subject.features}
     names[CHANNEL] = {channel.id for channel in subject.files.channels.channel}
     return _Known(names)
 
@@ -128,7 +133,10 @@ def _wrong(record: Record, known: _Known, subject: Subject) -> Iterator[tuple[Wh
         if kind:
             for where, text in _texts(getattr(record, name), (info.alias or name,)):
                 if (kind, text) not in known:
-                    yield where, f"{text} is no {kind}" if kind in (PRODUCT, CHANNEL) else f"{text} is no known {kind}"
+                    yield (
+                        where,
+                        f"{text} is no {kind}" if kind in (PRODUCT, CHANNEL, FEATURE) else f"{text} is no known {kind}",
+                    )
     if isinstance(record, When):
         for number, text in enumerate(record.python):
             spec = text if text[0] in "<>=!" else f"=={text}"
@@ -248,6 +256,11 @@ def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
     for number, tag in enumerate(file.tag):
         if tag.same_as and tag.same_as not in names:
             yield ("tag", number, "same-as"), f"{tag.same_as} is no tag of this repository"
+    columns = {column.id for column in file.column}
+    for number, dispute in enumerate(file.dispute):
+        for position, name in enumerate(dispute.columns):
+            if name not in columns:
+                yield ("dispute", number, "columns", position), f"{name} is no column of this file"
     for number, listing in enumerate(file.listing):
         yield from (
             (("listing", number, *where), text) for where, text in _listing(listing, names, revisions, file.repository)

@@ -34,6 +34,7 @@ class Dispute(Record):
     positions: tuple[Text, ...] = ()  # for such: what each side says, in the order of `sources`
     day: Literal["released", "end-of-life"] | None = None  # where it is about a date: which one
     days: tuple[date, ...] = ()  # and the day that each position gives
+    columns: tuple[Id, ...] = ()  # in an image file: the columns of the tag tables that it decides
     decision: Text  # the id of the claim that holds, the value that holds, "both", or "open"
     reason: Text
     decided: date

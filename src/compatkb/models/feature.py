@@ -31,6 +31,21 @@ class Brought(Record):
     sources: Sources
 
 
+class Successor(Record):
+    """The feature to use instead of one that has ended."""
+
+    feature: Id
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if self.basis is Basis.INFERRED and not self.note:
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
+
+
 class Feature(Record):
     """The head of a feature file."""
 
@@ -39,6 +54,7 @@ class Feature(Record):
     product: Id  # the product that it is part of
     aliases: tuple[Text, ...] = ()
     needs: tuple[Brought, ...] = ()  # products that a stack must then hold
+    replaced_by: Successor | None = None
     note: Text | None = None
 
 

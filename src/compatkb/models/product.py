@@ -113,6 +113,23 @@ class Build(Record):
     sources: Sources
 
 
+class Page(Record):
+    """How documents name a version, and the page that they link; {release}, {build} and {series} stand for the version."""
+
+    label: Text
+    url: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        for text in (self.label, self.url or ""):
+            try:
+                text.format(release="", build="", series="")
+            except (KeyError, IndexError, ValueError):
+                raise ValueError(f"{text!r}: only {{release}}, {{build}} and {{series}} can stand in braces") from None
+        return self
+
+
 class Release(Record):
     """One version of a product."""
 
@@ -126,6 +143,7 @@ class Release(Record):
     eol_note: Text | None = None  # why it has no end of life here, where others of its product have one
     yanked: Yank | None = None
     track: Text | None = None  # drivers: lts, production, rolling
+    page: Text | None = None  # where the product's own rule for its pages does not lead to it
     note: Text | None = None
     sources: Sources
     build: tuple[Build, ...] = ()
@@ -215,6 +233,7 @@ class Product(Record):
     platform: bool = False  # a dimension of the platform grid: python, os or arch
     open: bool = False  # versions that are not listed can be asked about: rules on ranges cover them
     homepage: Text | None = None
+    page: Page | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
     eol_note: Text | None = None  # why releases have no end of life here, where they have none

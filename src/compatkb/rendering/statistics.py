@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from compatkb.rendering.markdown import table
+from compatkb.rendering.blocks import Block, Paragraph, Table
+from compatkb.rendering.markdown import Links, render
 from compatkb.rendering.payload import SCHEMA
 from compatkb.stats import Independence, Reading, Stats
 
@@ -25,7 +26,12 @@ def stats_text(stats: Stats) -> str:
 
 def stats_markdown(stats: Stats) -> str:
     """Return the figures as a table."""
-    return table(("what", "figures"), _rows(stats)) + f"\nAs of {stats.day}, data of {stats.data_date}.\n"
+    return render(stats_blocks(stats), Links())
+
+
+def stats_blocks(stats: Stats) -> list[Block]:
+    """Return the figures as a table, for any form of text."""
+    return [Table(("what", "figures"), tuple(_rows(stats))), Paragraph(f"As of {stats.day}, data of {stats.data_date}.")]
 
 
 def badge_line(stats: Stats) -> str:

@@ -12,6 +12,7 @@ from compatkb.rendering.payload import SCHEMA, source_payload
 from compatkb.snapshot.read import Snapshot
 
 PAST, UNCERTAIN, PLANNED = "past", "uncertain", "planned"
+KINDS = ("release", "milestone", "end-of-life")
 TITLE = "Enablement of PyTorch: releases, milestones and ends of life"
 
 

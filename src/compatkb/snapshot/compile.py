@@ -42,6 +42,9 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "channel": _channels(knowledge),
                 "route": _routes(knowledge),
                 "image": tags.images(knowledge),
+                "listing": tags.listings(knowledge),
+                "column": tags.columns(knowledge),
+                "run": tags.runs(knowledge),
                 "content": tags.contents(knowledge),
                 "vendor": timeline.vendors(knowledge),
                 "event": timeline.events(knowledge),
@@ -88,8 +91,11 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
             "platform": int(product.platform),
             "open": int(product.open),
             "homepage": product.homepage,
+            "page_label": product.page.label if product.page else None,
+            "page_url": product.page.url if product.page else None,
             "eol": product.eol.last_day.isoformat() if product.eol else None,
             "replaced_by": dumps(product.replaced_by.model_dump(by_alias=True)) if product.replaced_by else None,
+            "replaced_sources": cite(knowledge, product.id, product.replaced_by.sources) if product.replaced_by else "[]",
             "note": product.note,
         }
 
@@ -133,6 +139,7 @@ def _releases(knowledge: Knowledge) -> Iterator[Row]:
                 "eol": eol.last_day.isoformat() if eol else None,
                 "eol_precision": eol.precision if eol else None,
                 "eol_sources": cite(knowledge, file.product.id, eol.sources) if eol else "[]",
+                "page": release.page,
                 "note": release.note,
                 "sources": cite(knowledge, file.product.id, release.sources),
             }

@@ -21,6 +21,7 @@ def disputes(knowledge: Knowledge) -> Iterator[Row]:
             "about": dispute.about,
             "day": dispute.day,
             "days": " ".join(day.isoformat() for day in dispute.days),
+            "columns": " ".join(dispute.columns),
             "positions": dumps(positions),
             "decision": dispute.decision,
             "holds": holds,

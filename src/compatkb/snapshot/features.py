@@ -1,10 +1,11 @@
 """Rows of the snapshot about features: their heads, and what is said of them as people read it."""
 
+import json
 from collections.abc import Iterator
 
 from compatkb.featuring import claim_id
 from compatkb.knowledge import Knowledge, split_term
-from compatkb.models import When
+from compatkb.models import Feature, When
 from compatkb.snapshot.cells import Row
 from compatkb.snapshot.citation import cite, dumps
 
@@ -18,10 +19,19 @@ def features(knowledge: Knowledge) -> Iterator[Row]:
             "name": feature.name,
             "product": feature.product,
             "needs": " ".join(brought.product for brought in feature.needs),
+            "replaced_by": _successor(knowledge, feature),
             "aliases": dumps(feature.aliases),
             "note": feature.note,
             "sources": cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
         }
+
+
+def _successor(knowledge: Knowledge, feature: Feature) -> str | None:
+    instead = feature.replaced_by
+    if instead is None:
+        return None
+    cited = json.loads(cite(knowledge, feature.id, instead.sources))
+    return dumps({"feature": instead.feature, "basis": str(instead.basis), "note": instead.note, "sources": cited})
 
 
 def statements(knowledge: Knowledge) -> Iterator[Row]:

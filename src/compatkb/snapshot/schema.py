@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "3"
+FORMAT = "4"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -18,7 +18,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "meta": (_columns("key value"), "key"),
     "product": (
         _columns(
-            "id name role distribution import_name scheme default_value homepage eol replaced_by note",
+            "id name role distribution import_name scheme default_value homepage page_label page_url eol replaced_by "
+            "replaced_sources note",
             "rank series automatic platform open",
         ),
         "id",
@@ -27,7 +28,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "grid": (_columns("dimension value wider", "idx"), ("dimension", "idx")),
     "release": (
         _columns(
-            "product version name aliases part_of devices track released basis eol eol_precision eol_sources note sources",
+            "product version name aliases part_of devices track released basis eol eol_precision eol_sources page note "
+            "sources",
             "position",
         ),
         ("product", "version"),
@@ -50,7 +52,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     ),
     "claim": (_columns("id product kind of_term to_terms when_ basis reason note origin"), "id"),
     "citation": (_columns("claim text url seen document publisher", "n"), ("claim", "n")),
-    "dispute": (_columns("id kind owner about day days positions decision holds reason decided"), "id"),
+    "dispute": (_columns("id kind owner about day days columns positions decision holds reason decided"), "id"),
     "concerned": (_columns("dispute claim name mask devices hardware", "cells"), None),
     "scope": (_columns("product what spec mask channel devices sources", "id until"), "id"),
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
@@ -58,8 +60,11 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "waiver": (_columns("product mask of_mask", "edge"), None),
     "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
-    "image": (_columns("repository name device runs note sources", "id"), "id"),
-    "feature": (_columns("id name product needs aliases note sources"), "id"),
+    "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
+    "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),
+    "column": (_columns("repository name title product shows", "position"), ("repository", "name")),
+    "run": (_columns("repository device flavour args port sources", "id"), "id"),
+    "feature": (_columns("id name product needs replaced_by aliases note sources"), "id"),
     "statement": (
         _columns("claim feature product spec mask status device os arch python hardware basis", "position"),
         "claim",
