@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from compatkb.check import baseline, files, ignores
+from compatkb.check import baseline, files, ignores, markdown
 from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
 from compatkb.check.settings import Settings
 from compatkb.findings import Finding
 
-CHECKERS: tuple[Checker, ...] = ()
+CHECKERS = cast("tuple[Checker, ...]", (markdown,))
 """What looks at one document at a time."""
 
 REPOSITORY_CHECKERS: tuple[RepositoryChecker, ...] = ()

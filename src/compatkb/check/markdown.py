@@ -1,0 +1,29 @@
+"""The reviewer of Markdown documents: reads a page once, and asks every module that has rules for it."""
+
+from collections.abc import Iterator
+
+from compatkb.check import markdown_links, markdown_tables
+from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.files import UNREADABLE
+from compatkb.check.markdown_text import read_page
+from compatkb.findings import Finding
+
+_PARTS = (markdown_tables, markdown_links)
+_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+
+RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
+
+
+def reads(path: str) -> bool:
+    """Return whether a path is that of a Markdown document."""
+    return path.lower().endswith(_ENDINGS)
+
+
+def check(document: Document, asked: Asked) -> Iterator[Finding]:
+    """Yield what is wrong with a Markdown document."""
+    page = read_page(document)
+    if page.unread is not None:
+        message = f"the document is very long; it was read up to line {page.unread - 1}"
+        yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
+    for part in _PARTS:
+        yield from part.check(page, asked)
