@@ -15,7 +15,7 @@ from compatkb.snapshot.store import _COMPILER
 SOURCE = ROOT / "src" / "compatkb"
 MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
-    ("errors", "words", "versions", "snapshot.schema", "findings", "places"),
+    ("errors", "words", "spelling", "versions", "snapshot.schema", "findings", "places"),
     ("writing",),
     ("models.base",),
     ("models.dispute",),
@@ -89,7 +89,9 @@ LAYERS = (
     ("check.document", "check.settings"),
     ("check.baseline", "check.edits", "check.files", "check.ignores", "check.markdown_grammar", "check.markdown_facts"),
     ("check.markdown_text",),
-    ("check.markdown_links", "check.markdown_tables"),
+    ("check.markdown_links", "check.markdown_tables", "check.markdown_rows"),
+    ("check.markdown_images", "check.markdown_stacks", "check.markdown_days"),
+    ("check.markdown_machine",),
     ("check.markdown",),
     ("check",),
     ("rendering.checking",),

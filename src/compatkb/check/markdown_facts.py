@@ -54,6 +54,13 @@ class Image(NamedTuple):
     sources: tuple[str, ...]
 
 
+class State(NamedTuple):
+    """A state of the build files of images: its day, as an ordinal, and what says so."""
+
+    day: int
+    sources: tuple[str, ...]
+
+
 class Held(NamedTuple):
     """One thing that an image is known to hold: the elements that it may be, and how that is known."""
 
@@ -187,6 +194,19 @@ class Known:
             rows = self.facts.rows("select product, mask, spec, basis from content where image = ? order by rowid", image.id)
             self._held[image.id] = {r["product"]: Held(int(r["mask"], 16), r["spec"], r["basis"]) for r in rows}
         return self._held[image.id]
+
+    @cached_property
+    def states(self) -> dict[tuple[str, str], State]:
+        """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
+        found = {}
+        for row in self.facts.rows("select * from image"):
+            built = json.loads(row.get("built") or "{}")
+            target = reference(built.get("url") or "")
+            if target and target.ref and built.get("on"):
+                day = date.fromisoformat(built["on"]).toordinal()
+                cited = tuple(url or text for text, url in built.get("sources", ()))
+                found[target.repository.lower(), target.ref] = State(day, cited)
+        return found
 
     # -- days --------------------------------------------------------------------------------------------------------
 
