@@ -18,7 +18,7 @@ _MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class Ignore(NamedTuple):
-    """A comment that accepts findings of `rules` on the lines from `first` to `last`."""
+    """A comment that accepts findings of `rules` on the lines from `first` to `last`; one in code may be an example."""
 
     rules: tuple[str, ...]
     reason: str
@@ -26,6 +26,7 @@ class Ignore(NamedTuple):
     end: int
     first: int
     last: int
+    shown: bool = False
 
 
 def settle(document: Document, findings: Iterable[Finding], known: Callable[[str], bool]) -> tuple[list[Finding], int]:
@@ -43,7 +44,8 @@ def settle(document: Document, findings: Iterable[Finding], known: Callable[[str
         used.update(accepting)
         if not accepting:
             left.append(finding)
-    wrong = [finding for n, i in enumerate(ignores) for finding in _wrong(document, i, known, used=n in used)]
+    told = [(n, ignore) for n, ignore in enumerate(ignores) if not ignore.shown]
+    wrong = [finding for n, ignore in told for finding in _wrong(document, ignore, known, used=n in used)]
     return [*left, *wrong], len(found) - len(left)
 
 
@@ -64,7 +66,7 @@ def ignores_of(document: Document) -> Iterator[Ignore]:
                 (0, len(document.starts)) if match["word"] == "ignore-file" else _reach(document, line, alone, pattern)
             )
             rules = tuple(name.strip() for name in (match["rules"] or "").split(",") if name.strip())
-            yield Ignore(rules, match["reason"].strip(), match.start(), match.end(), first, last)
+            yield Ignore(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
 
 
 def _reach(document: Document, line: int, alone: bool, pattern: re.Pattern[str]) -> tuple[int, int]:

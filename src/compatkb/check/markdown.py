@@ -2,13 +2,33 @@
 
 from collections.abc import Iterator
 
-from compatkb.check import markdown_days, markdown_images, markdown_links, markdown_machine, markdown_stacks, markdown_tables
+from compatkb.check import (
+    markdown_days,
+    markdown_images,
+    markdown_installs,
+    markdown_links,
+    markdown_machine,
+    markdown_prose,
+    markdown_runs,
+    markdown_stacks,
+    markdown_tables,
+)
 from compatkb.check.document import Asked, Document, Rule
 from compatkb.check.files import UNREADABLE
 from compatkb.check.markdown_text import read_page
 from compatkb.findings import Finding
 
-_PARTS = (markdown_tables, markdown_links, markdown_images, markdown_stacks, markdown_machine, markdown_days)
+_PARTS = (
+    markdown_tables,
+    markdown_links,
+    markdown_images,
+    markdown_stacks,
+    markdown_machine,
+    markdown_days,
+    markdown_prose,
+    markdown_installs,
+    markdown_runs,
+)
 _ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 
 RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)

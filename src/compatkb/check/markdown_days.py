@@ -90,7 +90,7 @@ def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator
     """Yield each end of life of a product once, at the first place, with how many there are."""
     found: dict[tuple[str, date], list[Held]] = {}
     cited: dict[tuple[str, date], tuple[str, ...]] = {}
-    for held in _everything(data, rows):
+    for held in _everything(data, rows, asked.day):
         ended = data.ended(held.product, held.mask, asked.day, asked.within)
         if ended:
             key = (held.product, ended[0])
@@ -107,14 +107,15 @@ def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
 
 
-def _everything(data: Known, rows: list[Facts]) -> Iterator[Held]:
+def _everything(data: Known, rows: list[Facts], day: date) -> Iterator[Held]:
     for row in rows:
         for value in row.values.values():
             if value.mask:
                 yield Held(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
-        for tag in row.tags:
-            image = data.image(tag.name, tag.repository)
-            for product, held in data.held(image).items() if image else ():
+        image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
+        tag = next((tag for tag in row.tags if image and tag.name == image.name), None)
+        if image and tag:
+            for product, held in data.held(image).items():
                 if held.mask and data.facts.products[product].platform and product not in row.values:
                     text = f"{data.facts.products[product].name} {data.names(product, held.mask)[-1]}"
                     yield Held(product, held.mask, text, tag.name, tag.start, tag.end)

@@ -99,6 +99,7 @@ class Known:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
         self._held: dict[int, dict[str, Held]] = {}
+        self._bound: dict[str, tuple[str, ...]] = {}
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
@@ -154,6 +155,20 @@ class Known:
                 return None
         return None
 
+    def bound_unseen(self, product: str) -> tuple[str, ...]:
+        """Return the packages whose version a product needs, where only people say so: its metadata never did."""
+        if product not in self._bound:
+            query = (
+                "select distinct to_product, origin from edge join claim on claim.id = edge.claim "
+                "where of_product = ? and edge.kind = 'needs' order by to_product"
+            )
+            said: dict[str, set[str]] = {}
+            for row in self.facts.rows(query, product):
+                if self.facts.products[row["to_product"]].role == "package":
+                    said.setdefault(row["to_product"], set()).add(row["origin"])
+            self._bound[product] = tuple(other for other, origins in said.items() if "index" not in origins)
+        return self._bound[product]
+
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
@@ -187,6 +202,13 @@ class Known:
         """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
         images = self.images.get(name, ())
         return next((i for i in images if repository in (None, i.repository)), images[0] if images else None)
+
+    def speaker(self, tags: Iterable[tuple[str, str | None]], day: date) -> Image | None:
+        """Return the image that a row's tags name: the first that is known; a moving tag only while it is what it is now."""
+        images = [image for name, repository in tags if (image := self.image(name, repository))]
+        fixed = [image for image in images if re.search(r"\d", image.name)]
+        moving = [image for image in images if image.runs and max(image.runs)[0] <= day.toordinal()]
+        return next(iter([*fixed, *moving]), None)
 
     def held(self, image: Image) -> dict[str, Held]:
         """Return what an image is known to hold, by product."""

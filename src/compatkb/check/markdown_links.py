@@ -220,7 +220,10 @@ def _definitions(page: Page, links: list[Link]) -> Iterator[Finding]:
             )
     for piece in page.everything():
         for loose in piece.loose:
-            if loose.full or (piece.kind == "cell" and _version_in(loose.text) and not loose.text.strip().isdigit()):
+            whole = piece.text.strip() == f"[{loose.text}]"  # a number beside other text is a footnote
+            if loose.full or (
+                piece.kind == "cell" and _version_in(loose.text) and (whole or not loose.text.strip().isdigit())
+            ):
                 message = f"[{loose.label}] is not defined, so readers see the brackets"
                 fix = f"add a definition: [{loose.label}]: ADDRESS"
                 yield page.document.finding(UNDEFINED, loose.start, loose.end, message, fix=fix, subject=loose.label)

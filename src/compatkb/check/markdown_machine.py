@@ -24,13 +24,14 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
     data = known(asked.facts)
     rows = [row for row in read_rows(page, data) if row.values]
     for row in rows:
-        yield from _drivers(page, data, row)
+        yield from _drivers(page, data, row, asked)
     yield from _advisories(page, data, rows, asked)
 
 
-def _drivers(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
+def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
     """Yield values of dimensions that are no platform, where a package of the row was verified with others alone."""
-    held = {p: h for tag in row.tags if (image := data.image(tag.name, tag.repository)) for p, h in data.held(image).items()}
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
+    held = data.held(image) if image else {}
     packages = [value for value in row.values.values() if value.product.role == "package" and value.mask]
     for value in row.values.values():
         product = value.product

@@ -28,9 +28,9 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
     rows = [row for row in read_rows(page, data) if row.values]
     for row in rows:
         yield from _unknown(page, data, row, asked)
-        yield from _contents(page, data, row)
+        yield from _contents(page, data, row, asked)
         yield from _together(page, row, asked)
-    yield from _differ(page, data, rows)
+    yield from _differ(page, data, rows, asked)
 
 
 def _unknown(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
@@ -50,9 +50,9 @@ def at(page: Page, rule: Rule, value: Value, message: str, sources: tuple[str, .
 # -- images --------------------------------------------------------------------------------------------------------------
 
 
-def _contents(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
-    tag, image = next(((t, i) for t in row.tags if (i := data.image(t.name, t.repository))), (None, None))
-    if tag is None or image is None:  # tags of one row are one image, so the first that is known speaks for them
+def _contents(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
+    if image is None:
         return
     for product, held in data.held(image).items():
         value = row.values.get(product)
@@ -60,7 +60,7 @@ def _contents(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
             continue
         said = [d["decision"] for d in disputes.of_name(data.facts, f"{image.repository}:{image.name}")]
         how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
-        message = f"{tag.name} {how} {value.product.name} {_spec(held.spec)}, not {value.text}"
+        message = f"{image.name} {how} {value.product.name} {_spec(held.spec)}, not {value.text}"
         if said:
             message += f"; sources disagree about this image, and the data decided: {' and '.join(said)}"
         yield at(page, CONTENTS, value, message, image.sources, f"write {_spec(held.spec)}")
@@ -104,7 +104,7 @@ def _denial(asked: Asked, chosen: list[Value]) -> tuple[str, tuple[str, ...], fr
     return cause(asked.facts, found, answer.request), sources, products
 
 
-def _differ(page: Page, data: Known, rows: list[Facts]) -> Iterator[Finding]:
+def _differ(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
     """Yield rows that give a release another version of something than an earlier row gives it."""
     first: dict[tuple[str, int, str], tuple[Facts, Value]] = {}
     for row, main in _mains(rows):
@@ -112,7 +112,7 @@ def _differ(page: Page, data: Known, rows: list[Facts]) -> Iterator[Finding]:
             if product == main.product.id or not value.mask or value.product.platform:
                 continue
             before, other = first.setdefault((main.product.id, main.mask, product), (row, value))
-            if other.mask & value.mask or (_confirmed(data, before, other) and _confirmed(data, row, value)):
+            if other.mask & value.mask or (_confirmed(data, before, other, asked) and _confirmed(data, row, value, asked)):
                 continue
             line = page.document.place(other.cell.start).line
             release = f"{main.product.name} {main.text}"
@@ -120,11 +120,11 @@ def _differ(page: Page, data: Known, rows: list[Facts]) -> Iterator[Finding]:
             yield at(page, DIFFER, value, message)
 
 
-def _confirmed(data: Known, row: Facts, value: Value) -> bool:
+def _confirmed(data: Known, row: Facts, value: Value, asked: Asked) -> bool:
     """Return whether the image of a row is known to hold what the row says."""
-    images = [image for tag in row.tags if (image := data.image(tag.name, tag.repository))]
-    held = [data.held(image).get(value.product.id) for image in images]
-    return any(item is not None and item.spec and item.mask & value.mask for item in held)
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
+    held = data.held(image).get(value.product.id) if image else None
+    return held is not None and bool(held.spec) and bool(held.mask & value.mask)
 
 
 def _mains(rows: list[Facts]) -> Iterator[tuple[Facts, Value]]:
