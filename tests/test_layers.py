@@ -89,7 +89,7 @@ LAYERS = (
     ("check.document", "check.settings"),
     ("check.baseline", "check.edits", "check.files", "check.ignores", "check.markdown_grammar", "check.markdown_facts"),
     ("check.markdown_text",),
-    ("check.markdown_links", "check.markdown_tables", "check.markdown_rows", "check.markdown_shell"),
+    ("check.markdown_links", "check.markdown_tables", "check.markdown_rows", "check.markdown_shell", "check.markdown_engine"),
     ("check.markdown_images", "check.markdown_stacks", "check.markdown_days"),
     ("check.markdown_machine", "check.markdown_installs", "check.markdown_runs", "check.markdown_prose"),
     ("check.markdown",),

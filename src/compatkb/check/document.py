@@ -1,6 +1,7 @@
 """A file that is checked, the rules, and what a checker is told: what every checker of `check` works with."""
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date
@@ -38,9 +39,11 @@ class Document:
         self.head = head
 
     @cached_property
-    def starts(self) -> list[int]:
+    def starts(self) -> "array[int]":
         """The offset at which each line begins."""
-        return [0, *(match.end() for match in _BREAK.finditer(self.text))]
+        found = array("q", (0,))
+        found.extend(match.end() for match in _BREAK.finditer(self.text))
+        return found
 
     def place(self, offset: int) -> Place:
         """Return line and column of a character."""

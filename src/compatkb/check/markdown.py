@@ -1,5 +1,6 @@
 """The reviewer of Markdown documents: reads a page once, and asks every module that has rules for it."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from compatkb.check import (
@@ -31,6 +32,9 @@ _PARTS = (
 )
 _ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 
+MOST = 500
+"""More findings of one rule in one document are counted, not shown."""
+
 RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
 
 
@@ -45,5 +49,13 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
     if page.unread is not None:
         message = f"the document is very long; it was read up to line {page.unread - 1}"
         yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
+    counts: Counter[str] = Counter()
     for part in _PARTS:
-        yield from part.check(page, asked)
+        for finding in part.check(page, asked):
+            counts[finding.rule] += 1
+            if counts[finding.rule] <= MOST:
+                yield finding
+    for rule in RULES:
+        if counts[rule.id] > MOST:
+            message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"
+            yield Finding(rule.id, rule.level, document.path, 0, message)

@@ -3,18 +3,19 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from itertools import islice
 from typing import NamedTuple
 
 from compatkb.asking import make_request
 from compatkb.check.document import Asked, Rule
+from compatkb.check.markdown_engine import denial
 from compatkb.check.markdown_facts import Known, known, spelt
 from compatkb.check.markdown_shell import Command, Word, commands
 from compatkb.check.markdown_text import Page
-from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.records import Element, Product
-from compatkb.rendering.sentences import cause, cause_sources, element_sources
+from compatkb.rendering.sentences import element_sources
 
 UNPUBLISHED = Rule("install-unpublished", Severity.ERROR, "a command installs a version that was never published")
 INDEX = Rule("install-index", Severity.ERROR, "a command installs a version from an index that does not carry it")
@@ -32,6 +33,8 @@ _INDEXES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--i
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*?)(?:\[[^\]]*\])?\s*(?P<spec>(?:===|==|~=|!=|>=|<=|<|>)[^;@]*)?(?:;.*)?"
 )
+
+_MOST = 300  # commands of a page
 
 
 class Wanted(NamedTuple):
@@ -54,10 +57,8 @@ class Install(NamedTuple):
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the install commands of a page."""
     data = known(asked.facts)
-    for command in commands(page):
-        install = read_install(command, data)
-        if install is None:
-            continue
+    installs = (install for command in commands(page) if (install := read_install(command, data)) is not None)
+    for install in islice(installs, _MOST):
         found = list(_published(page, data, install, asked))
         yield from found
         if not found:
@@ -173,21 +174,13 @@ def _together(page: Page, install: Install, asked: Asked) -> Iterator[Finding]:
     pinned = [wanted for wanted in install.wanted if wanted.spec]
     if len(pinned) < 2:
         return
-    words = [f"{wanted.product.id}{wanted.spec}" for wanted in pinned]
-    try:
-        request = make_request(asked.facts, words=words, as_of=date.max)
-        answer = resolve(asked.facts, request._replace(as_of=asked.day.toordinal()))
-    except CompatkbError:
-        return
-    if answer.verdict != "does-not-work" or not answer.causes:
-        return
-    found = answer.causes[0]
-    products = {str(part) for part in found.blocker[1:]}
-    last = next((wanted for wanted in reversed(pinned) if wanted.product.id in products), pinned[-1])
-    about = spelt(f"{wanted.product.id}{wanted.spec}" for wanted in pinned if wanted.product.id in products)
-    message = f"{about} do not work together: {cause(asked.facts, found, answer.request)}"
-    sources = tuple(url or text for text, url in cause_sources(asked.facts, found, answer.request))
-    yield page.document.finding(TOGETHER, last.word.start, last.word.end, message, sources=sources, subject=last.word.text)
+    denied = denial(page, asked, words=tuple(f"{wanted.product.id}{wanted.spec}" for wanted in pinned))
+    if denied:
+        last = next((wanted for wanted in reversed(pinned) if wanted.product.id in denied.products), pinned[-1])
+        about = spelt(f"{wanted.product.id}{wanted.spec}" for wanted in pinned if wanted.product.id in denied.products)
+        message = f"{about} do not work together: {denied.said}"
+        place = (last.word.start, last.word.end)
+        yield page.document.finding(TOGETHER, *place, message, sources=denied.sources, subject=last.word.text)
 
 
 def _unpinned(page: Page, data: Known, install: Install) -> Iterator[Finding]:

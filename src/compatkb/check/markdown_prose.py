@@ -2,19 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
-from compatkb.asking import make_request
 from compatkb.check.document import Asked, Rule
+from compatkb.check.markdown_engine import denial
 from compatkb.check.markdown_facts import VERSION, Known, known, written
 from compatkb.check.markdown_text import Page
-from compatkb.engine.answer import resolve
-from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.records import Product
-from compatkb.rendering.sentences import cause, cause_sources
 
 TOGETHER = Rule("text-together", Severity.WARNING, "a sentence puts versions together that do not work together")
 UNKNOWN = Rule("text-version", Severity.WARNING, "a sentence names a version that a whole list of releases does not have")
@@ -98,15 +94,8 @@ def _together(page: Page, sentence: str, base: int, mentions: list[Mention], ask
             continue
         if not _JOINS.search(between) or _APART.search(sentence):
             continue
-        pair = [(one.product.id, one.text), (other.product.id, other.text)]
-        try:
-            request = make_request(asked.facts, pair, as_of=date.max)
-            answer = resolve(asked.facts, request._replace(as_of=asked.day.toordinal()))
-        except CompatkbError:
-            continue
-        if answer.verdict == "does-not-work" and answer.causes:
-            said = cause(asked.facts, answer.causes[0], answer.request)
-            sources = tuple(url or text for text, url in cause_sources(asked.facts, answer.causes[0], answer.request))
+        denied = denial(page, asked, ((one.product.id, one.text), (other.product.id, other.text)))
+        if denied:
             names = f"{one.product.name} {one.text} and {other.product.name} {other.text}"
-            message = f"{names} do not work together: {said}"
-            yield page.document.finding(TOGETHER, other.start, other.end, message, sources=sources, subject=names)
+            message = f"{names} do not work together: {denied.said}"
+            yield page.document.finding(TOGETHER, other.start, other.end, message, sources=denied.sources, subject=names)

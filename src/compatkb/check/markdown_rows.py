@@ -48,17 +48,23 @@ class Facts(NamedTuple):
     build: tuple[Reference, Piece] | None  # the state of the build files that it links to
 
 
-def read_rows(page: Page, data: Known) -> Iterator[Facts]:
-    """Yield what the rows of tables say, for every table with a column of a product or of tags."""
+def read_rows(page: Page, data: Known) -> list[Facts]:
+    """Return what the rows of tables say, for every table with a column of a product or of tags; read once for a page."""
+    if page.rows is None:
+        page.rows = list(_read(page, data))
+    return page.rows
+
+
+def _read(page: Page, data: Known) -> Iterator[Facts]:
     for table in page.tables:
-        columns = columns_of(page, table, data)
+        columns = columns_of(table, data)
         if not any(column.kind in ("product", "tags") for column in columns.values()):
             continue
         for row in table.rows:
             yield _facts(row, table, columns, data)
 
 
-def columns_of(page: Page, table: Table, data: Known) -> dict[int, Column]:
+def columns_of(table: Table, data: Known) -> dict[int, Column]:
     """Return what the columns of a table hold, as far as it can be told."""
     found = {}
     for number, head in enumerate(table.head):
@@ -66,7 +72,6 @@ def columns_of(page: Page, table: Table, data: Known) -> dict[int, Column]:
         column = _column(head, cells, data)
         if column:
             found[number] = column
-    del page
     return found
 
 

@@ -1,7 +1,9 @@
 """Commands in code blocks: lines joined, cut into words that keep their places."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from compatkb.check.markdown_text import CodeBlock, Page
@@ -27,8 +29,9 @@ _WORD = re.compile(
     r"""(?P<end>&&|\|\||[;|&\n])|(?P<comment>(?<!\S)\#[^\n]*)|(?P<word>(?:\\\r?\n|\\.|"(?:\\.|[^"\\])*"|'[^']*'|[^\s;|&"'\\]|["'\\])+)""",
     re.DOTALL,
 )
-_JOINED = re.compile(r"[\\`^]\s*$")
-_MOST = 20_000
+_JOINS = ("\\", "`", "^")
+_MOST = 20_000  # characters of a command
+_MOST_COMMANDS = 5_000  # of a page
 
 
 class Word(NamedTuple):
@@ -53,10 +56,9 @@ class Command(NamedTuple):
 
 def commands(page: Page) -> Iterator[Command]:
     """Yield the commands in the code blocks of a page that are shell, or say nothing."""
-    for block in page.codes:
-        if block.language in SHELLS:
-            for places, text in _joined(block):
-                yield from _cut(text, places, block)
+    blocks = (block for block in page.codes if block.language in SHELLS)
+    found = (command for block in blocks for places, text in _joined(block) for command in _cut(text, places, block))
+    yield from islice(found, _MOST_COMMANDS)
 
 
 def _joined(block: CodeBlock) -> Iterator[tuple[list[tuple[int, int]], str]]:
@@ -71,8 +73,8 @@ def _joined(block: CodeBlock) -> Iterator[tuple[list[tuple[int, int]], str]]:
         skip = prompt.end() if prompt and not text.lstrip().startswith("#") else 0
         places.append((len(whole), offset + skip))
         whole += text[skip:]
-        if _JOINED.search(whole) and len(whole) < _MOST:
-            whole = _JOINED.sub(" ", whole) + " "
+        if text.rstrip().endswith(_JOINS) and len(whole) < _MOST:
+            whole = f"{whole.rstrip()[:-1]}  "
             continue
         yield places, whole
         places, whole = [], ""
@@ -82,7 +84,7 @@ def _joined(block: CodeBlock) -> Iterator[tuple[list[tuple[int, int]], str]]:
 
 def _cut(text: str, places: list[tuple[int, int]], block: CodeBlock) -> Iterator[Command]:
     def at(place: int) -> int:
-        begin, offset = next(pair for pair in reversed(places) if pair[0] <= place)
+        begin, offset = places[bisect_right(places, (place, 1 << 60)) - 1]
         return offset + place - begin
 
     words: list[Word] = []

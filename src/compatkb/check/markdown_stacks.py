@@ -2,18 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date
 
-from compatkb.asking import make_request
 from compatkb.check.document import Asked, Rule
+from compatkb.check.markdown_engine import denial
 from compatkb.check.markdown_facts import Known, known, spelt
 from compatkb.check.markdown_rows import Facts, Value, read_rows
 from compatkb.check.markdown_text import Page
-from compatkb.engine.answer import resolve
-from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.rendering import disputes
-from compatkb.rendering.sentences import cause, cause_sources
 
 UNKNOWN = Rule("version-unknown", Severity.WARNING, "a version that a whole list of releases does not have")
 TOGETHER = Rule("versions-together", Severity.ERROR, "the versions of a row do not work together")
@@ -74,34 +70,12 @@ def _spec(spec: str) -> str:
 
 
 def _together(page: Page, row: Facts, asked: Asked) -> Iterator[Finding]:
-    facts = asked.facts
-    chosen = [v for v in row.values.values() if v.mask and (v.product.role == "package" or v.product.id == "python")]
-    if len(chosen) < 2:
+    chosen = [v for v in row.values.values() if v.mask and (v.product.role == "package" or v.product.scheme == "minor")]
+    if len(chosen) < 2 or not (found := denial(page, asked, tuple((v.product.id, v.text) for v in chosen))):
         return
-    key = ("markdown", asked.day, tuple((v.product.id, v.text) for v in chosen))
-    if key not in facts.views:
-        facts.views[key] = _denial(asked, chosen)
-    denial = facts.views[key]
-    if isinstance(denial, tuple):
-        said, sources, products = denial
-        last = next((v for v in reversed(chosen) if v.product.id in products), chosen[-1])
-        versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in products)
-        yield at(page, TOGETHER, last, f"{versions} do not work together: {said}", sources)
-
-
-def _denial(asked: Asked, chosen: list[Value]) -> tuple[str, tuple[str, ...], frozenset[str]] | None:
-    """Return why versions do not work together, its sources, and the products that it is about; None where they may."""
-    try:
-        request = make_request(asked.facts, [(v.product.id, v.text) for v in chosen], as_of=date.max)
-        answer = resolve(asked.facts, request._replace(as_of=asked.day.toordinal()))
-    except CompatkbError:
-        return None
-    if answer.verdict != "does-not-work" or not answer.causes:
-        return None
-    found = answer.causes[0]
-    sources = tuple(url or text for text, url in cause_sources(asked.facts, found, answer.request))
-    products = frozenset(str(part) for part in found.blocker[1:])
-    return cause(asked.facts, found, answer.request), sources, products
+    last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
+    versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in found.products)
+    yield at(page, TOGETHER, last, f"{versions} do not work together: {found.said}", found.sources)
 
 
 def _differ(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:

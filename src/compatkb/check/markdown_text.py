@@ -1,9 +1,10 @@
 """A Markdown document as the reviewer sees it: tables, links, code blocks, paragraphs and definitions, with their places."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from markdown_it.common.utils import normalizeReference
@@ -12,9 +13,14 @@ from markdown_it.token import Token
 from compatkb.check.document import Document
 from compatkb.check.markdown_grammar import blocks, columns_of, cut, spans
 
-MOST_LINES = 20_000
-MOST_CHARACTERS = 2_000_000
+MOST_LINES = 10_000
+MOST_CHARACTERS = 1_000_000
+MOST_CELLS = 100  # of a row
+MOST_PLACE = 1 << 60
 _LONG = 20_000  # characters of one paragraph or cell whose links are still read
+_CODE = re.compile(r"`([^`\s][^`]*[^`\s]|[^`\s])`")
+_REFERENCE = re.compile(r"\[(?P<text>[^\[\]\\`*_<&!]+)\](?:\[(?P<label>[^\[\]\\]+)\])?")
+_BREAK = re.compile(r"\r\n?|\n")
 _DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:\s*(?P<target><[^<>\n]*>|\S+)")
 _BRACKETS = re.compile(r"(?<![\]\\!])\[(?P<text>[^\[\]\n\\]+)\](?:\[(?P<label>[^\[\]\n\\]*)\])?(?![\[(:])")
 
@@ -125,6 +131,8 @@ class Page:
     definitions: list[Definition] = field(default_factory=list)
     sections: list[Piece] = field(default_factory=lambda: [Piece("", 0, 0, "heading")])
     unread: int | None = None  # the first line that was not read
+    questions: set[object] = field(default_factory=set)  # the combinations of versions that were judged
+    rows: list[Any] | None = None  # its tables read as facts
 
     def everything(self) -> Iterator[Piece]:
         """Yield every piece and every cell."""
@@ -137,15 +145,22 @@ class Page:
 
 def read_page(document: Document) -> Page:
     """Return a document as the reviewer sees it; of a very long one what stands within MOST_LINES and MOST_CHARACTERS."""
-    page = Page(document)
-    text = document.text
-    if len(document.starts) > MOST_LINES or len(text) > MOST_CHARACTERS:
-        last = min(document.place(MOST_CHARACTERS).line, MOST_LINES + 1)
-        page.unread = last
-        text = text[: document.starts[last - 1]]
-    tokens, environment = blocks(text)
+    read = _beginning(document)
+    page = Page(read)
+    if read is not document:
+        page.unread = len(read.starts)
+    tokens, environment = blocks(read.text)
     _Reader(page, environment).read(tokens)
     return page
+
+
+def _beginning(document: Document) -> Document:
+    """Return a document, or of a very long one what is read of it: whole lines."""
+    text = document.text
+    if len(text) <= MOST_CHARACTERS and text.count("\n") + text.count("\r") <= MOST_LINES:
+        return document
+    ends = [match.end() for match in islice(_BREAK.finditer(text, 0, MOST_CHARACTERS), MOST_LINES)]
+    return Document(document.path, text[: ends[-1] if ends else 0])
 
 
 class _Reader:
@@ -198,12 +213,14 @@ class _Reader:
 
     def _piece(self, content: str, offsets: list[tuple[int, int]], kind: str) -> Piece:
         def at(place: int) -> int:
-            line = next(o for o in reversed(offsets) if o[0] <= place)
+            line = offsets[bisect_right(offsets, (place, MOST_PLACE)) - 1]
             return line[1] + place - line[0]
 
         piece = Piece(content, at(0), at(len(content)), kind, self.section)
         if len(content) > _LONG or not any(mark in content for mark in "[`<&\\*_"):
             return piece
+        if (quick := self._simple(content, piece)) is not None:
+            return quick
         tokens = spans(content, self.environment)
         piece.text = _plain(tokens)
         links, codes, covered = [], [], []
@@ -224,12 +241,29 @@ class _Reader:
                 pad = len(inner) - len(inner.lstrip())
                 codes.append(Code(token.content, start + marks + pad, start + marks + pad + len(token.content.strip())))
         piece.links, piece.codes = tuple(links), tuple(codes)
+        inside = bytearray(len(content) + 1)
+        for begin, stop in covered:
+            inside[begin:stop] = b"\1" * (stop - begin)
         piece.loose = tuple(
             Loose(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
             for m in _BRACKETS.finditer(content)
-            if not any(start <= m.start() < end for start, end in covered)
+            if not inside[m.start()]
         )
         return piece
+
+    def _simple(self, content: str, piece: Piece) -> Piece | None:
+        """Return a piece that is one code span or one link to a definition, as most cells are; None for any other."""
+        if match := _CODE.fullmatch(content):
+            piece.text = match[1]
+            piece.codes = (Code(match[1], piece.start + 1, piece.end - 1),)
+            return piece
+        match = _REFERENCE.fullmatch(content)
+        label = normalizeReference(match["label"] or match["text"]) if match else ""
+        if match and "\n" not in content and (found := self.environment.get("references", {}).get(label)):
+            piece.text = match["text"]
+            piece.links = (Link(match["text"], str(found["href"]), label, piece.start, piece.end),)
+            return piece
+        return None
 
     def _table(self, first: int, last: int) -> None:
         rows = []
@@ -245,7 +279,7 @@ class _Reader:
         body = source[start:].rstrip()
         base = self.document.offset(number) + start
         cells = []
-        for begin, end in cut(body):
+        for begin, end in islice(cut(body), MOST_CELLS):
             inner = body[begin:end]
             lead = len(inner) - len(inner.lstrip())
             text = inner.strip()
