@@ -99,6 +99,7 @@ class Known:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
         self._held: dict[int, dict[str, Held]] = {}
+        self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
         self._bound: dict[str, tuple[str, ...]] = {}
 
     def product(self, heading: str) -> Product | None:
@@ -239,8 +240,17 @@ class Known:
 
     def ended(self, product: str, mask: int, day: date, within: int) -> tuple[date, tuple[str, ...]] | None:
         """Return the last supported day of these elements and its sources, where all ended, or will within so many days."""
+        last = self._last_day(product, mask)
+        return None if last is None or last[0].toordinal() >= day.toordinal() + within else last
+
+    def _last_day(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
+        if (product, mask) not in self._ends:
+            self._ends[product, mask] = self._read_end(product, mask)
+        return self._ends[product, mask]
+
+    def _read_end(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
         ends = [e.eol for e in self.facts.elements(product) if mask >> e.idx & 1]
-        if not ends or any(end is None or end >= day.toordinal() + within for end in ends):
+        if not ends or any(end is None for end in ends):
             return None
         last = max(end for end in ends if end is not None)
         names = self.names(product, mask)

@@ -13,8 +13,8 @@ from markdown_it.token import Token
 from compatkb.check.document import Document
 from compatkb.check.markdown_grammar import blocks, columns_of, cut, spans
 
-MOST_LINES = 10_000
-MOST_CHARACTERS = 1_000_000
+MOST_LINES = 5_000
+MOST_CHARACTERS = 500_000
 MOST_CELLS = 100  # of a row
 MOST_PLACE = 1 << 60
 _LONG = 20_000  # characters of one paragraph or cell whose links are still read
