@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from datetime import date
+from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ from compatkb.asking import find_versions
 from compatkb.errors import UsageError
 from compatkb.records import Product
 from compatkb.snapshot.read import Snapshot
+from compatkb.spelling import slips
 from compatkb.words import word_key
 
 _FILLER = re.compile(
@@ -24,6 +26,8 @@ _FORGE = re.compile(
 _RAW = re.compile(r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^/?#]+)")
 _ENDING = re.compile(r"\.(zip|tar\.gz|tgz)$")
 VERSION = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>(?:[-+._]?[A-Za-z][\w.+-]*|[-+][\w.+-]+)?)")
+_MOST_NEAR = 300  # names that are compared with every tag
+COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
 _EARLY = re.compile(r"(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])", re.IGNORECASE)
 
 
@@ -72,9 +76,11 @@ class Held(NamedTuple):
 def written(text: str) -> Written | None:
     """Return the version that a text is, None where it is none."""
     match = VERSION.fullmatch(text.strip())
-    if match is None or len(match["numbers"]) > 40:
+    if match is None or len(match["numbers"]) > 40 or COMMIT.fullmatch(text.strip()):
         return None
     rest = match["rest"]
+    if re.match(r"[._-]?[xX](?![A-Za-z])", rest):
+        return None  # a series: 2.1.x
     label = re.search(r"\+([A-Za-z][\w.]*)", rest)
     return Written(
         text.strip(), tuple(int(n) for n in match["numbers"].split(".")), label[1] if label else "", bool(_EARLY.search(rest))
@@ -99,6 +105,7 @@ class Known:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
         self._held: dict[int, dict[str, Held]] = {}
+        self._nearest: dict[str, str | None] = {}
         self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
         self._bound: dict[str, tuple[str, ...]] = {}
 
@@ -145,9 +152,11 @@ class Known:
         if version is None or version.early:
             return None
         public = ".".join(map(str, version.numbers))
-        rows = self.facts.rows(
-            "select spec, until, sources, channel, devices from scope where product = ? and what = 'release'", product.id
-        )
+        labels = {element.version.partition("+")[2] for element in self.facts.elements(product.id)} - {""}
+        if self.mask(product, public) and version.label.lower() not in labels:
+            return None  # the release is there; of builds of other makers the data know nothing
+        query = "select spec, until, sources, devices from scope where product = ? and what = 'release'"
+        rows = self.facts.rows(query, product.id)
         for row in rows:
             try:
                 if not row["devices"] and row["until"] >= day and admits(Scheme(product.scheme), row["spec"], public):
@@ -169,6 +178,11 @@ class Known:
                     said.setdefault(row["to_product"], set()).add(row["origin"])
             self._bound[product] = tuple(other for other, origins in said.items() if "index" not in origins)
         return self._bound[product]
+
+    @cached_property
+    def channels(self) -> list[dict[str, Any]]:
+        """The indexes of the data, in their order."""
+        return self.facts.rows("select id, name, url, style, mirrors from channel order by position")
 
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
@@ -203,6 +217,22 @@ class Known:
         """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
         images = self.images.get(name, ())
         return next((i for i in images if repository in (None, i.repository)), images[0] if images else None)
+
+    def near(self, name: str) -> str | None:
+        """Return the listed tag that a name is close to, those with the same numbers first; None where none is close."""
+        if name not in self._nearest and len(self._nearest) < _MOST_NEAR:
+            self._nearest[name] = self._near(name)
+        return self._nearest.get(name)
+
+    def _near(self, name: str) -> str | None:
+        numbers = re.findall(r"\d+", name)
+        found = []
+        for other in self.images:
+            same = re.findall(r"\d+", other) == numbers
+            apart = slips(name, other, 2)
+            if apart <= 2 or (same and SequenceMatcher(None, name, other).ratio() >= 0.8):
+                found.append((not same, apart, other))
+        return min(found)[2] if found else None
 
     def speaker(self, tags: Iterable[tuple[str, str | None]], day: date) -> Image | None:
         """Return the image that a row's tags name: the first that is known; a moving tag only while it is what it is now."""

@@ -4,14 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from difflib import SequenceMatcher
 
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_facts import Known, known
 from compatkb.check.markdown_rows import Facts, Named, read_rows
 from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
-from compatkb.spelling import meant_words, slips
+from compatkb.spelling import meant_words
 
 UNLISTED = Rule("image-tag-unlisted", Severity.WARNING, "an image tag that no listing known to the data ever had")
 SPELLING = Rule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
@@ -25,29 +24,11 @@ _WORD = re.compile(r"[a-z]{2,}")
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
     data = known(asked.facts)
-    rows = tuple(read_rows(page, data))
-    tables = _ours(page, rows, data)
-    inline = tuple(_mentions(page, data))
-    named = [(tag, number) for number, tags in tables.items() for tag in tags]
-    yield from _known(page, data, [tag for tag, _ in named] + list(inline), asked)
-    yield from _spelling(page, data, [tag for tag, _ in named] + list(inline))
-    yield from _twice(page, rows, set(tables))
-
-
-def _ours(page: Page, rows: tuple[Facts, ...], data: Known) -> dict[int, list[Named]]:
-    """Return the tags of the tables that list images of repositories that the data know, by the line of the table."""
-    tables: dict[int, list[Named]] = {}
-    for row in rows:
-        tables.setdefault(row.table.line, []).extend(row.tags)
-    every = [tag for tags in tables.values() for tag in tags]
-    listed = sum(1 for tag in every if data.image(tag.name))
-    named = any(repository in page.document.text for repository in data.repositories)
-    mostly = named or (listed > 1 and listed * 2 >= len(every))
-    return {
-        line: tags
-        for line, tags in tables.items()
-        if any(data.image(tag.name) for tag in tags) or (mostly and any(_near(tag.name, data) for tag in tags))
-    }
+    rows = read_rows(page, data)
+    tags = [*(tag for row in rows for tag in row.tags), *_mentions(page, data)]
+    yield from _known(page, data, tags, asked)
+    yield from _spelling(page, data, tags)
+    yield from _twice(page, rows)
 
 
 def _mentions(page: Page, data: Known) -> Iterator[Named]:
@@ -64,7 +45,7 @@ def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator
             continue
         images = data.images.get(tag.name, ())
         if not images:
-            near = _near(tag.name, data)
+            near = data.near(tag.name)
             fix = f"did you mean {near}?" if near else None
             message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
             yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
@@ -79,19 +60,6 @@ def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator
 
 def _repositories(tag: Named, data: Known) -> str:
     return tag.repository or " or ".join(data.repositories)
-
-
-def _near(name: str, data: Known) -> str | None:
-    """Return the listed tag that a name is close to, those with the same numbers first; None where none is close."""
-    numbers = re.findall(r"\d+", name)
-    best: tuple[tuple[bool, float, str], str] | None = None
-    for other in data.images:
-        same = re.findall(r"\d+", other) == numbers
-        apart = slips(name, other, 2)
-        if apart <= 2 or (same and SequenceMatcher(None, name, other).ratio() >= 0.8):
-            rank = (not same, apart, other)
-            best = min(best, (rank, other)) if best else (rank, other)
-    return best[1] if best else None
 
 
 def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
@@ -112,15 +80,15 @@ def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
         yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
 
 
-def _twice(page: Page, rows: tuple[Facts, ...], tables: set[int]) -> Iterator[Finding]:
+def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
     first: dict[str, Facts] = {}
     for row in rows:
-        if row.table.line not in tables:
-            continue
-        for tag in row.tags:
+        for tag in row.named:
             other = first.setdefault(tag.name, row)
             texts = [cell.text for cell in row.row.cells]
             if other is row or texts == [cell.text for cell in other.row.cells]:
                 continue  # a row that is there twice is told as that
+            if not row.tags and row.table is not other.table:
+                continue  # images of others: each table may be about a repository of its own
             message = f"{tag.name} stands on line {other.row.line} already; a tag is one image"
             yield page.document.finding(TWICE, tag.start, tag.end, message, fix="leave it on one row", subject=tag.name)

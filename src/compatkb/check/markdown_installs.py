@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.records import Element, Product
 from compatkb.rendering.sentences import element_sources
+from compatkb.snapshot.read import Snapshot
 
 UNPUBLISHED = Rule("install-unpublished", Severity.ERROR, "a command installs a version that was never published")
 INDEX = Rule("install-index", Severity.ERROR, "a command installs a version from an index that does not carry it")
@@ -34,7 +36,7 @@ _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*?)(?:\[[^\]]*\])?\s*(?P<spec>(?:===|==|~=|!=|>=|<=|<|>)[^;@]*)?(?:;.*)?"
 )
 
-_MOST = 300  # commands of a page
+_MOST = 300  # commands of a page, and requirements of a command
 
 
 class Wanted(NamedTuple):
@@ -72,10 +74,11 @@ def read_install(command: Command, data: Known) -> Install | None:
     start = _begin(words)
     if start is None:
         return None
-    wanted, indexes = [], []
+    wanted: list[Wanted] = []
+    indexes: list[str] = []
     replaces = False
     place = start
-    while place < len(command.words):
+    while place < len(command.words) and len(wanted) < _MOST:
         word = command.words[place]
         option, mark, value = word.text.partition("=")
         if option in _INDEXES and word.text.startswith("-"):
@@ -88,7 +91,7 @@ def read_install(command: Command, data: Known) -> Install | None:
             place += 1
         elif not word.text.startswith("-") and (match := _REQUIREMENT.fullmatch(word.text)):
             product = data.facts.product(match["name"])
-            if product and product.distribution and data.facts.word is not None:
+            if product and product.distribution and product.role == "package":
                 wanted.append(Wanted(product, (match["spec"] or "").replace(" ", ""), word))
         place += 1
     return Install(tuple(wanted), tuple(indexes), replaces, "--pre" in words) if wanted else None
@@ -134,20 +137,26 @@ def _published(page: Page, data: Known, install: Install, asked: Asked) -> Itera
 
 def _elements(data: Known, product: Product, version: str) -> list[Element]:
     """Return the builds that pip takes for an exact pin."""
-    mask = 0
-    try:
-        pin = make_request(data.facts, words=[f"{product.id}=={version}"], as_of=date.max).pin(product.id)
-        mask = pin.mask if pin and pin.extra is None else 0
-    except CompatkbError:
-        pass
+    mask = _pinned(data.facts, product.id, version)
     return [element for element in data.facts.elements(product.id) if mask >> element.idx & 1]
+
+
+@lru_cache(maxsize=4096)
+def _pinned(facts: Snapshot, product: str, version: str) -> int:
+    try:
+        pin = make_request(facts, words=[f"{product}=={version}"], as_of=date.max).pin(product)
+    except CompatkbError:
+        return 0
+    return pin.mask if pin and pin.extra is None else 0
 
 
 def _index(page: Page, data: Known, install: Install, wanted: Wanted, elements: list[Element]) -> Iterator[Finding]:
     """Yield a pin whose build is on none of the indexes that the command asks; unknown addresses may carry anything."""
-    rows = data.facts.rows("select id, name, url, style, mirrors from channel order by position")
+    rows = data.channels
     asked = {row["id"] for row in rows for index in install.indexes if _is(row, index)}
     if len(asked) < len({index.rstrip("/") for index in install.indexes}):
+        return
+    if any(not _carries(data, wanted.product, channel) for channel in asked):
         return
     if not install.replaces:
         asked.add("default")
@@ -161,6 +170,11 @@ def _index(page: Page, data: Known, install: Install, wanted: Wanted, elements: 
     sources = tuple(url or text for text, url in element_sources(data.facts, elements[0]))
     place = (wanted.word.start, wanted.word.end)
     yield page.document.finding(INDEX, *place, message, fix=fix, sources=sources, subject=wanted.word.text)
+
+
+def _carries(data: Known, product: Product, channel: str) -> bool:
+    """Return whether the data know any build of a product on an index; of one without any they know too little."""
+    return any(channel in element.channels for element in data.facts.elements(product.id))
 
 
 def _is(row: dict[str, str | None], index: str) -> bool:

@@ -21,7 +21,7 @@ TWICE = Rule("link-twice", Severity.WARNING, "a link label is defined twice; rea
 RULES = (VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
 
@@ -37,12 +37,12 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the links of a page."""
     links = [link for piece in page.everything() for link in piece.links]
     defined = {definition.label: definition for definition in page.definitions if definition.counts}
+    data = known(asked.facts)
     uses = [
         Use(link, said, defined.get(link.label) if link.label else None)
         for link in links
-        if (said := _version_in(link.text)) is not None
+        if (said := _version_in(link.text, data)) is not None
     ]
-    data = known(asked.facts)
     told: set[tuple[str, int, int | None]] = set()
     for use in uses:
         for finding in _judged(page, data, use, uses):
@@ -54,12 +54,14 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
     yield from _definitions(page, links)
 
 
-def _version_in(text: str) -> Written | None:
-    """Return the one version that the text of a link names; None where it names none, or several."""
+def _version_in(text: str, data: Known) -> Written | None:
+    """Return the version that the text of a link is, or the one that it names right behind a product; else None."""
     if whole := written(text):
         return whole
-    found = [m for m in _IN_TEXT.finditer(text) if "." in m["numbers"]]
-    return written(found[0][0]) if len(found) == 1 else None
+    found = [match for match in _IN_TEXT.finditer(text) if "." in match["numbers"]]
+    if len(found) != 1 or data.product(text[: found[0].start()]) is None:
+        return None
+    return written(found[0][0])
 
 
 def _judged(page: Page, data: Known, use: Use, uses: list[Use]) -> Iterator[Finding]:
@@ -74,9 +76,11 @@ def _judged(page: Page, data: Known, use: Use, uses: list[Use]) -> Iterator[Find
     if target is None:
         yield from _elsewhere(document, data, use)
         return
+    if not re.search(r"\d\.\d|^v\d", said.text):
+        return  # a bare number is a footnote as often as a version
     leads = written(target.ref) if target.ref else None
     if leads is None:
-        if target.ref is None or not _COMMIT.fullmatch(target.ref):
+        if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
             shown = target.ref or "the newest release"
             said_so = (
                 f"{link.text!r} names a version, but its target is {shown!r} of {target.repository}, which moves on{where}"
@@ -207,23 +211,30 @@ def _definitions(page: Page, links: list[Link]) -> Iterator[Finding]:
     used = {link.label for link in links if link.label}
     first = {d.label: d for d in page.definitions if d.counts}
     for definition in page.definitions:
+        if _remark(definition):
+            continue
         if not definition.counts:
             other = first.get(definition.label)
             line = page.document.place(other.start).line if other else 0
             also = ", with another target" if other and other.target != definition.target else ""
             message = f"[{definition.text}] is defined on line {line} already{also}; this definition has no effect"
             yield page.document.finding(TWICE, definition.start, definition.end, message, subject=definition.text)
-        elif definition.label not in used and page.unread is None and definition.target not in ("", "#", "/"):
+        elif definition.label not in used and page.unread is None:
             message = f"nothing uses the definition of [{definition.text}]"
             yield page.document.finding(
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
     for piece in page.everything():
         for loose in piece.loose:
-            whole = piece.text.strip() == f"[{loose.text}]"  # a number beside other text is a footnote
-            if loose.full or (
-                piece.kind == "cell" and _version_in(loose.text) and (whole or not loose.text.strip().isdigit())
-            ):
+            alone = piece.text.strip() == f"[{loose.text}]" and re.fullmatch(r"\d{3,}", loose.text)
+            version = written(loose.text) and re.search(r"\d\.\d|^v\d", loose.text)
+            full = loose.full and not _INDEXED.fullmatch(loose.label)
+            if full or (piece.kind == "cell" and not loose.full and (version or alone)):
                 message = f"[{loose.label}] is not defined, so readers see the brackets"
                 fix = f"add a definition: [{loose.label}]: ADDRESS"
                 yield page.document.finding(UNDEFINED, loose.start, loose.end, message, fix=fix, subject=loose.label)
+
+
+def _remark(definition: Definition) -> bool:
+    """Return whether a definition is a remark, as `[//]: # (text)` is to those who write them so."""
+    return definition.text.startswith("//") or definition.text == "comment" or definition.target in ("", "#", "/")

@@ -43,7 +43,8 @@ class Facts(NamedTuple):
 
     row: Row
     table: Table
-    tags: tuple[Named, ...]
+    tags: tuple[Named, ...]  # of image repositories that the data know
+    named: tuple[Named, ...]  # all tags, whatever their repository
     values: dict[str, Value]  # by product
     build: tuple[Reference, Piece] | None  # the state of the build files that it links to
 
@@ -60,8 +61,22 @@ def _read(page: Page, data: Known) -> Iterator[Facts]:
         columns = columns_of(table, data)
         if not any(column.kind in ("product", "tags") for column in columns.values()):
             continue
-        for row in table.rows:
-            yield _facts(row, table, columns, data)
+        rows = [_facts(row, table, columns, data) for row in table.rows]
+        ours = _is_ours(page, [tag for row in rows for tag in row.named], data)
+        yield from (row if ours else row._replace(tags=()) for row in rows)
+
+
+def _is_ours(page: Page, tags: list[Named], data: Known) -> bool:
+    """Return whether tags of a table are those of a repository that the data know.
+
+    Most of them are known; or one is, or nearly is, in a document that names such a repository.
+    """
+    numbered = [tag for tag in tags if re.search(r"\d", tag.name)]
+    listed = sum(1 for tag in numbered if data.image(tag.name, tag.repository))
+    if any(tag.repository in data.repositories for tag in tags) or (listed and listed * 2 >= len(numbered)):
+        return True
+    named = any(repository in page.document.text for repository in data.repositories)
+    return named and (listed > 0 or any(data.near(tag.name) for tag in numbered))
 
 
 def columns_of(table: Table, data: Known) -> dict[int, Column]:
@@ -134,7 +149,7 @@ def _facts(row: Row, table: Table, columns: dict[int, Column], data: Known) -> F
             build = next(((target, cell) for link in cell.links if (target := reference(link.target))), build)
         elif column.product and (value := _value(column.product, cell, data)) and column.product.id not in values:
             values[column.product.id] = value
-    return Facts(row, table, tuple(tags), values, build)
+    return Facts(row, table, tuple(tags), tuple(tags), values, build)
 
 
 def _value(product: Product, cell: Piece, data: Known) -> Value | None:
@@ -142,6 +157,8 @@ def _value(product: Product, cell: Piece, data: Known) -> Value | None:
     text = cell.text.strip().strip("[]")
     if not text or len(text) > 60:
         return None
+    if product.scheme == "pep440" and not re.search(r"\d\.\d|^v\d", text):
+        return None  # a bare number is a footnote as often as a version
     mask = data.mask(product, text)
     if mask or written(text) is not None:
         return Value(product, text, mask, cell)

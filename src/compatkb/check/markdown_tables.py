@@ -25,18 +25,31 @@ def _rows(page: Page, table: Table) -> Iterator[Finding]:
     seen: dict[tuple[str, ...], Row] = {}
     width = len(table.head)
     for row in table.rows:
-        if len(row.cells) != width:
-            more = len(row.cells) > width
-            effect = "readers do not see those beyond" if more else "what follows may stand in the wrong column"
-            start, end = (row.cells[width].start, row.cells[-1].end) if more else (row.start, row.end)
-            message = f"the row has {len(row.cells)} cells, the head of the table {width}; {effect}"
-            yield page.document.finding(SHAPE, start, end, message, fix=f"give the row {width} cells")
+        yield from _cells(page, row, width)
         texts = tuple(cell.text for cell in row.cells)
         if any(texts) and len(texts) > 1 and any(mark.isdigit() for text in texts for mark in text):
             first = seen.setdefault(texts, row)
             if first is not row:
                 message = f"this row is the same as that on line {first.line}"
                 yield page.document.finding(TWICE, row.start, row.end, message, fix="remove one of them")
+
+
+def _cells(page: Page, row: Row, width: int) -> Iterator[Finding]:
+    """Yield a row whose cells differ in number from the head; one that is a heading over all columns is left alone."""
+    count = len(row.cells)
+    text = page.document.text[row.start : row.end]
+    place = (row.start, row.end)
+    if count > width:
+        message = f"the row has {count} cells, the head of the table {width}; readers do not see those beyond"
+        place = (row.cells[width].start, row.cells[-1].end)
+    elif count == 1 and "|" not in text:
+        message = "this line has no cells and follows a table, so it is shown as a row of it"
+    elif 1 < count < width:
+        message = f"the row has {count} cells, the head of the table {width}; what follows may stand in the wrong column"
+    else:
+        return
+    fix = f"give the row {width} cells" if "|" in text else "put an empty line before it"
+    yield page.document.finding(SHAPE, *place, message, fix=fix)
 
 
 def _columns(count: int) -> str:

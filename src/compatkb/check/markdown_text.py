@@ -21,7 +21,7 @@ _LONG = 20_000  # characters of one paragraph or cell whose links are still read
 _CODE = re.compile(r"`([^`\s][^`]*[^`\s]|[^`\s])`")
 _REFERENCE = re.compile(r"\[(?P<text>[^\[\]\\`*_<&!]+)\](?:\[(?P<label>[^\[\]\\]+)\])?")
 _BREAK = re.compile(r"\r\n?|\n")
-_DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:\s*(?P<target><[^<>\n]*>|\S+)")
+_DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:[\s>]*(?P<target><[^<>\n]*>|\S+)")
 _BRACKETS = re.compile(r"(?<![\]\\!])\[(?P<text>[^\[\]\n\\]+)\](?:\[(?P<label>[^\[\]\n\\]*)\])?(?![\[(:])")
 
 
@@ -238,8 +238,8 @@ class _Reader:
             elif token.type == "code_inline":
                 marks = len(token.markup)
                 inner = content[span[0] + marks : span[1] - marks]
-                pad = len(inner) - len(inner.lstrip())
-                codes.append(Code(token.content, start + marks + pad, start + marks + pad + len(token.content.strip())))
+                first = span[0] + marks + len(inner) - len(inner.lstrip())
+                codes.append(Code(token.content.strip(), at(first), at(first + len(inner.strip()))))
         piece.links, piece.codes = tuple(links), tuple(codes)
         inside = bytearray(len(content) + 1)
         for begin, stop in covered:
