@@ -7,6 +7,7 @@ from enum import StrEnum
 class Severity(StrEnum):
     """How much a finding matters, from the least."""
 
+    INFO = "info"
     WARNING = "warning"
     ERROR = "error"
 
@@ -14,6 +15,15 @@ class Severity(StrEnum):
         """Return whether this is at least `least`."""
         order = list(Severity)
         return order.index(self) >= order.index(least)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A replacement that mends: `text` in the place of the characters from `start` to `end` of a text."""
+
+    start: int
+    end: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -26,9 +36,11 @@ class Finding:
     line: int
     message: str
     column: int | None = None
-    fix: str | None = None  # the command that mends it
+    fix: str | None = None  # the command that mends it, or what to write
     sources: tuple[str, ...] = ()  # what the judgement rests on, as people read it
     subject: str = ""  # the record, named so that the name survives edits elsewhere in the file
+    end_column: int | None = None  # past its last character, where it ends on `line`
+    edits: tuple[Edit, ...] = ()  # what mends it for certain
 
     @property
     def order(self) -> tuple[object, ...]:

@@ -238,6 +238,13 @@ def _upkeep(name: str, commands: Any) -> None:
     getattr(upkeep, name)(commands)
 
 
+def _project(name: str, commands: Any) -> None:
+    """Add a command that looks at files of other projects."""
+    from compatkb.cli import project
+
+    getattr(project, name)(commands)
+
+
 COMMANDS: dict[str, Callable[[Any], None]] = {
     "resolve": _resolve,
     "explain": _explain,
@@ -245,6 +252,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "list": _list,
     "features": _features,
     "eol": _eol,
+    "check": partial(_project, "check"),
     "validate": partial(_upkeep, "validate"),
     "refresh": partial(_upkeep, "refresh"),
     "timeline": _timeline,

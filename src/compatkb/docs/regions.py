@@ -13,8 +13,8 @@ from markdown_it.token import Token
 
 from compatkb.docs.marked import Marker, Problem, restructured_markers, without_raw_text
 
-_MARKER = re.compile(r"<!--\s*compatkb:(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
-_OPENING = re.compile(r"<!--\s*compatkb:")
+_MARKER = re.compile(r"<!--\s*compatkb:(?!\s+ignore)(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
+_OPENING = re.compile(r"<!--\s*compatkb:(?!\s+ignore)")  # with a space before it, it is a word to `compatkb check`
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _BLOCKS = MarkdownIt("commonmark").disable("inline")

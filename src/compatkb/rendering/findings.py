@@ -1,9 +1,11 @@
 """Findings in, a string out: text, JSON, and annotations for code review."""
 
 from collections import Counter
-from dataclasses import asdict
 
 from compatkb.findings import Finding, Severity
+
+_ANNOTATED = {Severity.INFO: "notice"}
+"""Levels that GitHub calls otherwise."""
 
 
 def findings_text(findings: tuple[Finding, ...]) -> str:
@@ -14,12 +16,25 @@ def findings_text(findings: tuple[Finding, ...]) -> str:
         if finding.fix:
             lines.append(f"    fix: {finding.fix}")
         lines += [f"    source: {source}" for source in finding.sources]
-    return "\n".join([*lines, _count(findings)]) + "\n"
+    return "\n".join([*lines, count_text(findings)]) + "\n"
 
 
 def findings_payload(findings: tuple[Finding, ...]) -> dict[str, object]:
     """Return findings as JSON has them; see docs/lint.md."""
-    return {"findings": [{**asdict(finding), "sources": list(finding.sources)} for finding in findings]}
+    return {"findings": [{**_fields(finding), "subject": finding.subject} for finding in findings]}
+
+
+def _fields(finding: Finding) -> dict[str, object]:
+    return {
+        "rule": finding.rule,
+        "level": str(finding.level),
+        "path": finding.path,
+        "line": finding.line,
+        "message": finding.message,
+        "column": finding.column,
+        "fix": finding.fix,
+        "sources": list(finding.sources),
+    }
 
 
 def findings_annotations(findings: tuple[Finding, ...], folder: str) -> str:
@@ -30,7 +45,9 @@ def findings_annotations(findings: tuple[Finding, ...], folder: str) -> str:
         column = f",col={finding.column}" if finding.column else ""
         title = f",title={_property(finding.rule)}"
         fix = f"\nfix: {finding.fix}" if finding.fix else ""
-        lines.append(f"::{finding.level} {place}{column}{title}::{_data(finding.message + fix)}")
+        lines.append(
+            f"::{_ANNOTATED.get(finding.level, finding.level)} {place}{column}{title}::{_data(finding.message + fix)}"
+        )
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -39,10 +56,15 @@ def _place(finding: Finding) -> str:
     return ":".join(parts)
 
 
-def _count(findings: tuple[Finding, ...]) -> str:
+def count_text(findings: tuple[Finding, ...]) -> str:
+    """Return how many findings of each level there are, the gravest first."""
     counts = Counter(finding.level for finding in findings)
-    named = [f"{counts[level]} {level}{'' if counts[level] == 1 else 's'}" for level in reversed(Severity) if counts[level]]
+    named = [f"{counts[level]} {_named(level, counts[level])}" for level in reversed(Severity) if counts[level]]
     return ", ".join(named) or "no findings"
+
+
+def _named(level: Severity, count: int) -> str:
+    return level if count == 1 or level is Severity.INFO else f"{level}s"
 
 
 def _data(text: str) -> str:

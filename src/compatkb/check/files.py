@@ -1,0 +1,102 @@
+"""Which files are checked: found below folders, read as text, written back as they were."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from compatkb.check.document import Document, Rule
+from compatkb.check.settings import Settings
+from compatkb.errors import UnavailableError, UsageError
+from compatkb.findings import Finding, Severity
+from compatkb.writing import write_file
+
+UNREADABLE = Rule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
+RULES = (UNREADABLE,)
+
+MOST_BYTES = 20_000_000
+_HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".azure", ".azure-pipelines", ".devcontainer", ".docker")
+_LEFT_OUT = ("node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist")
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+
+def find(names: Iterable[str], reads: Callable[[str], bool], settings: Settings) -> list[Path]:
+    """Return the files that are named and those below folders that something `reads`, sorted, once each.
+
+    Raises UsageError for a file that is not there, or that is named and that nothing reads.
+    """
+    found: dict[str, Path] = {}
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            for file in _below(path, settings):
+                if reads(shown(file)):
+                    found.setdefault(os.path.realpath(file), file)
+        elif not path.exists():
+            raise UsageError(f"{name}: no such file")
+        elif not reads(shown(path)):
+            raise UsageError(f"{name}: nothing here reads files of this name; docs/check.md lists what is read")
+        else:
+            found.setdefault(os.path.realpath(path), path)
+    return sorted(found.values(), key=shown)
+
+
+def shown(path: Path) -> str:
+    """Return a path as findings name it: from the working directory where it is below that, with slashes."""
+    relative = os.path.relpath(path)
+    return Path(path if Path(relative).parts[:1] == (os.pardir,) else relative).as_posix()
+
+
+def _below(folder: Path, settings: Settings) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        kept = [name for name in folders if not _skipped(root, name, settings)]
+        folders[:] = sorted(kept)
+        yield from (path for name in sorted(files) if not settings.leaves_out(_inside(path := Path(root, name), settings)))
+
+
+def _skipped(root: str, name: str, settings: Settings) -> bool:
+    path = Path(root, name)
+    hidden = name.startswith(".") and name not in _HIDDEN
+    return hidden or name in _LEFT_OUT or (path / "pyvenv.cfg").is_file() or settings.leaves_out(_inside(path, settings))
+
+
+def _inside(path: Path, settings: Settings) -> str:
+    """Return a path as patterns of the settings see it: from the folder of the settings."""
+    return Path(os.path.relpath(path, settings.folder or ".")).as_posix()
+
+
+def read(path: Path) -> Document | Finding:
+    """Return a file as a document, or why it is none; raises UnavailableError where it cannot be read."""
+    name = shown(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            return _unreadable(name, f"is larger than {MOST_BYTES // 1_000_000} MB, so it was not read")
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
+    return document_of(name, content)
+
+
+def document_of(name: str, content: bytes) -> Document | Finding:
+    """Return the content of a file as a document, or why it is none."""
+    head, encoding = next(((m, e) for m, e in _MARKS if content.startswith(m)), (b"", "utf-8"))
+    body = content[len(head) :]
+    try:
+        return Document(name, body.decode(encoding), encoding, head)
+    except UnicodeDecodeError as error:
+        line = body[: error.start].count(b"\n") + 1
+        return _unreadable(name, f"is not {encoding.upper()} text, so it was not read", line)
+
+
+def write(path: Path, document: Document, text: str) -> None:
+    """Write a document with another text, with its encoding and mark, whole or not at all."""
+    write_file(path, document.head + text.encode(document.encoding))
+
+
+def _unreadable(path: str, message: str, line: int = 0) -> Finding:
+    return Finding(UNREADABLE.id, UNREADABLE.level, path, line, message)

@@ -1,0 +1,61 @@
+"""The reviewer of Markdown documents: reads a page once, and asks every module that has rules for it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from compatkb.check import (
+    markdown_days,
+    markdown_images,
+    markdown_installs,
+    markdown_links,
+    markdown_machine,
+    markdown_prose,
+    markdown_runs,
+    markdown_stacks,
+    markdown_tables,
+)
+from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.files import UNREADABLE
+from compatkb.check.markdown_text import read_page
+from compatkb.findings import Finding
+
+_PARTS = (
+    markdown_tables,
+    markdown_links,
+    markdown_images,
+    markdown_stacks,
+    markdown_machine,
+    markdown_days,
+    markdown_prose,
+    markdown_installs,
+    markdown_runs,
+)
+_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+
+MOST = 500
+"""More findings of one rule in one document are counted, not shown."""
+
+RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
+
+
+def reads(path: str) -> bool:
+    """Return whether a path is that of a Markdown document."""
+    return path.lower().endswith(_ENDINGS)
+
+
+def check(document: Document, asked: Asked) -> Iterator[Finding]:
+    """Yield what is wrong with a Markdown document."""
+    page = read_page(document)
+    if page.unread is not None:
+        message = f"the document is very long; it was read up to line {page.unread - 1}"
+        yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
+    counts: Counter[str] = Counter()
+    for part in _PARTS:
+        for finding in part.check(page, asked):
+            counts[finding.rule] += 1
+            if counts[finding.rule] <= MOST:
+                yield finding
+    for rule in RULES:
+        if counts[rule.id] > MOST:
+            message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"
+            yield Finding(rule.id, rule.level, document.path, 0, message)

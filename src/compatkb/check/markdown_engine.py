@@ -1,0 +1,50 @@
+"""Whether versions that a document puts together are denied; each question is asked once, and no page asks many."""
+
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple
+
+from compatkb.asking import make_request
+from compatkb.check.document import Asked
+from compatkb.check.markdown_text import Page
+from compatkb.engine.answer import resolve
+from compatkb.errors import CompatkbError
+from compatkb.rendering.sentences import cause, cause_sources
+from compatkb.snapshot.read import Snapshot
+
+MOST_QUESTIONS = 150
+"""Combinations of versions that are judged in one document."""
+
+Options = tuple[tuple[str, str], ...]
+
+
+class Denial(NamedTuple):
+    """Why versions do not work together, and the products that this is about."""
+
+    said: str
+    sources: tuple[str, ...]
+    products: frozenset[str]
+
+
+def denial(page: Page, asked: Asked, options: Options = (), words: tuple[str, ...] = ()) -> Denial | None:
+    """Return why versions (by product id, or as pins that pip reads) do not work together; None where they may."""
+    question = (options, words)
+    if question not in page.questions and len(page.questions) >= MOST_QUESTIONS:
+        return None
+    page.questions.add(question)
+    return _denial(asked.facts, asked.day, options, words)
+
+
+@lru_cache(maxsize=4096)
+def _denial(facts: Snapshot, day: date, options: Options, words: tuple[str, ...]) -> Denial | None:
+    try:
+        # made as of the last day, so that a version that was yet to come is known; asked as of the day
+        request = make_request(facts, options, words, as_of=date.max)._replace(as_of=day.toordinal())
+        answer = resolve(facts, request)
+    except CompatkbError:
+        return None
+    if answer.verdict != "does-not-work" or not answer.causes:
+        return None
+    found = answer.causes[0]
+    sources = tuple(url or text for text, url in cause_sources(facts, found, answer.request))
+    return Denial(cause(facts, found, answer.request), sources, frozenset(str(part) for part in found.blocker[1:]))

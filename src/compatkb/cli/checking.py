@@ -1,0 +1,162 @@
+"""The command for files of other projects: check."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from compatkb.check import BY_ID, RULES, Report, files, reads
+from compatkb.check import check as check_documents
+from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.document import Asked, Document
+from compatkb.check.edits import diff, mended
+from compatkb.check.settings import NEVER, Settings, parse_settings
+from compatkb.cli.commands import open_facts
+from compatkb.errors import UnavailableError, UsageError
+from compatkb.findings import Finding, Severity, worst
+from compatkb.rendering.checking import checking_json, checking_text, rules_text
+from compatkb.writing import write_file
+
+
+class Shown(NamedTuple):
+    """What a form of output is made from."""
+
+    report: Report
+    day: date
+    data_date: str
+
+
+FORMS: dict[str, Callable[[Shown], str]] = {
+    "text": lambda shown: checking_text(shown.report),
+    "json": lambda shown: checking_json(*shown),
+}
+"""Every form of output; `cli.project` lists their names."""
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
+    if arguments.list_rules:
+        print(rules_text(RULES), end="")
+        return 0
+    settings = _settings(arguments)
+    asked = Asked(*open_facts(arguments), settings.within)
+    paths = files.find(arguments.paths or ["."], reads, settings)
+    known = None if arguments.write_baseline else _baseline(arguments, settings)
+    report = _checked(paths, asked, settings, known)
+    if arguments.diff:
+        changes = [(document, mended(document, _of(report, document))[0]) for document in report.documents.values()]
+        print("".join(diff(document, after) for document, after in changes), end="")
+        return int(any(after != document.text for document, after in changes))
+    if arguments.fix:
+        done = _mend(paths, report)
+        report = _checked(paths, asked, settings, known) if done else report
+        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
+    if arguments.write_baseline:
+        target = Path(arguments.write_baseline)
+        write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
+        print(f"remark: {len(report.findings)} findings written to {arguments.write_baseline}", file=sys.stderr)
+        return 0
+    print(FORMS[arguments.format](Shown(report, asked.day, asked.facts.meta["data_date"])), end="")
+    _remark(report)
+    return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
+
+
+def _checked(paths: list[Path], asked: Asked, settings: Settings, known: Counter[Known] | None) -> Report:
+    read = [files.read(path) for path in paths]
+    documents = [item for item in read if isinstance(item, Document)]
+    return check_documents(documents, asked, settings, known, [item for item in read if isinstance(item, Finding)])
+
+
+def _of(report: Report, document: Document) -> list[Finding]:
+    return [finding for finding in report.findings if finding.path == document.path]
+
+
+def _mend(paths: list[Path], report: Report) -> int:
+    """Write what mends findings into their files, and return how many findings it mends."""
+    count = 0
+    for path in paths:
+        document = report.documents.get(files.shown(path))
+        if document is None:
+            continue
+        text, done = mended(document, _of(report, document))
+        if text != document.text:
+            files.write(path, document, text)
+            count += len(done)
+    return count
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """Return the settings of the nearest pyproject.toml above, or of --config, with what the command line says."""
+    settings = _configured(arguments.config)
+    if arguments.fail_on:
+        settings = settings._replace(fail_on=arguments.fail_on)
+    if arguments.within is not None:
+        settings = settings._replace(within=arguments.within)
+    for name in arguments.ignore or ():
+        if name not in BY_ID:
+            raise UsageError(f"{name!r} is no rule; `compatkb check --rules` lists them")
+    return settings._replace(ignore=(*settings.ignore, *(arguments.ignore or ())))
+
+
+def _configured(named: str | None) -> Settings:
+    folders = [Path.cwd(), *Path.cwd().parents]
+    for path in [Path(named)] if named else [folder / "pyproject.toml" for folder in folders]:
+        if named or path.is_file():
+            found = parse_settings(_text(path), files.shown(path), str(path.parent.resolve()), frozenset(BY_ID))
+            if found is not None:
+                return found
+        if (path.parent / ".git").exists():
+            break
+    if named:
+        raise UsageError(f"{named}: has no table tool.compatkb")
+    return Settings(str(Path.cwd()))
+
+
+def _baseline(arguments: argparse.Namespace, settings: Settings) -> Counter[Known] | None:
+    """Return the baseline with paths as findings name them; None where there is none."""
+    if arguments.baseline:
+        path = Path(arguments.baseline)
+    elif settings.baseline:
+        path = Path(settings.folder, settings.baseline)
+    else:
+        return None
+    kept = parse_baseline(_text(path), files.shown(path))
+    return Counter({k._replace(path=files.shown(_folder(path) / k.path)): count for k, count in kept.items()})
+
+
+def _known(finding: Finding, report: Report, folder: Path) -> Known:
+    """Return how a baseline in a folder keeps a finding: with its path from there, so that it can be read from anywhere."""
+    relative = Path(os.path.relpath(finding.path, folder)).as_posix()
+    return known_of(replace(finding, path=relative), report.line(finding))
+
+
+def _folder(path: Path) -> Path:
+    return path.resolve().parent
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{files.shown(path)}: is not UTF-8 text") from None
+    except FileNotFoundError:
+        raise UsageError(f"{files.shown(path)}: no such file") from None
+    except OSError as error:
+        raise UnavailableError(f"{files.shown(path)}: cannot be read: {error.strerror}") from None
+
+
+def _remark(report: Report) -> None:
+    said = [
+        (report.accepted, "accepted by comments"),
+        (report.known, "known to the baseline"),
+    ]
+    for count, how in said:
+        if count:
+            print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
+    if report.gone:
+        print(f"remark: {report.gone} of the baseline are there no more; write it anew", file=sys.stderr)

@@ -1,0 +1,30 @@
+"""Options of the commands that look at files of other projects."""
+
+import argparse
+
+from compatkb.cli.arguments import Commands, add_command, add_common, days
+
+FORMS = ("text", "json")
+
+
+def check(commands: Commands) -> None:
+    """Add `check`."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.checking import check
+
+        return check(arguments)
+
+    command = add_command(commands, "check", "check files of a project, such as a README, against the data", run)
+    add = command.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files and folders; the working directory unless given")
+    add("--fix", action="store_true", help="write what mends findings for certain, then report what is left")
+    add("--diff", action="store_true", help="print what --fix would write, write nothing, and exit 1 if there is any")
+    add("--fail-on", choices=("info", "warning", "error", "never"), help="exit 1 from this level on; error unless given")
+    add("--ignore", action="append", metavar="RULE", help="leave out this rule; may be given more than once")
+    add("--rules", dest="list_rules", action="store_true", help="list the rules with their levels and end")
+    add("--eol-within", dest="within", type=days, metavar="DAYS", help="tell ends of life within so many days, such as 90d")
+    add("--config", metavar="FILE", help="read [tool.compatkb] of this file; that of the nearest pyproject.toml unless given")
+    add("--baseline", metavar="FILE", help="leave out the findings that this file has")
+    add("--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on")
+    add_common(command, FORMS)

@@ -1,0 +1,312 @@
+"""The frame of `compatkb check`: places, comments that accept, settings, the baseline, edits."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import compatkb.check as checking
+from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.edits import diff, mended
+from compatkb.check.files import document_of, find
+from compatkb.check.settings import Settings, matches, parse_settings
+from compatkb.errors import UsageError
+from compatkb.findings import Edit, Finding, Severity
+from compatkb.rendering.checking import checking_payload, checking_text
+from compatkb.snapshot.read import Snapshot
+
+DAY = date(2026, 11, 21)
+BAD = Rule("bad-word", Severity.ERROR, "a word is bad")
+KNOWN = frozenset({"bad-word", "other"})
+
+
+class Words:
+    """A checker whose only rule is that no file says `bad`; `good` is what mends it."""
+
+    RULES = (BAD,)
+
+    @staticmethod
+    def reads(path: str) -> bool:
+        """Return whether a file is a text."""
+        return path.endswith((".md", ".txt"))
+
+    @staticmethod
+    def check(document: Document, asked: Asked) -> Iterator[Finding]:
+        """Yield every bad word."""
+        assert asked.day == DAY
+        for match in re.finditer(r"bad(?!-)", document.text):
+            edits = (Edit(*match.span(), "good"),)
+            yield document.finding(BAD, *match.span(), "this is bad", fix="write good", edits=edits)
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "CHECKERS", (Words,))
+    monkeypatch.setattr(checking, "BY_ID", {"bad-word": BAD, "ignore": checking.BY_ID["ignore"]})
+
+
+def report(
+    facts: Snapshot, text: str, path: str = "a.md", settings: Settings | None = None, **more: object
+) -> checking.Report:
+    return checking.check([Document(path, text)], Asked(facts, DAY), settings, **more)  # type: ignore[arg-type]
+
+
+def places(found: checking.Report) -> list[tuple[str, int, int | None]]:
+    return [(finding.rule, finding.line, finding.column) for finding in found.findings]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_places_count_every_line_end(facts: Snapshot, words: None, newline: str) -> None:
+    """Lines and columns are right with every line end, behind tabs, beside wide characters and after a byte order mark."""
+    text = newline.join(["one", "\tbad", "漢字 bad", "", "bad"])
+    document = document_of("a.txt", "\ufeff".encode() + text.encode())
+    assert isinstance(document, Document)
+    found = checking.check([document], Asked(facts, DAY))
+    assert places(found) == [("bad-word", 2, 2), ("bad-word", 3, 4), ("bad-word", 5, 1)]
+    assert [finding.end_column for finding in found.findings] == [5, 7, 4]
+
+
+def test_text_form_points_at_the_place(facts: Snapshot, words: None) -> None:
+    """The line is shown with carets below what is meant, tabs as one space."""
+    lines = checking_text(report(facts, "a\tbad b\n")).splitlines()
+    assert lines[:3] == ["a.md:1:3: error: this is bad [bad-word]", "     1 | a bad b", "       |   ^^^"]
+    assert "write good (--fix does it)" in lines[3]
+    assert lines[-1] == "1 error"
+
+
+def test_long_lines_are_cut_around_the_place(facts: Snapshot, words: None) -> None:
+    """A line of a megabyte is not printed whole, and the caret still points at its word."""
+    text = checking_text(report(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000))
+    _, shown, carets, *_ = text.splitlines()
+    assert max(map(len, text.splitlines())) < 200
+    assert shown[carets.index("^") : carets.index("^") + 3] == "bad"
+
+
+def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
+    """Each finding has rule, level, path, line, column, message, fix and sources."""
+    payload = checking_payload(report(facts, "bad"), DAY, "2026-11-21")
+    (finding,) = payload["findings"]  # type: ignore[misc]
+    page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    assert {"rule", "level", "path", "line", "column", "message", "fix", "sources"} <= set(finding)
+    assert all(f"`{name}`" in page for name in (*finding, *payload))
+
+
+@pytest.mark.parametrize("rule", checking.RULES, ids=lambda rule: rule.id)
+def test_rule_is_documented(rule: Rule) -> None:
+    """Every rule has a heading in docs/check.md with what, why, an example and how to mend; its id and summary are plain."""
+    page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n### `{rule.id}`\n")[2].partition("\n### ")[0]
+    assert [word for word in ("**What.**", "**Why.**", "**Example.**", "**Mend.**") if word not in section] == []
+    assert rule.summary[0].islower() or rule.summary[0] == "`"
+
+
+def test_documented_rules_exist() -> None:
+    """docs/check.md describes no rule that is gone, and ids are unique."""
+    page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    described = re.findall(r"^### `([\w-]+)`$", page.partition("\n## The rules\n")[2], re.MULTILINE)
+    assert sorted(described) == sorted(rule.id for rule in checking.RULES)
+
+
+# -- comments ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.txt", "bad  # compatkb: ignore[bad-word] it is quoted\n"),
+        ("a.txt", "# compatkb: ignore[other, bad-word] it is quoted\nbad\n".replace("other, ", "")),
+        ("a.txt", "one\nbad\n# compatkb: ignore-file[bad-word] a list of words\n"),
+        ("a.md", "bad <!-- compatkb: ignore[bad-word] it is quoted -->\n"),
+        ("a.md", "<!-- compatkb: ignore[bad-word] it is quoted -->\n\n| bad |\n|---|\n| bad |\n"),
+        ("a.md", "```sh\nbad  # compatkb: ignore[bad-word] it is quoted\n```\n"),
+        ("a.md", "> <!-- compatkb: ignore[bad-word] it is quoted -->\n> bad\n> bad\n"),
+        ("a.txt", "# compatkb: ignore[bad-word] it is quoted\r\nbad\r\n"),
+    ],
+)
+def test_comment_accepts(facts: Snapshot, words: None, path: str, text: str) -> None:
+    """A comment with rule and reason accepts: on its line, alone for the next line or block, with -file for the file."""
+    found = report(facts, text, path)
+    assert places(found) == []
+    assert found.accepted >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bad # compatkb: ignore[bad-word]\n", "gives no reason"),
+        ("bad # compatkb: ignore it is quoted\n", "names no rule"),
+        ("bad # compatkb: ignore[worse-word] it is quoted\n", "'worse-word', which is no rule"),
+        ("bad\n\n# compatkb: ignore[bad-word] it is quoted\ngood\n", "accepts nothing any more"),
+    ],
+)
+def test_comment_without_effect_is_a_finding(facts: Snapshot, words: None, text: str, said: str) -> None:
+    """A comment that names no rule, gives no reason or accepts nothing is told, and the finding stays."""
+    found = report(facts, text, "a.txt")
+    assert {finding.rule for finding in found.findings} == {"bad-word", "ignore"}
+    assert any(said in finding.message for finding in found.findings)
+
+
+def test_comment_speaks_of_one_block(facts: Snapshot, words: None) -> None:
+    """A comment above a block does not accept what stands in the next one."""
+    found = report(facts, "<!-- compatkb: ignore[bad-word] quoted -->\nbad\n\nbad\n")
+    assert places(found) == [("bad-word", 4, 1)]
+
+
+def test_comment_shown_in_code_is_no_comment(facts: Snapshot, words: None) -> None:
+    """A comment of Markdown that stands in a code span or a fenced block is shown, so it accepts nothing."""
+    text = "`<!-- compatkb: ignore[bad-word] r -->` bad\n\n```html\n<!-- compatkb: ignore[bad-word] r -->\nbad\n```\n"
+    assert places(report(facts, text)) == [("bad-word", 1, 41), ("bad-word", 5, 1)]
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_read() -> None:
+    """Every setting of [tool.compatkb] is read into its type."""
+    text = """
+[tool.compatkb]
+fail-on = "warning"
+eol-within = "90d"
+exclude = ["vendor", "*.ipynb"]
+ignore = ["other"]
+baseline = "known.json"
+levels = { bad-word = "info" }
+per-file-ignores = { "docs/*" = ["bad-word"] }
+"""
+    settings = parse_settings(text, "pyproject.toml", "/x", KNOWN)
+    assert settings == Settings(
+        "/x", "warning", ("other",), {"bad-word": Severity.INFO}, ("vendor", "*.ipynb"), {"docs/*": ("bad-word",)},
+        "known.json", 90,
+    )  # fmt: skip
+    assert parse_settings("[tool.other]\n", "pyproject.toml", "/x", KNOWN) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tool.compatkb]\nfailon = 1", "tool.compatkb.failon is no setting"),
+        ("[tool.compatkb]\nfail-on = 'loud'", "fail-on is one of info"),
+        ("[tool.compatkb]\nignore = ['bad']", "names 'bad', which is no rule"),
+        ("[tool.compatkb]\nignore = 'other'", "is no list"),
+        ("[tool.compatkb]\nlevels = { bad-word = 3 }", "levels.bad-word is one of"),
+        ("[tool.compatkb]\neol-within = -3", "is a number of days"),
+        ("[tool]\ncompatkb = 1", "tool.compatkb is no table"),
+        ("[tool", "is no TOML"),
+    ],
+)
+def test_wrong_settings_are_named(text: str, said: str) -> None:
+    """A wrong setting is refused with the file and its name."""
+    with pytest.raises(UsageError, match=r"pyproject\.toml: ") as error:
+        parse_settings(text, "pyproject.toml", "/x", KNOWN)
+    assert said in str(error.value)
+
+
+def test_settings_apply(facts: Snapshot, words: None) -> None:
+    """Levels change, and rules are left out altogether or in some files."""
+    assert report(facts, "bad", settings=Settings(levels={"bad-word": Severity.INFO})).findings[0].level is Severity.INFO
+    assert report(facts, "bad", settings=Settings(ignore=("bad-word",))).findings == ()
+    per_file = Settings(per_file={"docs/*": ("bad-word",)})
+    assert report(facts, "bad", "docs/a.md", per_file).findings == ()
+    assert len(report(facts, "bad", "a.md", per_file).findings) == 1
+
+
+def test_patterns_mean_files_and_folders() -> None:
+    """A pattern means files by their path or name, and all below a folder that it names."""
+    assert matches("vendor/x/a.md", "vendor")
+    assert matches("vendor/x/a.md", "vendor/")
+    assert matches("docs/a.md", "docs/*.md")
+    assert matches("x/y/a.ipynb", "*.ipynb")
+    assert not matches("x/vendored/a.md", "vendor")
+
+
+# -- baseline ----------------------------------------------------------------------------------------------------------
+
+
+def test_baseline_leaves_out_what_it_has(facts: Snapshot, words: None) -> None:
+    """What a baseline has does not count, wherever the line has moved; a second one like it does; what is gone is told."""
+    before = report(facts, "a bad thing\nbad\n")
+    kept = [known_of(finding, before.line(finding)) for finding in before.findings]
+    known = parse_baseline(baseline_text(kept), "b.json")
+    assert known == Counter(kept)
+    after = report(facts, "new\n\n  a bad thing\na bad thing\n", known=known)
+    assert places(after) == [("bad-word", 4, 3)]
+    assert (after.known, after.gone) == (1, 1)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"compatkb-baseline": 2}', '{"compatkb-baseline": 1, "findings": [{}]}'])
+def test_no_baseline_is_refused(text: str) -> None:
+    """A file that is no baseline is wrong usage, not an empty baseline."""
+    with pytest.raises(UsageError, match=r"b\.json: is"):
+        parse_baseline(text, "b.json")
+
+
+def test_baseline_is_the_same_for_the_same_findings() -> None:
+    """A baseline is sorted, and keeps a long line by its digest."""
+    one, two = Known("a", "x", "1"), Known("b", "w", "2")
+    assert baseline_text([one, two, one]) == baseline_text([two, one, one])
+    long = known_of(Finding("a", Severity.ERROR, "x", 1, "m"), "y" * 10_000)
+    assert len(long.subject) < 100
+
+
+# -- edits -------------------------------------------------------------------------------------------------------------
+
+
+def edit(*edits: Edit, line: int = 1) -> Finding:
+    return Finding("r", Severity.ERROR, "a", line, "m", edits=edits)
+
+
+def test_edits_are_put_in(facts: Snapshot, words: None) -> None:
+    """Every finding's edits are put in at their places, and the diff shows them."""
+    document = Document("a.md", "bad\r\nfine\r\nbad")
+    found = checking.check([document], Asked(facts, DAY))
+    after, done = mended(document, found.findings)
+    assert after == "good\r\nfine\r\ngood"
+    assert len(done) == 2
+    assert "-bad\r\n+good\r\n" in diff(document, after)
+    assert diff(document, document.text) == ""
+
+
+def test_overlapping_edits_are_not_mixed() -> None:
+    """Of findings whose edits overlap one is mended, whole; the same edit in two findings is made once."""
+    document = Document("a", "abcdef")
+    after, done = mended(document, [edit(Edit(0, 3, "X")), edit(Edit(2, 4, "Y"), Edit(5, 6, "Z"), line=2)])
+    assert (after, len(done)) == ("Xdef", 1)
+    after, done = mended(document, [edit(Edit(0, 1, "X")), edit(Edit(0, 1, "X"), line=2)])
+    assert (after, len(done)) == ("Xbcdef", 2)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders are searched, save hidden ones, environments and what is excluded; each file is found once."""
+    for name in ("a.md", "x/b.md", ".github/c.md", ".cache/d.md", "env2/e.md", "vendor/f.md", "g.bin", "node_modules/h.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "env2" / "pyvenv.cfg").touch()
+    monkeypatch.chdir(tmp_path)
+    found = find([".", "a.md"], Words.reads, Settings(str(tmp_path), exclude=("vendor",)))
+    assert [path.as_posix() for path in found] == [".github/c.md", "a.md", "x/b.md"]
+    for wrong in ("missing.md", "g.bin"):
+        with pytest.raises(UsageError, match=wrong):
+            find([wrong], Words.reads, Settings())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_are_kept(encoding: str) -> None:
+    """Text is read by its byte order mark, and what is written back begins with the same one."""
+    document = document_of("a.txt", "größe bad".encode(encoding))
+    assert isinstance(document, Document)
+    assert document.text == "größe bad"
+    assert (document.head + document.text.encode(document.encoding)).decode(encoding) == "größe bad"
+
+
+def test_no_text_is_told() -> None:
+    """A file that is no text is a finding with its line, not a failure."""
+    found = document_of("a.txt", b"one\ntw\xff")
+    assert isinstance(found, Finding)
+    assert (found.rule, found.line) == ("unreadable", 2)

@@ -1,0 +1,48 @@
+"""Ten megabytes of hostile Markdown: the reviewer ends within ten seconds and 500 MB, and says what it did not read."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+SIZE = 10_000_000
+ROW = "| `2.4.0-pip-base` | [v2.4.0] | [v2.4.0+cpu] | x |\n"
+HOSTILE = {
+    "nested-lists": lambda: "".join(" " * (n % 200) + "- a\n" for n in range(SIZE // 104)),
+    "cells": lambda: "| Tag | PyTorch |\n|-|-|\n" + ("|a" * 1000 + "|\n") * (SIZE // 2001),
+    "rows": lambda: "| Tag(s) | PyTorch | IPEX | D |\n|---|---|---|---|\n" + ROW * (SIZE // len(ROW)),
+    "brackets": lambda: ("[" * 2000 + "\n") * (SIZE // 2001),
+    "versions": lambda: "PyTorch 2.4.0 with IPEX 2.3.0.\n\n" * (SIZE // 32),
+}
+CODE = """
+import json, resource, sys, time
+from datetime import date
+from compatkb.check import check
+from compatkb.check.document import Asked, Document
+from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import locate
+
+text = open(sys.argv[1], encoding="utf-8").read()
+facts = Snapshot(locate(sys.argv[2]))
+start = time.process_time()
+report = check([Document("a.md", text)], Asked(facts, date(2026, 11, 21)))
+taken = time.process_time() - start
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(json.dumps({"seconds": taken, "megabytes": memory, "rules": sorted({f.rule for f in report.findings})}))
+"""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_document_is_bounded(name: str, tmp_path: Path, facts: object) -> None:
+    """No shape of Markdown takes the reviewer more than ten seconds or 500 MB; what was not read is told."""
+    path = tmp_path / "a.md"
+    path.write_text(HOSTILE[name](), encoding="utf-8")
+    command = [sys.executable, "-c", CODE, str(path), str(ROOT / "data")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    figures = json.loads(done.stdout)
+    assert figures["seconds"] < 10
+    assert figures["megabytes"] < 500
+    assert "unreadable" in figures["rules"]

@@ -1,0 +1,133 @@
+"""The reviewer of Markdown: every kind of planted defect is found at its place, and clean documents give nothing."""
+
+from datetime import date
+
+import pytest
+from markdown_defects import review, rules
+
+from compatkb.snapshot.read import Snapshot
+
+DAY = date(2024, 8, 26)
+
+CLEAN = """\
+# Images
+
+Images of `intel/intel-extension-for-pytorch`. Keys are mounted at `/root/.ssh/id_rsa`.
+
+## XPU
+
+| Tag(s) | PyTorch | IPEX | Driver | Port |
+|---|---|---|---|---|
+| `2.1.40-xpu-pip-base`, `2.1.40-xpu` | [v2.1.0] | [v2.1.40+xpu] | [914] | 8888 |
+| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736 | 8888 |
+
+```bash
+docker run -it --rm -p 8888:8888 \\
+    -v $PWD/id_rsa:/root/.ssh/id_rsa \\
+    intel/intel-extension-for-pytorch:2.1.40-xpu
+```
+
+## CPU
+
+| Tag(s) | PyTorch | IPEX | oneCCL | Released |
+|---|---|---|---|---|
+| `2.4.0-pip-base`, `latest` | [v2.4.0] | [v2.4.0+cpu] | | 2024-08-20 |
+| `2.3.0-pip-multinode` | [v2.3.0] | [v2.3.0+cpu] | [v2.3.0][ccl-v2.3.0] | 2024-05-14 |
+| `2.3.0-idp-multinode` | [v2.3.0] | [v2.3.0+cpu] | [v2.3.0][ccl-v2.3.0] | 2024-05-14 |
+
+IPEX 2.3.0 is used with PyTorch 2.3.0.
+
+```sh
+chmod 600 id_rsa
+pip install torch==2.4.0 intel-extension-for-pytorch==2.4.0
+```
+
+[v2.1.0]: https://github.com/pytorch/pytorch/releases/tag/v2.1.0
+[v2.3.0]: https://github.com/pytorch/pytorch/releases/tag/v2.3.0
+[v2.4.0]: https://github.com/pytorch/pytorch/releases/tag/v2.4.0
+[v2.1.40+xpu]: https://github.com/intel/intel-extension-for-pytorch/releases/tag/v2.1.40%2Bxpu
+[v2.1.10+xpu]: https://github.com/intel/intel-extension-for-pytorch/releases/tag/v2.1.10%2Bxpu
+[v2.3.0+cpu]: https://github.com/intel/intel-extension-for-pytorch/releases/tag/v2.3.0%2Bcpu
+[v2.4.0+cpu]: https://github.com/intel/intel-extension-for-pytorch/releases/tag/v2.4.0%2Bcpu
+[ccl-v2.3.0]: https://github.com/intel/torch-ccl/releases/tag/v2.3.0%2Bcpu
+[914]: https://dgpu-docs.intel.com/releases/stable_914_33_20240730.html
+"""
+
+
+def test_clean_document_gives_nothing(facts: Snapshot) -> None:
+    """A document whose facts are right gives no finding of any level."""
+    assert review(facts, CLEAN, DAY).findings == ()
+
+
+JUPYTER = "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736 | 8888 |\n"
+PLANTED = [
+    ("table-shape", "Port |\n|---|---|---|---|---|", "Port |\n|---|---|---|---|"),
+    ("table-shape", "| 736 | 8888 |", "| 736 | 8888 | more |"),
+    ("table-shape", "| 736 | 8888 |", "| 736 |"),
+    ("row-twice", JUPYTER, JUPYTER + JUPYTER),
+    ("link-version", "/v2.1.40%2Bxpu", "/v2.1.30%2Bxpu"),
+    ("link-version", "pytorch/releases/tag/v2.3.0", "pytorch/releases/tag/v2.4.0"),
+    ("link-version", "[v2.3.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX", "[v2.2.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX"),
+    ("link-version", "stable_914_33_20240730", "LTS_803.29_20240131"),
+    ("link-version", "v2.3.0%2Bcpu\n[v2.4", "v2.3.0%2Bxpu\n[v2.4"),
+    ("link-branch", "extension-for-pytorch/releases/tag/v2.4.0%2Bcpu", "extension-for-pytorch/tree/main"),
+    ("link-branch", "extension-for-pytorch/releases/tag/v2.4.0%2Bcpu", "extension-for-pytorch/releases/latest"),
+    ("link-prerelease", "torch-ccl/releases/tag/v2.3.0%2Bcpu", "torch-ccl/releases/tag/v2.3.0%2Bcpu%2Brc1"),
+    ("link-tag-missing", "Images of", "See [that](https://github.com/pytorch/pytorch/releases/tag/v2.3.9). Images of"),
+    ("link-undefined", "[v2.3.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX", "[v2.3.0][ccl-v2.3] | 2024-05-14 |\n\nIPEX"),
+    ("link-undefined", "[914]: https", "[915]: https"),
+    ("link-undefined", "[v2.4.0+cpu]: https", "[v2.4.0-cpu]: https"),
+    ("link-unused", "[914]: https", "[v9.9]: https://example.org\n[914]: https"),
+    ("link-twice", "[914]: https", "[v2.1.0]: https://example.org\n[914]: https"),
+    ("image-tag-unlisted", "`2.4.0-pip-base`", "`2.4.0-pip-bse`"),
+    ("image-tag-unlisted", "pytorch:2.1.40-xpu", "pytorch:2.1.45-xpu"),
+    ("image-tag-spelling", "`2.3.0-pip-multinode`", "`2.1.0-idp-mulitnode`"),
+    ("image-tag-gone", "`2.1.10-xpu-pip-jupyter`", "`2.1.10-xpu-pip-base`"),
+    ("image-tag-twice", "| `2.3.0-pip-multinode` |", "| `2.3.0-pip-multinode`, `latest` |"),
+    ("image-contents", "[v2.1.10+xpu] | 736", "[v2.1.10+xpu] | 803"),
+    ("image-contents", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | [v2.3.0]"),
+    ("version-unknown", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | v2.4.7"),
+    ("versions-together", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| | [v2.3.0]"),
+    ("versions-differ", "| `2.3.0-idp-multinode` | [v2.3.0] ", "| `2.3.0-idp-multinode` | v2.3.1 "),
+    ("driver-verified", "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736", "| | [v2.1.0] | [v2.1.10+xpu] | 647"),
+    ("advisory", "[v2.1.10+xpu] | 736", "v2.1.20+xpu | 803.29"),
+    ("date-impossible", "2024-08-20", "2024-02-30"),
+    ("date-impossible", "2024-08-20", "2025-08-20"),
+    ("date-impossible", "2024-08-20", "2024-01-20"),
+    ("text-together", "IPEX 2.3.0 is used", "IPEX 2.4.0 is used"),
+    ("text-version", "with PyTorch 2.3.0", "with PyTorch 2.3.7"),
+    ("install-unpublished", "torch==2.4.0", "torch==2.4.7"),
+    ("install-index", "pip install torch==2.4.0 intel-extension-for-pytorch==2.4.0", "pip install torch==2.3.1+cxx11.abi"),
+    ("install-together", "torch==2.4.0", "torch==2.3.0"),
+    ("install-unpinned", "intel-extension-for-pytorch==2.4.0", "intel-extension-for-pytorch"),
+    ("command-path", ":/root/.ssh/id_rsa \\", ":/root/ssh/id_rsa \\"),
+    ("command-file", "chmod 600 id_rsa", "chmod 600 id_rsa configs"),
+    ("command-port", "-p 8888:8888", "-p 8080:8080"),
+    ("command-name", "pytorch:2.1.40-xpu", "pytorch:2.2.0-pip-base"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "right", "wrong"), PLANTED, ids=[f"{rule}-{n}" for n, (rule, *_) in enumerate(PLANTED)])
+def test_planted_defect_is_found(facts: Snapshot, rule: str, right: str, wrong: str) -> None:
+    """A defect planted into the clean document is found by its rule, on a line that it touches."""
+    assert CLEAN.count(right) >= 1
+    text = CLEAN.replace(right, wrong, 1)
+    found = [finding for finding in review(facts, text, DAY).findings if finding.rule == rule]
+    assert found, rules(review(facts, text, DAY))
+    source = text.splitlines()
+    for finding in found:
+        assert 1 <= finding.line <= len(source)
+        assert finding.column
+        assert finding.column <= len(source[finding.line - 1]) + 1
+
+
+@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "> " + t.replace("\n", "\n> ")])
+def test_places_hold_in_other_shapes(facts: Snapshot, change: object) -> None:
+    """Findings keep their lines with other line ends and inside a quote."""
+    text = CLEAN.replace("`2.4.0-pip-base`", "`2.4.0-pip-bse`")
+    (finding,) = review(facts, change(text), DAY).findings  # type: ignore[operator]
+    plain = review(facts, text, DAY).findings[0]
+    assert (finding.rule, finding.line) == ("image-tag-unlisted", plain.line)
+    line = change(text).splitlines()[finding.line - 1]  # type: ignore[operator]
+    assert finding.end_column
+    assert line[finding.column - 1 : finding.end_column - 1] == "2.4.0-pip-bse"  # type: ignore[operator]
