@@ -50,6 +50,14 @@ LAYERS = (
     ("engine.answer",),
     ("asking",),
     ("api",),
+    ("reading.source", "reading.statement"),
+    ("reading.requirement", "reading.images", "reading.documents", "reading.nodes", "reading.shell"),
+    ("reading.asked", "reading.requirements", "reading.pyproject", "reading.setup_cfg", "reading.locks"),
+    ("reading.tools", "reading.conda"),
+    ("reading.installers",),
+    ("reading.dockerfile", "reading.pipelines", "reading.notebook"),
+    ("reading.pipelines_elsewhere", "reading.services"),
+    ("reading.kinds",),
     ("refresh", "refresh.listing", "refresh.notes", "refresh.write"),
     ("refresh.pages", "refresh.metadata", "refresh.ranges"),
     ("refresh.compare", "refresh.network", "refresh.todo"),
@@ -135,7 +143,7 @@ def test_every_module_has_a_layer() -> None:
     """A new module says where it belongs."""
     packages = {"", "engine", "snapshot", "rendering", "refresh"}
     packages = {"", "docs", "engine", "snapshot", "rendering"}
-    packages = {"", "engine", "snapshot", "rendering", "export"}
+    packages = {"", "engine", "snapshot", "rendering", "export", "reading"}
     assert {name_of(path) for path in MODULES} - packages == set(LEVEL)
 
 
