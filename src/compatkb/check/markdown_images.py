@@ -46,7 +46,7 @@ def _ours(page: Page, rows: tuple[Facts, ...], data: Known) -> dict[int, list[Na
     return {
         line: tags
         for line, tags in tables.items()
-        if any(data.image(tag.name) for tag in tags) or (mostly and any(_near(tag.name, data) for tag in tags))
+        if any(data.image(tag.name) for tag in tags) or (mostly and any(nearest_tag(tag.name, data) for tag in tags))
     }
 
 
@@ -64,7 +64,7 @@ def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator
             continue
         images = data.images.get(tag.name, ())
         if not images:
-            near = _near(tag.name, data)
+            near = nearest_tag(tag.name, data)
             fix = f"did you mean {near}?" if near else None
             message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
             yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
@@ -81,7 +81,7 @@ def _repositories(tag: Named, data: Known) -> str:
     return tag.repository or " or ".join(data.repositories)
 
 
-def _near(name: str, data: Known) -> str | None:
+def nearest_tag(name: str, data: Known) -> str | None:
     """Return the listed tag that a name is close to, those with the same numbers first; None where none is close."""
     numbers = re.findall(r"\d+", name)
     best: tuple[tuple[bool, float, str], str] | None = None
