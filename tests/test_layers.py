@@ -107,7 +107,7 @@ LAYERS = (
     ("check.repository_pairs", "check.repository_project"),
     ("check.repository",),
     ("check",),
-    ("rendering.checking",),
+    ("rendering.checking", "rendering.reporting"),
     ("cli.options", "cli.arguments"),
     ("cli.commands", "cli.completion", "cli.refreshing", "cli.validating"),
     ("cli.documents", "cli.exporting", "cli.features", "cli.finding", "cli.tables", "cli.curating"),
@@ -193,7 +193,7 @@ def constants(path: Path) -> Iterator[ast.Constant]:
 
 
 FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)(?![\w.])")
-STANDARDS = {"platforms"}  # PEP 600 fixes the glibc of the old manylinux names
+STANDARDS = {"platforms", "rendering.reporting"}  # PEP 600 fixes the glibc of the old manylinux names; SARIF its number
 HELP = {"cli.options", "cli.parser", "asking", "platforms", "versions", "models.base", "models.product", ""}
 """Where examples of what people type stand in help, errors and comments."""
 
