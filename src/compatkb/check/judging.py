@@ -74,10 +74,10 @@ class Judge:
 
     @cached_property
     def ended(self) -> frozenset[str]:
-        """The products of which no release will come any more: their lists are whole for good."""
+        """The products of which no release will come any more: their lists are whole for good, and all support is over."""
         last = max((scope[4] for scope in self.facts.scopes), default=0)
-        whole = [s for s in self.facts.scopes if s[4] == last and not s[3] and last > self.day + 36_500]
-        return frozenset(p for p, _, mask, _, _ in whole if mask >> (len(self.facts.elements(p)) - 1) & 1)
+        whole = {p for p, spec, _, devices, until in self.facts.scopes if until == last and not devices and "<" not in spec}
+        return frozenset(p for p in whole if all(e.eol is not None and e.eol < self.day for e in self.facts.elements(p)))
 
     def held(self, product: Product, specifiers: Iterable[str]) -> Held | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
@@ -169,30 +169,44 @@ class Judge:
             version = _version(element.version)
             if version is None or (version.is_prerelease and not hold.exact) or (best and version < best[0]):
                 continue
-            if all(self._metadata(element, other) for other in beside if other.product != hold.product):
+            others = [other for other in beside if other.product != hold.product and other.mask]
+            if all(self._demands(element, other) and self._demanded(element, other, channels) for other in others):
                 best = (version, element)
         return best[1] if best else None
 
-    def _metadata(self, element: Element, other: Held) -> bool:
+    def _demands(self, element: Element, other: Held) -> bool:
         """Return whether what a build declares leaves something of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
             if edge.listed and edge.kind != "breaks" and edge.of_mask >> element.idx & 1:
                 own = _admitted(self.facts, other.product, edge.spec) or 0
-                if other.mask and not (edge.to_mask | own) & other.mask:
+                if not (edge.to_mask | own) & other.mask:
                     return False
         return True
+
+    def _demanded(self, element: Element, other: Held, channels: frozenset[str]) -> bool:
+        """Return whether something that the other one may be declares nothing against a build."""
+        mine = Held(element.product, "", 1 << element.idx, exact=True)
+        there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
+        return not there or any(self._demands(one, mine) for one in there)
+
+    def narrowed(self, hold: Held, channels: frozenset[str]) -> Held:
+        """Return what of a product these indexes have."""
+        mask = sum(1 << e.idx for e in self.elements(hold.product, hold.mask) if channels & set(e.channels))
+        return hold._replace(mask=mask)
 
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""
         forward = any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
         return forward or any(e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product))
 
-    def bound(self, element: Element, other: str) -> bool:
-        """Return whether a build demands something of another product, whoever says so."""
-        return any(
-            e.kind in ("needs", "constrains") and e.of_mask >> element.idx & 1 and not e.open
-            for e in self.facts.edges(element.product, other)
-        )
+    def excluded(self, element: Element, other: str) -> int:
+        """Return the versions of another product that a build refuses, whoever says so."""
+        found = 0
+        listed = (1 << len(self.facts.elements(other))) - 1
+        for edge in self.facts.edges(element.product, other):
+            if edge.kind != "verified" and edge.of_mask >> element.idx & 1 and not edge.open:
+                found |= edge.to_mask if edge.kind == "breaks" else listed & ~edge.to_mask
+        return found
 
 
 def address(url: str) -> str:

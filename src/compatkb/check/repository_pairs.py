@@ -1,6 +1,7 @@
 """Rules about packages together: pairs that do not work, what drifts apart, what a later step replaces."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from compatkb.check.document import Rule
@@ -51,6 +52,8 @@ def _replaced(before: Installed, after: Installed, judge: Judge) -> Iterator[Fin
 
 
 def _together(setting: Setting, final: list[Installed], judge: Judge) -> Iterator[Finding]:
+    whole = {one.hold.product: one.hold for one in final}
+    final = _on_their_indexes(setting, final, judge)
     holds = [one.hold for one in final]
     if judge.denial(holds, setting.pythons, setting.systems) is None:
         return
@@ -66,6 +69,8 @@ def _together(setting: Setting, final: list[Installed], judge: Judge) -> Iterato
         if not denial:
             continue
         found = True
+        if _for_other_devices(one, other, judge) and not judge.denial([whole[one.hold.product], whole[other.hold.product]]):
+            continue  # told as a build for another device
         mine = id(one if other.step < 0 else other)
         if not (inside and mine in told):  # of an image one contradiction is enough
             yield _denied(one, other, denial, judge)
@@ -73,15 +78,37 @@ def _together(setting: Setting, final: list[Installed], judge: Judge) -> Iterato
             told.add(mine)
     if found or singles:
         return
-    whole = judge.denial(holds)
-    concerned = [one for one in pinned if one.step >= 0 and (whole is None or one.hold.product in whole.products)]
-    denial = whole or judge.denial(holds, setting.pythons, setting.systems)
+    free = judge.denial(holds)
+    concerned = [one for one in pinned if one.step >= 0 and (free is None or one.hold.product in free.products)]
+    denial = free or judge.denial(holds, setting.pythons, setting.systems)
     if denial and concerned:
         names = ", ".join(_told(one, judge) for one in pinned)
         yield at(
             concerned[-1].parts[-1].said, TOGETHER, f"{names} do not go together: {short(denial.said)} ({denial.basis})",
             sources=denial.sources,
         )  # fmt: skip
+
+
+def _for_other_devices(one: Installed, other: Installed, judge: Judge) -> bool:
+    mine, theirs = ({d for e in judge.elements(x.hold.product, x.hold.mask) for d in e.devices} for x in (one, other))
+    return bool(mine and theirs) and not mine & theirs
+
+
+def _on_their_indexes(setting: Setting, final: list[Installed], judge: Judge) -> list[Installed]:
+    """Return what is installed without the builds that none of the indexes has, where all indexes are known."""
+    if setting.environment.borrowed or setting.environment.missing:
+        return final
+    found = []
+    for one in final:
+        if one.step < 0 or one.tool == "conda" or not one.wishes or any(wish.requirement.url for wish in one.wishes):
+            return final
+        sources = sources_of(setting, one.step, one.wishes[-1].requirement, judge)
+        leaf = judge.facts.products[one.hold.product].role == "leaf"
+        hold = one.hold if leaf else judge.narrowed(one.hold, sources.channels)
+        if not sources.known or not hold.mask:
+            return final
+        found.append(replace(one, hold=hold))
+    return found
 
 
 def _denied(one: Installed, other: Installed, denial: Denial, judge: Judge) -> Finding:
@@ -135,7 +162,7 @@ def _drifting(setting: Setting, final: list[Installed], judge: Judge) -> Iterato
         sources = sources_of(setting, one.step, one.wishes[-1].requirement, judge)
         if not sources.known:
             return
-        beside = [other.hold for other in final if other.step == one.step and is_exact(other.hold.text)]
+        beside = [o.hold for o in final if o.step == one.step and judge.facts.products[o.hold.product].role != "leaf"]
         element = judge.taken(one.hold, sources.channels, beside)
         if element is not None:
             chosen[one.hold.product] = element
@@ -151,7 +178,7 @@ def _drifts(one: Installed, final: list[Installed], chosen: dict[str, Element], 
             continue
         theirs = _exactly(chosen[other.hold.product])
         element, rest = chosen[one.hold.product], chosen[other.hold.product]
-        if not (judge.bound(element, rest.product) or judge.bound(rest, element.product)):
+        if not (judge.excluded(element, rest.product) or judge.excluded(rest, element.product)):
             continue
         both_loose = not is_exact(other.hold.text)
         denial = judge.denial([mine, theirs])
@@ -165,7 +192,9 @@ def _drifts(one: Installed, final: list[Installed], chosen: dict[str, Element], 
             yield at(one.parts[-1].said, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             return
         declared = judge.declares(element, rest.product) or judge.declares(rest, element.product)
-        if not denial and not declared and not one.hold.text and not both_loose and element.product not in judge.ended:
+        loose = not one.hold.text and not both_loose and element.product not in judge.ended
+        newer = judge.excluded(element, rest.product) >> rest.idx + 1  # it goes with its own series alone
+        if not denial and not declared and loose and newer:
             message = (
                 f"{judge.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
                 f"{_told(other, judge)}; {element.version}, the newest today, goes with it, a newer one may not"

@@ -35,7 +35,10 @@ def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
         if not hold.mask:
             yield from _unpublished(wish, judge)
             continue
-        yield from _yanked(wish, hold, judge)
+        if wish.product.role != "leaf" and not any(e.installable for e in judge.elements(hold.product, hold.mask)):
+            yield from _not_built(wish, hold, judge)
+            continue
+        yield from _yanked(setting, wish, hold, judge)
         yield from _ended(wish, hold, judge)
         if requirement.tool != "conda":
             yield from _index(setting, wish, hold, judge)
@@ -99,6 +102,12 @@ def _unpublished(wish: Wish, judge: Judge) -> Iterator[Finding]:
     yield at(wish.said, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
 
 
+def _not_built(wish: Wish, hold: Held, judge: Judge) -> Iterator[Finding]:
+    """Yield a version that exists as source or tag alone, so that nothing can be installed."""
+    if denial := judge.denial([hold]):
+        yield at(wish.said, UNPUBLISHED, f"{short(denial.said)} ({denial.basis})", sources=denial.sources)
+
+
 def _near(product: str, version: str, judge: Judge) -> str:
     def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
@@ -110,7 +119,10 @@ def _near(product: str, version: str, judge: Judge) -> str:
     return ", ".join(sorted(names[:3], key=numbers))
 
 
-def _yanked(wish: Wish, hold: Held, judge: Judge) -> Iterator[Finding]:
+def _yanked(setting: Setting, wish: Wish, hold: Held, judge: Judge) -> Iterator[Finding]:
+    asked = sources_of(setting, wish.requirement.step, wish.requirement, judge)
+    if asked.known and not hold.exact:
+        hold = judge.narrowed(hold, asked.channels)
     elements = [e for e in judge.elements(hold.product, hold.mask) if e.installable]
     gone = [e for e in elements if e.yank_by is not None and e.yank_by <= judge.day]
     own = [e for e in elements if judge.own in e.channels]
@@ -132,8 +144,8 @@ def _yanked(wish: Wish, hold: Held, judge: Judge) -> Iterator[Finding]:
 
 
 def _ended(wish: Wish, hold: Held, judge: Judge) -> Iterator[Finding]:
-    if wish.requirement.role is Role.BUILD:
-        return
+    if wish.requirement.role is Role.BUILD or (wish.product.role == "leaf" and not hold.exact):
+        return  # a bound on what others need is no choice of a version
     found = judge.known.ended(hold.product, hold.mask, judge.asked.day, judge.asked.within)
     if found is None:
         return
