@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, cast
 
-from compatkb.check import baseline, files, ignores, markdown
+from compatkb.check import baseline, files, ignores, markdown, repository
 from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
 from compatkb.check.settings import Settings
 from compatkb.findings import Finding
@@ -13,7 +13,7 @@ from compatkb.findings import Finding
 CHECKERS = cast("tuple[Checker, ...]", (markdown,))
 """What looks at one document at a time."""
 
-REPOSITORY_CHECKERS: tuple[RepositoryChecker, ...] = ()
+REPOSITORY_CHECKERS = cast("tuple[RepositoryChecker, ...]", (repository,))
 """What looks at all documents together."""
 
 RULES: tuple[Rule, ...] = (

@@ -24,11 +24,29 @@ _WORD = re.compile(r"[a-z]{2,}")
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
     data = known(asked.facts)
-    rows = read_rows(page, data)
-    tags = [*(tag for row in rows for tag in row.tags), *_mentions(page, data)]
-    yield from _known(page, data, tags, asked)
-    yield from _spelling(page, data, tags)
-    yield from _twice(page, rows)
+    rows = tuple(read_rows(page, data))
+    tables = _ours(page, rows, data)
+    inline = tuple(_mentions(page, data))
+    named = [(tag, number) for number, tags in tables.items() for tag in tags]
+    yield from _known(page, data, [tag for tag, _ in named] + list(inline), asked)
+    yield from _spelling(page, data, [tag for tag, _ in named] + list(inline))
+    yield from _twice(page, rows, set(tables))
+
+
+def _ours(page: Page, rows: tuple[Facts, ...], data: Known) -> dict[int, list[Named]]:
+    """Return the tags of the tables that list images of repositories that the data know, by the line of the table."""
+    tables: dict[int, list[Named]] = {}
+    for row in rows:
+        tables.setdefault(row.table.line, []).extend(row.tags)
+    every = [tag for tags in tables.values() for tag in tags]
+    listed = sum(1 for tag in every if data.image(tag.name))
+    named = any(repository in page.document.text for repository in data.repositories)
+    mostly = named or (listed > 1 and listed * 2 >= len(every))
+    return {
+        line: tags
+        for line, tags in tables.items()
+        if any(data.image(tag.name) for tag in tags) or (mostly and any(data.near(tag.name) for tag in tags))
+    }
 
 
 def _mentions(page: Page, data: Known) -> Iterator[Named]:

@@ -20,6 +20,7 @@ from compatkb.cli.commands import open_facts
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.findings import Finding, Severity, worst
 from compatkb.rendering.checking import checking_json, checking_text, rules_text
+from compatkb.rendering.reporting import github_text, gitlab_text, junit_text, sarif_text, summary_text
 from compatkb.writing import write_file
 
 
@@ -34,6 +35,11 @@ class Shown(NamedTuple):
 FORMS: dict[str, Callable[[Shown], str]] = {
     "text": lambda shown: checking_text(shown.report),
     "json": lambda shown: checking_json(*shown),
+    "github": lambda shown: github_text(shown.report),
+    "gitlab": lambda shown: gitlab_text(shown.report),
+    "junit": lambda shown: junit_text(shown.report),
+    "markdown": lambda shown: summary_text(shown.report),
+    "sarif": lambda shown: sarif_text(*shown),
 }
 """Every form of output; `cli.project` lists their names."""
 
@@ -44,6 +50,7 @@ def check(arguments: argparse.Namespace) -> int:
         print(rules_text(RULES), end="")
         return 0
     settings = _settings(arguments)
+    reports = [_report(text) for text in arguments.report or ()]
     asked = Asked(*open_facts(arguments), settings.within)
     paths = files.find(arguments.paths or ["."], reads, settings)
     known = None if arguments.write_baseline else _baseline(arguments, settings)
@@ -61,9 +68,20 @@ def check(arguments: argparse.Namespace) -> int:
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
         print(f"remark: {len(report.findings)} findings written to {arguments.write_baseline}", file=sys.stderr)
         return 0
-    print(FORMS[arguments.format](Shown(report, asked.day, asked.facts.meta["data_date"])), end="")
+    shown = Shown(report, asked.day, asked.facts.meta["data_date"])
+    for form, target in reports:
+        write_file(target, FORMS[form](shown).encode())
+    print(FORMS[arguments.format](shown), end="")
     _remark(report)
     return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
+
+
+def _report(text: str) -> tuple[str, Path]:
+    """Return form and file of a --report; raises UsageError."""
+    form, equals, target = text.partition("=")
+    if form not in FORMS or not equals or not target:
+        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(FORMS)}, such as sarif=compatkb.sarif")
+    return form, Path(target)
 
 
 def _checked(paths: list[Path], asked: Asked, settings: Settings, known: Counter[Known] | None) -> Report:

@@ -4,7 +4,7 @@ import argparse
 
 from compatkb.cli.arguments import Commands, add_command, add_common, days
 
-FORMS = ("text", "json")
+FORMS = ("text", "json", "github", "gitlab", "junit", "markdown", "sarif")
 
 
 def check(commands: Commands) -> None:
@@ -15,7 +15,9 @@ def check(commands: Commands) -> None:
 
         return check(arguments)
 
-    command = add_command(commands, "check", "check files of a project, such as a README, against the data", run)
+    command = add_command(
+        commands, "check", "check files of a project against the data: requirements, Dockerfiles, pipelines, README", run
+    )
     add = command.add_argument
     add("paths", nargs="*", metavar="PATH", help="files and folders; the working directory unless given")
     add("--fix", action="store_true", help="write what mends findings for certain, then report what is left")
@@ -27,4 +29,5 @@ def check(commands: Commands) -> None:
     add("--config", metavar="FILE", help="read [tool.compatkb] of this file; that of the nearest pyproject.toml unless given")
     add("--baseline", metavar="FILE", help="leave out the findings that this file has")
     add("--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on")
+    add("--report", action="append", metavar="FORM=FILE", help="write this form of the output there too; may be given often")
     add_common(command, FORMS)

@@ -38,10 +38,11 @@ def _fields(finding: Finding) -> dict[str, object]:
 
 
 def findings_annotations(findings: tuple[Finding, ...], folder: str) -> str:
-    """Return findings as workflow commands of GitHub, for files under `folder`."""
+    """Return findings as workflow commands of GitHub, for files under `folder`, or for paths as they are where it is empty."""
     lines = []
     for finding in findings:
-        place = f"file={_property(f'{folder}/{finding.path}')},line={max(finding.line, 1)}"
+        path = f"{folder}/{finding.path}" if folder else finding.path
+        place = f"file={_property(path)},line={max(finding.line, 1)}"
         column = f",col={finding.column}" if finding.column else ""
         title = f",title={_property(finding.rule)}"
         fix = f"\nfix: {finding.fix}" if finding.fix else ""

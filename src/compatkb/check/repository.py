@@ -1,0 +1,51 @@
+"""The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
+
+import dataclasses
+from collections.abc import Iterator
+
+from compatkb.check import repository_pairs, repository_pins, repository_project
+from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.files import UNREADABLE
+from compatkb.check.installing import Setting, settings_of
+from compatkb.check.judging import Judge
+from compatkb.check.world import World
+from compatkb.findings import Finding
+from compatkb.reading.kinds import kind_of, read
+
+RULES: tuple[Rule, ...] = (*repository_pairs.RULES, *repository_pins.RULES, *repository_project.RULES)
+
+
+def reads(path: str) -> bool:
+    """Return whether a path is that of a file that may state versions, Markdown aside."""
+    return kind_of(path) not in (None, "markdown")
+
+
+def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
+    """Yield what is wrong with a project."""
+    readings = [(document, read(document.path, document.text)) for document in documents]
+    judge = Judge(asked)
+    for document, reading in readings:
+        if reading.kind not in ("yaml", "manifest"):  # files of any purpose, some of which are templates
+            for problem in reading.problems:
+                yield dataclasses.replace(
+                    document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message),
+                    column=problem.place.column,
+                )
+    settings: list[Setting] = []
+    found: dict[Finding, None] = {}
+    for environment in World(asked.facts, readings).environments():
+        if environment.images or environment.includes:
+            found.update(dict.fromkeys(repository_project.check_environment(environment, judge)))
+        if not environment.wishes and not environment.images:
+            continue
+        for setting in settings_of(environment, judge):
+            settings.append(setting)
+            for rules in (repository_pins, repository_pairs, repository_project):
+                found.update(dict.fromkeys(rules.check(setting, judge)))
+    found.update(dict.fromkeys(repository_project.check_apart(settings, judge)))
+    yield from found
+
+
+def _line(document: Document, line: int) -> tuple[int, int]:
+    start = document.offset(line) if line <= len(document.starts) else len(document.text)
+    return start, start + len(document.line(line))

@@ -1,0 +1,196 @@
+"""A project as environments: what ends up installed together, with everything that its files include."""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from compatkb.check.document import Document
+from compatkb.reading.requirement import normal
+from compatkb.reading.statement import (
+    Action,
+    ImageUse,
+    Include,
+    IndexUse,
+    PythonUse,
+    Reading,
+    Requirement,
+    Role,
+    Statement,
+    SystemPackage,
+    SystemUse,
+)
+from compatkb.records import Product
+from compatkb.snapshot.read import Snapshot
+
+_DEEPEST = 8
+_MOST_STATEMENTS = 20_000
+
+
+class Said(NamedTuple):
+    """A statement with the document that it stands in."""
+
+    document: Document
+    statement: Statement
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return where it stands: offsets in the document."""
+        place = self.statement.place
+        start = self.document.offset(place.line, place.column)
+        line = self.document.line(place.line)
+        rest = len(line) - place.column + 1
+        return start, start + max(1, min(len(self.statement.text), rest)) if rest > 0 else start
+
+
+class Wish(NamedTuple):
+    """A package of the data that is asked for."""
+
+    said: Said
+    requirement: Requirement
+    product: Product
+
+
+@dataclass
+class Environment:
+    """What one group of one file installs, in its steps; `borrowed` where other files include this one."""
+
+    document: Document
+    reading: Reading
+    group: str
+    wishes: list[Wish] = field(default_factory=list)
+    indexes: list[tuple[Said, IndexUse]] = field(default_factory=list)
+    pythons: list[tuple[Said, PythonUse]] = field(default_factory=list)
+    systems: list[tuple[Said, SystemUse]] = field(default_factory=list)
+    images: list[tuple[Said, ImageUse]] = field(default_factory=list)
+    packages: list[tuple[Said, SystemPackage]] = field(default_factory=list)
+    actions: list[tuple[Said, Action]] = field(default_factory=list)
+    includes: list[tuple[Said, Include]] = field(default_factory=list)
+    borrowed: bool = False
+    missing: bool = False  # it includes a file that is not there
+
+    @property
+    def kind(self) -> str:
+        """Return what the group is: file, extra, group, stage, job, branch, environment, service."""
+        return self.reading.groups[self.group].kind
+
+
+class World:
+    """The documents of a project, read, and the environments in them."""
+
+    def __init__(self, facts: Snapshot, read: Iterable[tuple[Document, Reading]]) -> None:
+        self.facts = facts
+        self.read = {document.path: (document, reading) for document, reading in read}
+        self._names = _distributions(facts)
+        self._left = _MOST_STATEMENTS * 10
+        self.borrowed = frozenset(
+            target
+            for document, reading in self.read.values()
+            for statement in reading.statements
+            if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
+        )
+
+    def product(self, name: str, tool: str) -> Product | None:
+        """Return the product that a package name means to a tool, None for packages that the data do not know."""
+        if found := self._names.get(name):
+            return self.facts.products[found]
+        if tool == "conda":
+            product = self.facts.product(name)
+            return product if product and product.role in ("package", "companion", "leaf") else None
+        return None
+
+    def target(self, path: str, named: str, reading: Reading) -> str | None:
+        """Return the file that an include means: beside the one that names it, above it, or where it was copied from."""
+        named = named.removeprefix("file://").replace("\\", "/")
+        names = [named]
+        base = posixpath.basename(named)
+        for statement in reading.statements:
+            if isinstance(statement, Action) and statement.verb == "copy":
+                names += [word for word in statement.words[:-1] if posixpath.basename(word) == base]
+        names.append(base)
+        folder = posixpath.dirname(path)
+        folders = [folder]
+        while folder:
+            folder = posixpath.dirname(folder)
+            folders.append(folder)
+            if len(folders) > 30:
+                break
+        for name in names:
+            for parent in folders:
+                found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
+                if found in self.read and found != path:
+                    return found
+        return None
+
+    def environments(self) -> Iterator[Environment]:
+        """Yield every group that says something of products that the data know."""
+        for document, reading in self.read.values():
+            relevant = _relevant(reading)
+            for group in reading.groups:
+                if group in relevant:
+                    yield self._environment(document, reading, group)
+
+    def _environment(self, document: Document, reading: Reading, group: str) -> Environment:
+        members = reading.members(group)
+        made = Environment(document, reading, group, borrowed=document.path in self.borrowed)
+        mine = [Said(document, statement) for statement in reading.statements if statement.group in members]
+        self._put(made, mine, (document.path,))
+        return made
+
+    def _put(self, made: Environment, statements: Iterable[Said], chain: tuple[str, ...]) -> None:
+        for said in statements:
+            statement = said.statement
+            self._left -= 1
+            if self._left < 0:
+                return
+            if isinstance(statement, Requirement):
+                product = self.product(statement.name, statement.tool)
+                if product:
+                    made.wishes.append(Wish(said, statement, product))
+            elif isinstance(statement, IndexUse):
+                made.indexes.append((said, statement))
+            elif isinstance(statement, PythonUse):
+                made.pythons.append((said, statement))
+            elif isinstance(statement, SystemUse):
+                made.systems.append((said, statement))
+            elif isinstance(statement, ImageUse):
+                made.images.append((said, statement))
+            elif isinstance(statement, SystemPackage):
+                made.packages.append((said, statement))
+            elif isinstance(statement, Action):
+                made.actions.append((said, statement))
+            elif isinstance(statement, Include):
+                made.includes.append((said, statement))
+                self._include(made, said, statement, chain)
+
+    def _include(self, made: Environment, said: Said, include: Include, chain: tuple[str, ...]) -> None:
+        target = self.target(said.document.path, include.path, self.read[said.document.path][1])
+        if target is None:
+            made.missing = True
+            return
+        if target in chain or len(chain) > _DEEPEST:
+            return
+        document, reading = self.read[target]
+        inner = []
+        for statement in reading.statements:
+            moved = replace(statement, group=include.group, step=include.step)
+            if include.role is Role.CONSTRAINT and isinstance(moved, Requirement | Include):
+                moved = replace(moved, role=Role.CONSTRAINT)
+            inner.append(Said(document, moved))
+        self._put(made, inner, (*chain, target))
+
+
+def _relevant(reading: Reading) -> frozenset[str]:
+    """Return the groups that state something themselves."""
+    return frozenset(statement.group for statement in reading.statements)
+
+
+@lru_cache(maxsize=4)
+def _distributions(facts: Snapshot) -> Mapping[str, str]:
+    """Return the products by the names that package indexes know them by."""
+    found = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
+    for row in facts.rows("select distinct product, distribution from element where distribution is not null"):
+        if facts.products[row["product"]].role in ("package", "companion", "leaf"):
+            found.setdefault(normal(row["distribution"]), row["product"])
+    return found

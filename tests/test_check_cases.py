@@ -1,0 +1,90 @@
+"""Small projects of the shapes that are found in public, each with all findings that it must have, and no others."""
+
+import random
+import time
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import pytest
+from fuzz_readers import mutated
+
+from compatkb.check import check
+from compatkb.check.document import Asked, Document
+from compatkb.check.edits import mended
+from compatkb.snapshot.read import Snapshot
+
+CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
+DAY = date(2026, 11, 21)
+
+
+def found(case: dict, facts: Snapshot) -> list[str]:
+    """Return the findings of a case as its `expect` writes them."""
+    documents = [Document(path, text) for path, text in case["files"].items()]
+    report = check(documents, Asked(facts, case.get("as-of", DAY)))
+    return [f"{finding.path}:{finding.line} {finding.rule}" for finding in report.findings]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_case(path: Path, facts: Snapshot) -> None:
+    """A project has the findings that its case names, each at its line, and no others."""
+    case = tomllib.loads(path.read_text("utf-8"))
+    assert sorted(found(case, facts)) == sorted(case["expect"]), case["shows"]
+
+
+def test_there_are_enough_cases() -> None:
+    """At least 60 cases, at least a third of them clean, and every rule of projects in some case."""
+    from compatkb.check.repository import RULES
+
+    cases = [tomllib.loads(path.read_text("utf-8")) for path in CASES]
+    assert len(cases) >= 60
+    assert sum(not case["expect"] for case in cases) * 3 >= len(cases)
+    told = {line.split(" ")[1] for case in cases for line in case["expect"]}
+    assert {rule.id for rule in RULES} <= told
+
+
+def test_line_ends_change_no_finding(facts: Snapshot) -> None:
+    """CRLF leaves findings at their lines."""
+    for path in CASES:
+        case = tomllib.loads(path.read_text("utf-8"))
+        case["files"] = {name: text.replace("\n", "\r\n") for name, text in case["files"].items()}
+        assert sorted(found(case, facts)) == sorted(case["expect"]), path.stem
+
+
+def test_mending_leaves_less(facts: Snapshot) -> None:
+    """After --fix, what was mended is gone and nothing new has come."""
+    mended_ones = 0
+    for path in CASES:
+        case = tomllib.loads(path.read_text("utf-8"))
+        documents = [Document(name, text) for name, text in case["files"].items()]
+        report = check(documents, Asked(facts, case.get("as-of", DAY)))
+        changed = {}
+        for document in documents:
+            changed[document.path], done = mended(document, [f for f in report.findings if f.path == document.path])
+            mended_ones += len(done)
+        before = [f"{f.path}:{f.line} {f.rule}" for f in report.findings if not f.edits]
+        after = found({**case, "files": changed}, facts)
+        assert {line for line in after if "end-of-life" not in line and "yanked" not in line} <= set(before), path.stem
+    assert mended_ones >= 2
+
+
+def test_a_thousand_files_are_quick(facts: Snapshot) -> None:
+    """A thousand files of all kinds are checked in less than three seconds of the processor."""
+    sources = [tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES]
+    texts = [(name, text) for files in sources for name, text in files.items()]
+    documents = [Document(f"p{n}/{texts[n % len(texts)][0]}", texts[n % len(texts)][1]) for n in range(1000)]
+    begun = time.process_time()
+    assert check(documents, Asked(facts, DAY)).findings
+    assert time.process_time() - begun < 3
+
+
+def test_hostile_files_are_checked(facts: Snapshot) -> None:
+    """Damaged projects yield findings whose places exist, never an exception."""
+    chance = random.Random(7)
+    for _ in range(60):
+        files = dict(tomllib.loads(chance.choice(CASES).read_text("utf-8"))["files"])
+        documents = [Document(name, mutated(text, chance)) for name, text in files.items()]
+        for finding in check(documents, Asked(facts, DAY)).findings:
+            document = next(d for d in documents if d.path == finding.path)
+            assert 0 <= finding.line <= len(document.starts)
+            assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1

@@ -1,0 +1,359 @@
+"""Readers of other people's files: what they state, and where."""
+
+import random
+import textwrap
+from pathlib import Path
+
+import pytest
+from fuzz_readers import SAMPLES, examine, mutated
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compatkb.reading.kinds import kind_of, read
+from compatkb.reading.requirement import from_conda, from_poetry
+from compatkb.reading.statement import (
+    Action,
+    ImageUse,
+    Include,
+    IndexUse,
+    PythonUse,
+    Reading,
+    Requirement,
+    Role,
+    SystemPackage,
+    SystemUse,
+)
+
+
+def pins(reading: Reading, group: str | None = None) -> dict[str, str]:
+    """Return name and specifier of the requirements, those of one group alone where one is named."""
+    found = [s for s in reading.statements if isinstance(s, Requirement)]
+    return {s.name: s.specifier for s in found if group is None or s.group == group}
+
+
+def of(reading: Reading, kind: type) -> list:
+    return [statement for statement in reading.statements if isinstance(statement, kind)]
+
+
+def at(text: str, statement: object) -> str:
+    """Return what stands in a text at the place of a statement."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    line, column = statement.place
+    return lines[line - 1][column - 1 :]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_are_read_without_a_problem(name: str) -> None:
+    """Every format has a sample, which yields statements that stand where they say."""
+    reading = examine(name, SAMPLES[name])
+    assert reading.statements
+    assert [problem.message for problem in reading.problems] in ([], ["'bad bad' is no requirement"])
+    for found in of(reading, Requirement):
+        if not found.derived and "\n" not in found.text:
+            written = at(SAMPLES[name], found)
+            assert written.startswith(found.text) or found.text in written, found
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("change", ["crlf", "bom", "cr"])
+def test_line_ends_and_marks_move_nothing(name: str, change: str) -> None:
+    """CRLF, CR and a byte order mark leave lines, columns and statements as they are."""
+    text = SAMPLES[name]
+    other = {"crlf": text.replace("\n", "\r\n"), "cr": text.replace("\n", "\r"), "bom": "\ufeff" + text}[change]
+    assert read(name, other).statements == read(name, text).statements
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_damaged_files_raise_nothing(name: str) -> None:
+    """Damaged samples yield statements and problems within the file, never an exception."""
+    chance = random.Random(name)
+    for _ in range(30):
+        examine(name, mutated(SAMPLES[name], chance))
+
+
+@settings(max_examples=150, deadline=5000, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(sorted(SAMPLES)), st.text(max_size=400))
+def test_any_text_is_read(name: str, text: str) -> None:
+    """No text of any kind raises."""
+    examine(name, text)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("requirements.txt", "requirements"),
+        ("requirements-dev.txt", "requirements"),
+        ("requirements/xpu.txt", "requirements"),
+        ("a/constraints.txt", "constraints"),
+        ("docker/Dockerfile.xpu", "dockerfile"),
+        ("x/Containerfile", "dockerfile"),
+        ("xpu.Dockerfile", "dockerfile"),
+        ("docker-compose.override.yml", "compose"),
+        (".github/workflows/ci.yaml", "github"),
+        (".github/actions/a/action.yml", "github"),
+        (".gitlab-ci.yml", "gitlab"),
+        ("azure-pipelines.yml", "azure"),
+        ("env/environment-xpu.yml", "environment"),
+        ("pylock.xpu.toml", "pylock"),
+        ("notes.txt", None),
+        ("setup.py", None),
+    ],
+)
+def test_kind_of_a_path(path: str, kind: str | None) -> None:
+    """A file's name tells which reader it deserves."""
+    assert kind_of(path) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("services:\n  a: {image: 'b:1'}\n", "compose"),
+        ("apiVersion: v1\nkind: Pod\nspec: {containers: [{image: 'b:1'}]}\n", "manifest"),
+        ("on: push\njobs: {a: {steps: [{run: pip install b}]}}\n", "github"),
+        ("name: x\nchannels: [c]\ndependencies: [pip]\n", "environment"),
+        ("image: {repository: a/b, tag: '1'}\n", "manifest"),
+    ],
+)
+def test_yaml_is_told_by_what_it_holds(text: str, kind: str) -> None:
+    """A YAML file with any name is read as what its keys say."""
+    assert read("some.yaml", text).kind == kind
+
+
+def test_requirements_lines() -> None:
+    """Comments, continuations, markers, hashes and options are those of pip."""
+    text = textwrap.dedent("""\
+        # torch==1
+        torch==2.5.0 \\
+            --hash=sha256:aa \\
+            --hash=sha256:bb  # why
+        \tnumpy <2 ; python_version < "3.12"   # tab in front
+        --extra-index-url=https://index.example/simple
+        -r other.txt
+        -c limits.txt
+        name @ https://index.example/name-1.0-py3-none-any.whl
+        """)
+    reading = read("requirements.txt", text)
+    assert pins(reading) == {"torch": "==2.5.0", "numpy": "<2", "name": "==1.0"}
+    torch, numpy, _ = of(reading, Requirement)
+    assert (torch.place, torch.hashed) == ((2, 1), True)
+    assert (numpy.place, numpy.marker) == ((5, 2), 'python_version < "3.12"')
+    assert [(i.path, i.role) for i in of(reading, Include)] == [("other.txt", Role.INSTALL), ("limits.txt", Role.CONSTRAINT)]
+    assert of(reading, IndexUse)[0].url == "https://index.example/simple"
+
+
+def test_what_is_no_requirement_is_a_problem() -> None:
+    """A line that pip would refuse is named, and the others are still read."""
+    reading = read("requirements.txt", "torch==2.5.0\nthis is none\n")
+    assert pins(reading) == {"torch": "==2.5.0"}
+    assert reading.problems[0].place == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("poetry", "pep440"),
+    [
+        ("^2.5", ">=2.5,<3"),
+        ("^0.20.1", ">=0.20.1,<0.21"),
+        ("~2.5.1", ">=2.5.1,<2.6"),
+        ("~2", ">=2,<3"),
+        ("2.5.*", "==2.5.*"),
+        ("2.5.1", "==2.5.1"),
+        (">=2.5,<2.7", ">=2.5,<2.7"),
+        ("*", ""),
+        ("^2 || ^3", None),
+        ("nonsense", None),
+    ],
+)
+def test_poetry_versions(poetry: str, pep440: str | None) -> None:
+    """Carets, tildes and bare versions of poetry mean what they mean there."""
+    assert from_poetry(poetry) == pep440
+
+
+@pytest.mark.parametrize(
+    ("conda", "pep440"),
+    [
+        ("=2.5", "==2.5.*"),
+        ("==2.5", "==2.5"),
+        ("2.5.*", "==2.5.*"),
+        ("=2.5=py310_0", "==2.5"),
+        (">=2,<3", ">=2,<3"),
+        ("1|2", None),
+    ],
+)
+def test_conda_versions(conda: str, pep440: str | None) -> None:
+    """One equals sign of conda is a prefix, two are a pin."""
+    assert from_conda(conda) == pep440
+
+
+def test_stages_build_on_each_other() -> None:
+    """A stage that starts from another one holds what that one installed; one that does not, does not."""
+    reading = read("Dockerfile", "FROM a:1 AS one\nRUN pip install x==1\nFROM one\nRUN pip install y==2\nFROM b:1\n")
+    assert reading.members("stage:1") == ("stage:1", "stage:one")
+    assert reading.members("stage:2") == ("stage:2",)
+
+
+def test_arguments_have_their_defaults() -> None:
+    """ARG fills FROM and RUN; one without a default leaves a version unknown, not unpinned."""
+    text = (
+        "ARG TAG=2.5\nARG NONE\nFROM img:${TAG}-xpu\nARG V=2.5.0\nARG W\n"
+        "RUN pip install a==$V b==${W} c==${X:-3}\nFROM z:$NONE\n"
+    )
+    reading = read("Dockerfile", text)
+    first, second = of(reading, ImageUse)
+    assert (first.tag, first.place, second.unknown, second.tag) == ("2.5-xpu", (3, 6), True, None)
+    assert pins(reading) == {"a": "==2.5.0", "b": "", "c": "==3"}
+    assert [r.unknown for r in of(reading, Requirement)] == [False, True, False]
+
+
+def test_places_in_continued_commands() -> None:
+    """Line and column survive continuations, comments between them, quotes and here-documents."""
+    text = (
+        'FROM a:1\nRUN apt-get install -y x=1 && \\\n  # why\n  pip install "t==1" \\\n     u==2\n'
+        "RUN <<EOF\npip install v==3\nEOF\n"
+    )
+    reading = read("Dockerfile", text)
+    assert {r.name: tuple(r.place) for r in of(reading, Requirement)} == {"t": (4, 16), "u": (5, 6), "v": (7, 13)}
+    assert [(p.name, p.version, tuple(p.place)) for p in of(reading, SystemPackage)] == [("x", "1", (2, 24))]
+
+
+def test_branches_of_scripts_stay_apart() -> None:
+    """What one branch installs is in no group with what the other one does."""
+    text = (
+        "if a; then\n  pip install t==1\nelse\n  pip install t==2\nfi\ncase $x in\n a) pip install u==1;;\n"
+        " b) pip install u==2;;\nesac\n"
+    )
+    reading = read("a.sh", text)
+    groups = [r.group for r in of(reading, Requirement)]
+    assert len(set(groups)) == 4
+    assert all(reading.members(group) == (group, "") for group in groups)
+
+
+def test_what_follows_a_failure_stands_alone() -> None:
+    """`a || b` installs one of them, so `b` is in no group with anything else."""
+    reading = read("a.sh", "pip install t==1 || pip install t==2\n")
+    first, second = of(reading, Requirement)
+    assert first.group == ""
+    assert reading.members(second.group) == (second.group,)
+
+
+def test_environments_of_scripts_stay_apart() -> None:
+    """Activating another environment begins another group; what conda creates by name is that environment."""
+    reading = read(
+        "a.sh",
+        "pip install a\nconda create -n one python=3.10 t=2\nconda activate one\npip install b\n"
+        "conda deactivate\npip install c\n",
+    )
+    groups = {r.name: r.group for r in of(reading, Requirement)}
+    assert groups["a"] == groups["c"] == ""
+    assert groups["b"] == groups["t"] == "#one"
+    assert of(reading, PythonUse)[0].specifier == "==3.10.*"
+
+
+def test_variables_changed_in_a_branch_are_unknown_after_it() -> None:
+    """A variable that only one branch sets has no value that could be relied on."""
+    reading = read("a.sh", "V=1\nif a; then V=2; fi\npip install t==$V\n")
+    assert of(reading, Requirement)[0].unknown
+
+
+def test_loops_leave_versions_unknown() -> None:
+    """The variable of a loop has no one value."""
+    assert of(read("a.sh", "for v in 1 2; do pip install t==$v; done\n"), Requirement)[0].unknown
+
+
+def test_a_bound_without_quotes_is_lost() -> None:
+    """`t>=1` without quotes is t with its output in a file; the reader keeps what was meant."""
+    found = of(read("a.sh", "pip install t>=1 'u>=2'\n"), Requirement)
+    assert [(r.name, r.specifier, r.lost) for r in found] == [("t", "", ">=1"), ("u", ">=2", None)]
+
+
+def test_text_that_is_printed_installs_nothing() -> None:
+    """Arguments of echo and the body of a here-document for cat are no commands."""
+    assert not of(read("a.sh", 'echo "pip install t==1"\ncat <<E\npip install u==1\nE\n'), Requirement)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install t==1",
+        "sudo -H pip3 install t==1",
+        "python -m pip install t==1",
+        "python3.11 -m pip install --upgrade --pre t==1",
+        "/opt/venv/bin/pip install -q t==1",
+        "uv pip install --system t==1",
+        "conda run -n x pip install t==1",
+        "PIP_NO_CACHE_DIR=1 pip install -U --index-url https://index.example/simple t==1",
+        "! pip install t==1",
+        "time pip install --target /x t==1",
+        "poetry add t@1",
+        "uv add t==1",
+    ],
+)
+def test_ways_to_install(command: str) -> None:
+    """Wrappers, modules, paths and options around an install command do not hide it."""
+    assert pins(read("a.sh", command)) == {"t": "==1"}
+
+
+def test_matrices_are_crossed() -> None:
+    """Each combination of a matrix is a group with its own values; include adds to them, exclude takes away."""
+    reading = read(".github/workflows/a.yml", SAMPLES[".github/workflows/test.yml"])
+    jobs = [name for name, group in reading.groups.items() if group.kind == "job"]
+    assert len(jobs) == 3
+    assert {p.specifier for p in of(reading, PythonUse)} == {"==3.9.*", "==3.10.*"}
+    assert all(p.place.line == 8 for p in of(reading, PythonUse))
+    assert {s.name for s in of(reading, SystemUse)} == {"ubuntu-22.04", "windows-latest"}
+    assert pins(reading, jobs[0])["torch"] == "==2.5"
+
+
+def test_steps_under_a_condition_are_branches() -> None:
+    """A step with `if` is a group of its own, based on its job."""
+    reading = read(
+        ".github/workflows/a.yml", "jobs:\n  a:\n    steps:\n    - run: pip install t\n    - if: x\n      run: pip install u\n"
+    )
+    t, u = of(reading, Requirement)
+    assert reading.members(u.group) == (u.group, t.group)
+
+
+def test_an_alias_bomb_stays_small() -> None:
+    """Aliases of aliases are not expanded."""
+    lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 80)]
+    assert read("k.yaml", "\n".join(["image: {repository: a/b, tag: '1'}", *lines])).problems == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("a.yaml", "image: " + "[" * 100_000), ("a.ipynb", "[" * 100_000), ("pyproject.toml", "a = " + "[" * 100_000)],
+)
+def test_deep_nesting_is_a_problem(path: str, text: str) -> None:
+    """Nesting beyond reason is named, and costs neither time nor the process."""
+    assert read(path, text).problems
+
+
+def test_notebooks_keep_places_through_escapes() -> None:
+    """A requirement in a cell stands where the file has it, behind its escaped quote."""
+    text = '{"cells": [{"cell_type": "code", "source": ["x = 1\\n", "!pip install \\"t==1\\" \\\\\\n", "  u==2\\n"]}]}'
+    reading = read("a.ipynb", text)
+    assert pins(reading) == {"t": "==1", "u": "==2"}
+    assert [at(text, r)[:4] for r in of(reading, Requirement)] == ["t==1", "u==2"]
+
+
+def test_order_of_steps() -> None:
+    """Steps are numbered in the order in which they run; one command is one step."""
+    reading = read("a.sh", "pip install a b\npip uninstall -y c\npip install d\n")
+    assert [(r.name, r.step) for r in of(reading, Requirement)] == [("a", 1), ("b", 1), ("d", 3)]
+    assert [(a.verb, a.words, a.step) for a in of(reading, Action) if a.verb == "uninstall"] == [("uninstall", ("c",), 2)]
+
+
+def test_forks_of_a_lock_stay_apart() -> None:
+    """A package that is locked twice is in two groups, each with all that is locked once."""
+    text = (
+        '[[package]]\nname = "a"\nversion = "1"\n[[package]]\nname = "t"\nversion = "1"\n[[package]]\n'
+        'name = "t"\nversion = "2"\n'
+    )
+    reading = read("uv.lock", text)
+    groups = [r.group for r in of(reading, Requirement) if r.name == "t"]
+    assert len(set(groups)) == 2
+    assert all(reading.members(group) == (group, "") for group in groups)
+
+
+def test_files_that_are_too_long_are_named(tmp_path: Path) -> None:
+    """A file beyond the limit is a problem, not an hour."""
+    assert "too long" in read("a.sh", "a\n" * 300_000).problems[0].message
