@@ -90,6 +90,7 @@ LAYERS = (
     ("lint",),
     ("rendering.findings",),
     ("cli.options", "cli.arguments"),
+    ("cli.opening",),
     ("cli.commands", "cli.completion", "cli.refreshing", "cli.validating"),
     ("cli.documents", "cli.exporting", "cli.features", "cli.finding", "cli.tables", "cli.curating"),
     ("cli.upkeep",),
