@@ -1,12 +1,17 @@
 """What the parsers of all commands share: one-line errors, the usual options, small values."""
 
 import argparse
+import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
     """Wrong usage is one line, with the closest right word where there is one."""
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return argparse.HelpFormatter(prog=self.prog, width=_columns() - 2)
 
     def error(self, message: str) -> NoReturn:
         """End the process with the line."""
@@ -27,6 +32,19 @@ class Parser(argparse.ArgumentParser):
         option = re.search(r"unrecognized arguments: --([a-z0-9-]+)", message)
         takes_words = any(action.dest == "words" for action in actions)
         return f"; a product without an option of its own is a word: {option[1]}==VERSION" if option and takes_words else ""
+
+
+def _columns() -> int:
+    """Return the width of the terminal as shutil does, which argparse would import for every option that is added."""
+    try:
+        if (named := int(os.environ.get("COLUMNS", "0"))) > 0:
+            return named
+    except ValueError:
+        pass
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80 if sys.__stdout__ else 80
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 if TYPE_CHECKING:

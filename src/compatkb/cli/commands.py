@@ -2,25 +2,16 @@
 
 import argparse
 import sys
-from datetime import UTC, date, datetime
 
-from compatkb import __version__
-from compatkb.asking import find_product, make_request, parse_day
+from compatkb.asking import find_product, make_request
+from compatkb.cli.opening import open_data, open_facts
 from compatkb.cli.options import HEADLINES
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UsageError
 from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
 
-STALE_DAYS = 180
-
-
-def version_text() -> str:
-    """Return the line of --version: the program's version and the date of the data that it answers from."""
-    facts = Snapshot(locate())
-    _remark_age(facts, _today())
-    return f"compatkb {__version__} (data of {facts.meta['data_date']})\n"
+__all__ = ["eol", "explain", "list_products", "open_data", "open_facts", "resolve", "show"]
 
 
 def resolve(arguments: argparse.Namespace) -> int:
@@ -87,32 +78,6 @@ def eol(arguments: argparse.Namespace) -> int:
     days = parse_days(arguments.within)
     print(eol_text(facts, product, day, days, as_json=arguments.format == "json"), end="")
     return 0
-
-
-def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
-    """Return the facts that a command answers from, and the day that it answers for."""
-    day = parse_day(arguments.as_of) if getattr(arguments, "as_of", None) else _today()
-    return open_data(arguments), day
-
-
-def open_data(arguments: argparse.Namespace) -> Snapshot:
-    """Return the facts that a command answers from, and remark on old ones."""
-    facts = Snapshot(locate(arguments.data))
-    _remark_age(facts, _today())
-    return facts
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-def _remark_age(facts: Snapshot, today: date) -> None:
-    age = (today - date.fromisoformat(facts.meta["data_date"])).days
-    if age > STALE_DAYS:
-        print(
-            f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb may know more",
-            file=sys.stderr,
-        )
 
 
 def _print(facts: Snapshot, answer: Answer, arguments: argparse.Namespace) -> int:

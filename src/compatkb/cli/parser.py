@@ -8,15 +8,17 @@ from typing import Any
 from compatkb.cli.arguments import Commands, Parser, add_command, add_common, count
 from compatkb.cli.options import HEADLINES
 
+VERSION = "--version"
+
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Return the arguments, with the command's function as `run`; ends the process on wrong usage, --help, --version."""
     named = argv[0] if argv else None
-    return build_parser(named if named in COMMANDS else None).parse_args(argv)
+    return build_parser(named if named in COMMANDS or named == VERSION else None).parse_args(argv)
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of every command, or of `only` one: the rest need not be built to run it."""
+    """Return the parser of every command, or of `only` one: the rest need not be built to run it, none for the version."""
     parser = Parser(
         prog="compatkb",
         description="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
@@ -24,7 +26,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         "stale; 5 something needed is unavailable; 6 gave up within its budget.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of program and data")
+    parser.add_argument(VERSION, action=_Version, nargs=0, help="print the versions of program and data")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name, add in COMMANDS.items():
         if only in (None, name):
@@ -34,7 +36,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        from compatkb.cli.commands import version_text
+        from compatkb.cli.opening import version_text
 
         print(version_text(), end="")
         parser.exit(0)

@@ -31,16 +31,52 @@ def causes_of(
     problem = Problem(facts, request, device, route)
     blockers = _blockers(problem)
     blockers.sort(key=lambda blocker: blocker not in preferred)
-    every = frozenset(blockers)
-
-    def blocked(active: Iterable[Blocker]) -> bool:
-        return not Search(Problem(facts, request, device, route, every - frozenset(active)), first_only=True).run()
-
+    blocked = _Trials(problem, blockers).blocked
     if blocked(()):
         return ()
     alone = next((blocker for blocker in blockers if blocked((blocker,))), None)
     chosen = [alone] if alone else _irreducible([], False, blockers, blocked)
     return tuple(_cause(problem, blocker) for blocker in chosen)
+
+
+class _Trials:
+    """One question asked again and again, each time with some of its blockers in force and the rest ignored."""
+
+    def __init__(self, problem: Problem, blockers: list[Blocker]) -> None:
+        self._problem, self._every = problem, frozenset(blockers)
+        self._silent = {frozenset(blocker[1:]) for blocker in blockers if blocker[0] == "claim"}
+        led = [blocker for blocker in blockers if blocker[:2] == ("claim", problem.route.provider)]
+        self._bringing = [blocker for blocker in led if problem.would_bring(blocker[2])]
+        roles = problem.facts.products
+        self._kept = {p for p in problem.variables if roles[p].role in ("dimension", "feature")}
+        self._known: dict[frozenset[Blocker], bool] = {}
+
+    def blocked(self, active: Iterable[Blocker]) -> bool:
+        """Return whether some blockers alone exclude every stack."""
+        key = frozenset(active)
+        found = self._known.get(key)
+        if found is None:
+            silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}
+            brought = frozenset(blocker[2] for blocker in self._bringing if blocker not in key)
+            problem = self._problem.ignoring(self._every - key, silent, brought, self._touched(key))
+            found = self._known[key] = not Search(problem, first_only=True).run()
+        return found
+
+    def _touched(self, active: frozenset[Blocker]) -> tuple[str, ...]:
+        """Return the variables that blockers can matter to; of any other one, every candidate will do, or its absence.
+
+        Whether a product that nobody asked for has to be there depends on all others, and so does what waives a pin.
+        """
+        variables = self._problem.variables
+        named = self._kept.union(*(blocker[1:] for blocker in active))
+        if not named.isdisjoint(self._problem.optional) or self._speaks_of_leaves(active):
+            return variables
+        return tuple(product for product in variables if product in named)
+
+    def _speaks_of_leaves(self, active: frozenset[Blocker]) -> bool:
+        variables, roles = self._problem.variables, self._problem.facts.products
+        claimed = (product for blocker in active if blocker[0] == "claim" for product in blocker[1:])
+        return any(product not in variables and roles[product].role == "leaf" for product in claimed)
 
 
 def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked) -> list[Blocker]:  # type: ignore[no-untyped-def]

@@ -5,10 +5,11 @@ that its builds lack wheels for a platform, ("claim", P, Q) what the two say of 
 ignore blockers; that is how causes are shown to be minimal.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
-from compatkb.engine.view import NO_PAIR, Pair, judged, view_of
+from compatkb.engine.between import NO_PAIR, Between, Pair, judged
+from compatkb.engine.view import Frame, Levels, view_of
 from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
@@ -16,17 +17,10 @@ Blocker = tuple[str, ...]
 JOKER = -2
 """Stands for a build that nobody published: what a stack would hold if an absence were not."""
 ABSENT = -1
+_NONE: frozenset[str] = frozenset()
 GLIBC = "glibc"
 GLIBC_FAMILY = "linux"
 """The dimension that platform tags speak of (PEP 600), and the only family that has it."""
-
-
-class Levels(NamedTuple):
-    """Platform bits by how well something is known there; disjoint."""
-
-    strong: int
-    weak: int
-    unknown: int
 
 
 class Problem:
@@ -39,19 +33,47 @@ class Problem:
         self._pins = {pin.product: pin for pin in request.pins}
         hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
         self.view = view_of(facts, device, request.as_of, hardware)
-        self._levels: dict[tuple[str, int], Levels] = {}
+        self._levels: dict[str, dict[int, Levels]] = {}
         self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
+
+    def ignoring(
+        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...]
+    ) -> "Problem":
+        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none."""
+        same = (self.required, self.optional, self.domains, self.frame)  # computed before they are shared
+        made = Problem.__new__(Problem)
+        made.__dict__.update(self.__dict__)
+        made.ignored, made._silent, made._levels = ignored, silent, {}
+        made.__dict__["_brought"] = brought
+        made.__dict__.pop("leaf_key", None)
+        made.variables = variables
+        if brought or len(variables) < len(self.variables):
+            domains = same[2]
+            made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
+        if len(variables) < len(self.variables):  # from here on: what a product comes along with was all of them
+            made.required, made.optional = tuple(p for p in same[0] if p in variables), ()
+        return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def cells(self) -> int:
         """The platform bits that the request leaves open."""
+        return self.frame.cells
+
+    @cached_property
+    def frame(self) -> Frame:
+        """What is known on the platforms that the request leaves open."""
         pins = tuple(self._pins[d].mask if d in self._pins else None for d in ("python", "os", "arch"))
-        key = (*pins, GLIBC in self._pins)
-        if key not in self.view.cells:
-            self.view.cells[key] = platform_cells(self.facts, self.request)
-        return self.view.cells[key]
+        key = (*pins, self._glibc)
+        return self.view.has_frame(key) or self.view.frame(key, platform_cells(self.facts, self.request))
+
+    @cached_property
+    def _glibc(self) -> str | None:
+        pin = self._pins.get(GLIBC)
+        if pin is None:
+            return None
+        return pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -133,35 +155,45 @@ class Problem:
 
         A provider that served them would bring its own build of them along, as Intel's extension did.
         """
-        found = set()
-        for blocker in self.ignored:  # empty for all but the search for causes
-            if blocker[:2] == ("claim", self.route.provider):
-                pin = self._pins.get(blocker[2])
-                if not self.view.serving(blocker[2]) & (pin.mask if pin else -1):
-                    found.add(blocker[2])
-        return frozenset(found)
+        claims = (blocker for blocker in self.ignored if blocker[:2] == ("claim", self.route.provider))
+        return frozenset(blocker[2] for blocker in claims if self.would_bring(blocker[2]))
+
+    def would_bring(self, product: str) -> bool:
+        """Return whether no candidate of a product fits the device."""
+        pin = self._pins.get(product)
+        return not self.view.serving(product) & (pin.mask if pin else -1)
+
+    @cached_property
+    def leaf_key(self) -> frozenset[Blocker]:
+        """The ignored claims of and about products that are known only through pins."""
+        roles = self.facts.products
+        claims = (blocker for blocker in self.ignored if blocker[0] == "claim")
+        return frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role))
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""
-        key = (product, idx)
-        if key not in self._levels:
-            self._levels[key] = self._shared(product, idx) if self._plain else self._platform(product, idx)
-        return self._levels[key]
-
-    @cached_property
-    def _plain(self) -> bool:
-        """Whether nothing but the platform pins decides about platforms."""
-        return not self.ignored and GLIBC not in self._pins
-
-    def _shared(self, product: str, idx: int) -> Levels:
-        key = (product, idx, self.cells)
-        found = self.view.levels.get(key)
+        row = self._levels.get(product)
+        if row is None:
+            key = (product, ("platform", product) in self.ignored, self.quiet(product))
+            row = self._levels[product] = self.frame.levels.setdefault(key, {})
+        found = row.get(idx)
         if found is None:
-            levels = self._platform(product, idx)
-            if idx < len(self.facts.elements(product)):
-                self.view.levels[key] = levels
-            return levels
-        return Levels(*found)
+            found = row[idx] = self._platform(product, idx)
+        return found
+
+    def reach(self, product: str, domain: int) -> tuple[int, int, int]:
+        """Return where some element of a set is known firmly; at least faintly; at all."""
+        key = (product, domain, ("platform", product) in self.ignored, self.quiet(product))
+        found = self.frame.reach.get(key)
+        if found is None:
+            strong = weak = unknown = 0
+            while domain:
+                idx = domain.bit_length() - 1
+                domain ^= 1 << idx
+                levels = self.levels(product, idx)
+                strong, weak, unknown = strong | levels.strong, weak | levels.weak, unknown | levels.unknown
+            found = self.frame.reach[key] = (strong, strong | weak, strong | weak | unknown)
+        return found
 
     def _platform(self, product: str, idx: int) -> Levels:
         cells = self.cells
@@ -170,10 +202,8 @@ class Problem:
         element = self.facts.elements(product)[idx]
         ground = self.view.ground(product, idx, self.quiet(product))
         strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
-        pin = self._pins.get(GLIBC)
-        if pin and product != GLIBC and self.facts.products[product].role not in UNBUILT:
-            version = pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
-            strong, weak, unknown = self._with_glibc(element, version)
+        if self._glibc and product != GLIBC and self.facts.products[product].role not in UNBUILT:
+            strong, weak, unknown = self._with_glibc(element, self._glibc)
         weak &= ~strong
         unknown &= ~strong & ~weak
         if ("platform", product) in self.ignored:
@@ -188,6 +218,8 @@ class Problem:
 
     def quiet(self, product: str) -> frozenset[str]:
         """Return the platform dimensions of which a product's claims are ignored."""
+        if not self._silent:
+            return _NONE
         return frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
@@ -216,16 +248,20 @@ class Problem:
 
     def pair(self, p: str, i: int, q: str, j: int) -> Pair:
         """Return what is known of two elements together."""
-        if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
+        table = self.between(p, q)
+        if table is None or i < 0 or j < 0:
             return NO_PAIR
-        key = (p, i, q, j)
-        pairs = self.view.pairs
-        if key in pairs:
-            return pairs[key]
-        found = judged(self.speaking(p, i, q, j))
-        if i < len(self.facts.elements(p)) and j < len(self.facts.elements(q)):  # an unlisted version is this request's own
-            pairs[key] = pairs[q, j, p, i] = found
+        found = table.pairs.get((i, j))
+        if found is None:
+            found = judged(self.speaking(p, i, q, j))
+            table.keep(i, j, found)
         return found
+
+    def between(self, p: str, q: str) -> Between | None:
+        """Return what two products say of each other; None where they say nothing, or it is ignored."""
+        if self._silent and frozenset((p, q)) in self._silent:
+            return None
+        return self.view.between(p, q)
 
     def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two elements, and whether each names the other one."""
@@ -257,19 +293,20 @@ class Problem:
 
     def allowed(self, p: str, i: int, q: str) -> int:
         """Return the elements of `q` that no unconditional edge with element `i` of `p` excludes."""
-        size = len(self.facts.elements(q)) + 1
-        every = (1 << size) - 1
-        if i < 0 or i >= len(self.facts.elements(p)) or frozenset((p, q)) in self._silent:
-            return every
-        key = (p, i, q, self.cells)
-        mask = self.view.allowed.get(key)
-        if mask is None:
-            mask = every
-            for denies, excluded in self.view.exclusions(p, i, q):
-                if not self.cells & ~denies:
-                    mask &= ~excluded
-            self.view.allowed[key] = mask
-        return mask
+        table = self.between(p, q)
+        if table is None:
+            return (2 << len(self.facts.elements(q))) - 1
+        found = table.allowed(self.frame.number).get(i)
+        return table.allow(i, self.frame.number, self.cells) if found is None else found
+
+
+def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
+    """Yield the devices and routes that a request leaves open."""
+    asked = {pin.product for pin in request.pins} | set(request.bare)
+    for device in request.devices:
+        for route in facts.routes:
+            if device in route.devices and not route.without & asked:
+                yield device, route
 
 
 def platform_cells(facts: Snapshot, request: Request) -> int:

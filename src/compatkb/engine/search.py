@@ -6,13 +6,14 @@ where every platform that it could still serve already has an answer that is at 
 
 from typing import NamedTuple
 
-from compatkb.engine.problem import ABSENT, JOKER, Problem
+from compatkb.engine.between import Between
+from compatkb.engine.narrow import narrowed
+from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
 from compatkb.errors import GaveUpError
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63
-_FEW = 8
 _MOST_KEPT = 50_000
 
 
@@ -45,95 +46,173 @@ class Search:
 
     def run(self) -> tuple[Found, ...]:
         """Return for every platform the best stack, best level first; raises GaveUpError beyond the budget."""
-        domains = dict(self.problem.domains)
-        for blocker in self.problem.ignored:
-            if blocker[0] == "offer" and blocker[1] in domains:
-                domains[blocker[1]] = -1
-        self._domains = self._narrowed(domains)
-        if self.first_only and self.known_only:  # any order will do: few candidates first, features last as ever
-            self._variables = tuple(sorted(self._variables, key=self._width))
-        if all(domains[product] for product in self.problem.required):
-            self._extend(0, [], self.problem.cells, 0, 0, 0)
+        domains = self.problem.domains
+        if self.problem.ignored:
+            missing = {blocker[1]: -1 for blocker in self.problem.ignored if blocker[0] == "offer" and blocker[1] in domains}
+            domains = {**domains, **missing}
+        left = narrowed(self.problem, domains, known_only=self.known_only)
+        if left is None:
+            return ()
+        if self.first_only:  # any order will do: few candidates first, what may stay away after it, features last as ever
+            self._variables = tuple(sorted(self._variables, key=lambda product: self._width(product, left.domains[product])))
+        self._plan(left.domains)
+        self._extend(0, (), [left.domains[p] for p in self._variables], left.strong, left.weak, left.unknown, 0)
         return self._assigned()
 
-    def _width(self, product: str) -> tuple[bool, int]:
-        domain = self._domains[product]
-        return self.problem.facts.products[product].role == "feature", domain.bit_count() if domain >= 0 else 0
+    def _width(self, product: str, domain: int) -> tuple[bool, bool, int]:
+        feature = self.problem.facts.products[product].role == "feature"
+        return feature, product in self.problem.optional, domain.bit_count() if domain >= 0 else 0
 
-    def _narrowed(self, domains: dict[str, int]) -> dict[str, int]:
-        """Drop candidates that no candidate of a required product with few of them admits."""
-        for product in self.problem.required:
-            left = domains[product]
-            if not 0 < left.bit_count() <= _FEW or left < 0 or left >> len(self.problem.facts.elements(product)):
-                continue
-            numbers = [n for n in range(left.bit_length()) if left >> n & 1]
-            for other, domain in domains.items():
-                if other != product and domain > 0:
-                    admitted = 0
-                    for number in numbers:
-                        admitted |= self.problem.allowed(product, number, other)
-                    domains[other] = domain & admitted
-        return domains
+    def _plan(self, domains: dict[str, int]) -> None:
+        """Look up once what every step needs: who speaks of whom, and the fewest warnings that are still to come."""
+        problem, variables = self.problem, self._variables
+        roles = problem.facts.products
+        optional = set(problem.optional)
+        self._steps: list[_Step] = []
+        for depth, product in enumerate(variables):
+            tables = [(n, problem.between(product, other)) for n, other in enumerate(variables) if n != depth]
+            spoken = [(n, table) for n, table in tables if table is not None]
+            feature = roles[product].role == "feature"
+            sought = self.known_only and product not in (self._provider, GLIBC) and not feature
+            self._steps.append(
+                _Step(
+                    product, product in optional, feature,
+                    tuple((n, table) for n, table in spoken if n < depth),
+                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
+                    tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
+                )
+            )  # fmt: skip
+        if any(domain < 0 or domain >> len(problem.facts.elements(product)) for product, domain in domains.items()):
+            self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
+        self._least = [0]
+        for product in reversed(variables):
+            fewest = 0 if product in optional or domains[product] < 0 else problem.view.least(product, domains[product])
+            self._least.append(self._least[-1] + fewest)
+        self._least.reverse()
 
-    def _extend(self, depth: int, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
-        if depth == len(self._variables):
+    def _extend(
+        self, depth: int, chosen: tuple[tuple[str, int], ...], domains: list[int], strong: int, weak: int, unknown: int,
+        warned: int,
+    ) -> None:  # fmt: skip
+        if depth == len(self._steps):
             self._finish(chosen, strong, weak, unknown, warned)
             return
-        product = self._variables[depth]
-        for idx in self._candidates(product, chosen):
+        problem = self.problem
+        step = self._steps[depth]
+        product = step.product
+        least = self._least[depth + 1]
+        domain = domains[depth]
+        joker = domain < 0  # the absence is ignored: one build that fits everything stands for it
+        while True:
+            if joker:
+                idx, joker, domain = JOKER, False, 0
+            elif domain:
+                idx = domain.bit_length() - 1
+                domain ^= 1 << idx
+            elif step.optional and domain == 0:
+                idx, domain = ABSENT, -1
+            else:
+                return
             if self.first_only and self.raw:
                 return
             self.budget -= 1
             if self.budget < 0:
                 raise GaveUpError("gave up: the search reached its limit; pin more products or a Python")
             if idx == ABSENT:
-                self._extend(depth + 1, [*chosen, (product, idx)], strong, weak, unknown, warned)
+                missed = self._missed(product, chosen)
+                if (strong | weak | unknown) & ~missed:
+                    s, w, u = strong & ~missed, weak & ~missed, unknown & ~missed
+                    self._extend(depth + 1, (*chosen, (product, idx)), domains, s, w, u, warned)
+                return
+            if step.optional and not self._may_be_needed(product, depth, chosen, domains):
+                domain = 0
                 continue
-            count = min(warned + self.problem.view.warnings(product, idx), _MOST_WARNINGS)
-            if self._covered and not self._could_improve(strong, weak, unknown, count):
+            count = min(warned + problem.view.warnings(product, idx), _MOST_WARNINGS)
+            hoped = min(count + least, _MOST_WARNINGS)
+            if self._covered and not self._could_improve(strong, weak, unknown, hoped):
                 continue
-            levels = self.problem.levels(product, idx)
-            usable = strong | weak
-            s = strong & levels.strong
-            w = usable & (levels.strong | levels.weak) & ~s
-            u = (usable | unknown) & (levels.strong | levels.weak | levels.unknown) & ~s & ~w
-            for other, number in chosen:
-                if number == ABSENT:
-                    continue
-                pair = self.problem.pair(product, idx, other, number)
-                live = ~pair.denied
-                vague = pair.muddled | (pair.matters & ~pair.strong & ~pair.weak)
-                faint = pair.matters & ~pair.strong
-                u = (u | ((s | w) & vague)) & live
-                w = (w | (s & faint)) & live & ~vague
-                s = s & live & ~faint & ~vague
-                if not s | w | u:
-                    break
-            if self.problem.facts.products[product].role == "feature":  # they come last: all who can speak for it are there
+            s, w, u = self._beside(step, idx, chosen, strong, weak, unknown)
+            if step.feature:  # they come last: all who can speak for it are there
                 present = [*((p, i) for p, i in chosen if i != ABSENT), (product, idx)]
                 s, w, u = self._attached([(product, idx)], present, s, w, u)
             if self.known_only:
                 u = 0
             if self._covered:
-                s, w, u = self._open(s, STRONG, count), self._open(w, WEAK, count), self._open(u, UNKNOWN, count)
-            if s | w | u:
-                self._extend(depth + 1, [*chosen, (product, idx)], s, w, u, count)
+                s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
+            if not s | w | u:
+                continue
+            left = domains if idx < 0 or not step.later else self._ahead(step, idx, domains)
+            if left and (step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w)):
+                self._extend(depth + 1, (*chosen, (product, idx)), left, s, w, u, count)
 
-    def _candidates(self, product: str, chosen: list[tuple[str, int]]) -> list[int]:
-        domain = self._domains[product]
-        found: list[int] = []
-        if domain < 0:  # the absence is ignored: one build that fits everything stands for it
-            return [JOKER, ABSENT] if product in self.problem.optional else [JOKER]
+    def _beside(
+        self, step: "_Step", idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
+    ) -> tuple[int, int, int]:
+        """Return the platforms that are left beside what is chosen."""
+        levels = self.problem.levels(step.product, idx)
+        usable = strong | weak
+        s = strong & levels.strong
+        w = usable & (levels.strong | levels.weak) & ~s
+        u = (usable | unknown) & (levels.strong | levels.weak | levels.unknown) & ~s & ~w
+        for n, table in step.earlier:
+            other = chosen[n][1]
+            if other < 0 or idx < 0:
+                continue
+            pair = table.pairs.get((idx, other)) or self.problem.pair(step.product, idx, chosen[n][0], other)
+            live = ~pair.denied
+            vague = pair.muddled | (pair.matters & ~pair.strong & ~pair.weak)
+            faint = pair.matters & ~pair.strong
+            u = (u | ((s | w) & vague)) & live
+            w = (w | (s & faint)) & live & ~vague
+            s = s & live & ~faint & ~vague
+            if not s | w | u:
+                break
+        return s, w, u
+
+    def _ahead(self, step: "_Step", idx: int, domains: list[int]) -> list[int]:
+        """Return the candidates that are left beside an element; none at all where a required product has none left."""
+        number, left = self.problem.frame.number, domains.copy()
+        for n, table, needed in step.later:
+            if left[n] > 0:
+                allowed = table.allowed(number).get(idx)
+                left[n] &= table.allow(idx, number, self.problem.cells) if allowed is None else allowed
+                if needed and not left[n]:
+                    return []
+        return left
+
+    def _can_be_vouched(
+        self, step: "_Step", depth: int, idx: int, chosen: tuple[tuple[str, int], ...], domains: list[int], cells: int
+    ) -> bool:
+        """Return whether something chosen vouches for an element, or something that may still be chosen."""
+        for n, table in step.vouchers or ():
+            if n > depth:
+                if table.vouching(idx, self.problem.frame.number, self.problem.cells) & domains[n]:
+                    return True
+            elif chosen[n][1] >= 0:
+                pair = self.problem.pair(step.product, idx, *chosen[n])
+                if (pair.strong | pair.weak) & cells:
+                    return True
+        return False
+
+    def _missed(self, product: str, chosen: tuple[tuple[str, int], ...]) -> int:
+        """Return where a chosen product that is there in any case needs one that stays away."""
+        cells = 0
         for other, number in chosen:
-            if number >= 0:
-                domain &= self.problem.allowed(other, number, product)
-        while domain:
-            idx = domain.bit_length() - 1
-            domain ^= 1 << idx
-            found.append(idx)
-        if product in self.problem.optional:
-            found.append(ABSENT)
-        return found
+            if number >= 0 and other in self.problem.required:
+                cells |= self.problem.view.needed(other, number, product)
+        return cells
+
+    def _may_be_needed(self, product: str, depth: int, chosen: tuple[tuple[str, int], ...], domains: list[int]) -> bool:
+        """Return whether something chosen needs a product that nobody asked for, or something that may still be chosen."""
+        needs = self.problem.view.needs
+        for n, step in enumerate(self._steps):
+            if n != depth and (needing := needs(step.product).get(product)):
+                if n > depth:
+                    if domains[n] > 0 and needing & domains[n]:
+                        return True
+                elif chosen[n][1] >= 0 and needing >> chosen[n][1] & 1:
+                    return True
+        return False
 
     def _could_improve(self, strong: int, weak: int, unknown: int, count: int) -> bool:
         return bool(
@@ -152,7 +231,7 @@ class Search:
                 cells &= ~covered
         return cells
 
-    def _finish(self, chosen: list[tuple[str, int]], strong: int, weak: int, unknown: int, warned: int) -> None:
+    def _finish(self, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int, warned: int) -> None:
         present = [(p, i) for p, i in chosen if i != ABSENT]
         whole = self._closed(present)
         if not whole:
@@ -169,6 +248,8 @@ class Search:
 
     def _closed(self, present: list[tuple[str, int]]) -> int:
         """Return where everything is there that is needed, and nothing that no required product leads to."""
+        if not self.problem.optional:
+            return self.problem.cells
         reach = {product: -1 if product in self.problem.required else 0 for product in self._variables}
         members = dict(present)
         for _ in self.problem.optional:
@@ -207,6 +288,17 @@ class Search:
                 kind, warned = divmod(level, _MOST_WARNINGS + 1)
                 found.append(Found(self.problem.device, self.problem.route, chosen, kind, warned, cells))
         return tuple(found)
+
+
+class _Step(NamedTuple):
+    """What the choice of one product looks up: by number, the products that it speaks with."""
+
+    product: str
+    optional: bool
+    feature: bool
+    earlier: tuple[tuple[int, Between], ...]
+    later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
+    vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
 
 
 class LeafRow(NamedTuple):
@@ -263,9 +355,9 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
 
 def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
     """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
-    if problem.ignored or any(i >= len(problem.facts.elements(p)) for p, i in present):
+    if any(i >= len(problem.facts.elements(p)) for p, i in present):
         return _conflicts(problem, present)
-    key = tuple(present)
+    key = (tuple(present), problem.leaf_key)
     kept = problem.view.conflicts
     if key not in kept:
         if len(kept) >= _MOST_KEPT:

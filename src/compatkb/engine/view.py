@@ -2,23 +2,30 @@
 
 from typing import NamedTuple
 
-from compatkb.records import STRONG, Advisory, Edge
+from compatkb.engine.between import Between, Context, Kept
+from compatkb.records import Advisory, Edge
 from compatkb.snapshot.read import Snapshot
 
-_MOST_VIEWS = 64
+_MOST_VIEWS = 256
+_MOST_FRAMES = 1_024
+_PLATFORM = ("python", "os", "arch")
 
 
-class Pair(NamedTuple):
-    """What is known of two elements together, as platform bits."""
+class Levels(NamedTuple):
+    """Platform bits by how well something is known there; disjoint."""
 
-    denied: int
     strong: int
     weak: int
-    matters: int  # where the two must be vouched for
-    muddled: int  # where an undecided dispute leaves them open
+    unknown: int
 
 
-NO_PAIR = Pair(0, 0, 0, 0, 0)
+class Frame:
+    """The platforms that a request leaves open: what a view knows of elements there."""
+
+    def __init__(self, cells: int, number: int) -> None:
+        self.cells, self.number = cells, number
+        self.levels: dict[tuple[str, bool, frozenset[str]], dict[int, Levels]] = {}  # whether what is ignored
+        self.reach: dict[tuple[str, int, bool, frozenset[str]], tuple[int, int, int]] = {}
 
 
 class Ground(NamedTuple):
@@ -33,11 +40,11 @@ class Ground(NamedTuple):
 class View:
     """The facts as one device, day and pinned hardware see them."""
 
-    def __init__(self, facts: Snapshot, device: str, as_of: int, hardware: int) -> None:
-        self.facts, self.device, self.as_of, self.hardware = facts, device, as_of, hardware
-        self.pairs: dict[tuple[str, int, str, int], Pair] = {}
-        self.allowed: dict[tuple[str, int, str, int], int] = {}
-        self._exclusions: dict[tuple[str, int, str], tuple[tuple[int, int], ...]] = {}
+    def __init__(self, kept: Kept, device: str, as_of: int, hardware: int) -> None:
+        facts = kept.facts
+        self.facts, self.kept, self.device, self.as_of, self.hardware = facts, kept, device, as_of, hardware
+        self.context = Context(facts, device, hardware)
+        self._between: dict[tuple[str, str], Between | None] = {}
         self._says: dict[tuple[str, str], list[list[Edge]]] = {}
         self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
         self._offers: dict[str, int] = {}
@@ -45,63 +52,64 @@ class View:
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
         self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
-        self.levels: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._warnings: dict[tuple[str, int], int] = {}
-        self.conflicts: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}  # what the search keeps: of sets of elements
-        self.cells: dict[tuple[object, ...], int] = {}  # by what pins the platform
+        self._least: dict[tuple[str, int], int] = {}
+        self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
+        self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
+        if hardware:
+            self._share(view_of(facts, device, as_of, 0))
+
+    def _share(self, plain: "View") -> None:
+        """Share with the view of no hardware what no edge about hardware can change."""
+        self._offers, self._serving, self._bound, self._yanked = plain._offers, plain._serving, plain._bound, plain._yanked
+        self._warnings, self._least = plain._warnings, plain._least
+        roles = self.facts.products
+        targets = {roles[to].role if to not in _PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
+        if "platform" not in targets:
+            self._grounds, self._frames, self._somewhere = plain._grounds, plain._frames, plain._somewhere
+            if "leaf" not in targets:
+                self.conflicts, self.demands = plain.conflicts, plain.demands
+        if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
+            self._needs, self._optional = plain._needs, plain._optional
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware."""
-        if edge.devices and self.device not in edge.devices:
-            return False
-        if not edge.hardware:
-            return True
-        return bool(edge.hardware & self.hardware) and not (edge.kind == "verified" and self.in_part(edge))
+        return self.context.holds(edge)
 
     def in_part(self, edge: Edge) -> bool:
         """Return whether what is said of a feature concerns only some of the hardware pinned: of the rest nothing is known."""
-        rest = edge.hardware and self.hardware & ~edge.hardware
-        return bool(rest) and self.facts.products[edge.of].role == "feature"
+        return self.context.in_part(edge)
 
     def says(self, of: str, idx: int, to: str) -> list[Edge]:
         """Return the edges that element `idx` of one product has to another product."""
         key = (of, to)
-        if key not in self._says:
-            by_element: list[list[Edge]] = [[] for _ in self.facts.elements(of)]
-            for edge in self.facts.edges(of, to):
-                if self.holds(edge):
-                    edge = edge._replace(open=True) if self.in_part(edge) else edge
-                    mask = edge.of_mask
-                    while mask:
-                        low = mask & -mask
-                        by_element[low.bit_length() - 1].append(edge)
-                        mask ^= low
-            self._says[key] = by_element
-        found = self._says[key]
+        found = self._says.get(key)
+        if found is None:
+            found = self._says[key] = self.kept.said(of, to, self.device, self.hardware)
         return found[idx] if idx < len(found) else []
 
-    def exclusions(self, p: str, i: int, q: str) -> tuple[tuple[int, int], ...]:
-        """Return what excludes elements of `q` beside element `i` of `p`, said by either: on which platforms, and which.
+    def between(self, p: str, q: str) -> Between | None:
+        """Return what two products say of each other; None where they say nothing."""
+        key = (p, q)
+        if key not in self._between:
+            self._between[key] = self.kept.between(p, q, self.device, self.hardware)
+        return self._between[key]
 
-        A version of `q` that the data do not list is never excluded; it is judged pair by pair.
-        """
-        key = (p, i, q)
-        if key not in self._exclusions:
-            listed = (1 << len(self.facts.elements(q))) - 1
-            found = [
-                (edge.denies, edge.to_mask if edge.kind == "breaks" else listed & ~edge.to_mask)
-                for edge in self.says(p, i, q)
-                if edge.kind != "verified" and not edge.open
-            ]
-            for edge in self.facts.edges(q, p):
-                speaks = edge.kind != "verified" and not edge.open and self.holds(edge) and not self.in_part(edge)
-                if speaks and bool(edge.to_mask >> i & 1) == (edge.kind == "breaks"):
-                    found.append((edge.denies, edge.of_mask))
-            self._exclusions[key] = tuple((denies, excluded) for denies, excluded in found if denies and excluded)
-        return self._exclusions[key]
+    def frame(self, pins: object, cells: int) -> Frame:
+        """Return what is known on the platforms that some pins leave open."""
+        found = self._frames.get(pins)
+        if found is None:
+            number = self.kept.numbers.setdefault(cells, len(self.kept.numbers))
+            found = self._frames[pins] = Frame(cells, number)
+            self.kept.frames += 1
+        return found
+
+    def has_frame(self, pins: object) -> Frame | None:
+        """Return the frame for some pins, None where nobody asked for it yet."""
+        return self._frames.get(pins)
 
     def needs(self, product: str) -> dict[str, int]:
         """Return the packages that elements of a product need, each with the elements that need it."""
@@ -217,6 +225,15 @@ class View:
             self._warnings[key] = self._count(product, idx)
         return self._warnings[key]
 
+    def least(self, product: str, domain: int) -> int:
+        """Return how many warnings each element of a set carries at least."""
+        key = (product, domain)
+        found = self._least.get(key)
+        if found is None:
+            numbers = (n for n in range(domain.bit_length()) if domain >> n & 1)
+            found = self._least[key] = min((self.warnings(product, n) for n in numbers), default=0)
+        return found
+
     def _count(self, product: str, idx: int) -> int:
         elements = self.facts.elements(product)
         if self.facts.products[product].role in ("leaf", "dimension") or not 0 <= idx < len(elements):
@@ -239,33 +256,20 @@ class View:
         ]
 
 
-def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
-    """Return what edges between two elements say together; each comes with whether it names the other element."""
-    denied = strong = weak = matters = muddled = 0
-    for edge, inside in speaking:
-        if edge.open:
-            if inside or edge.kind in ("needs", "constrains"):
-                muddled |= edge.denies | edge.vouches
-            continue
-        if edge.kind in ("needs", "constrains"):
-            matters |= edge.denies
-            if not inside:
-                denied |= edge.denies
-        elif edge.kind == "breaks" and inside:
-            denied |= edge.denies
-        if inside and edge.level == STRONG:
-            strong |= edge.vouches
-        elif inside:
-            weak |= edge.vouches
-    return Pair(denied, strong, weak, matters, muddled)
-
-
 def view_of(facts: Snapshot, device: str, as_of: int, hardware: int) -> View:
-    """Return the shared view; the oldest ones are forgotten when there are many."""
+    """Return the shared view; all is forgotten when there is much."""
+    kept = kept_of(facts)
+    if kept.frames > _MOST_FRAMES or len(kept.views) > _MOST_VIEWS:
+        kept = facts.kept = Kept(facts)
     key = (device, as_of, hardware)
-    found = facts.views.get(key)
+    found = kept.views.get(key)
     if not isinstance(found, View):
-        while len(facts.views) >= _MOST_VIEWS:
-            facts.views.pop(next(iter(facts.views)))
-        found = facts.views[key] = View(facts, device, as_of, hardware)
+        found = kept.views[key] = View(kept, device, as_of, hardware)
     return found
+
+
+def kept_of(facts: Snapshot) -> Kept:
+    """Return what the engine keeps of a knowledge base."""
+    if not isinstance(facts.kept, Kept):
+        facts.kept = Kept(facts)
+    return facts.kept

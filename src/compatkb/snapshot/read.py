@@ -29,7 +29,7 @@ class Snapshot:
         self._cells: dict[int, int] = {}
         self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
-        self.views: dict[object, object] = {}  # what the engine keeps between questions
+        self.kept: object = None  # what the engine keeps between questions
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """Return rows as dictionaries, for what is shown rather than solved."""
@@ -181,6 +181,11 @@ class Snapshot:
                 found.setdefault(edge.to, []).append(edge)
             self._edges[of] = {to: tuple(edges) for to, edges in found.items()}
         return self._edges[of]
+
+    @cached_property
+    def hardware_edges(self) -> tuple[tuple[str, str], ...]:
+        """Of the edges that speak of some hardware alone: the products spoken of, and the kinds."""
+        return tuple(self._db.execute("select distinct to_product, kind from edge where hardware not in ('', '0')"))
 
     def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
         """Return the sources of a claim: text and address."""

@@ -1,0 +1,84 @@
+"""Before the search: candidates and platforms that cannot be part of any stack are dropped at once."""
+
+from typing import NamedTuple
+
+from compatkb.engine.problem import GLIBC, Problem
+
+
+class Narrowed(NamedTuple):
+    """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
+
+    domains: dict[str, int]
+    strong: int
+    weak: int
+    unknown: int
+
+
+def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> Narrowed | None:
+    """Return what is left; None where a required product has no candidate or no platform is left.
+
+    A domain below 0 holds what nobody published; such a product narrows no other one.
+    """
+    if not all(domains[product] for product in problem.required):
+        return None
+    domains = dict(domains)
+    changed: set[str] | None = set(problem.required)
+    while changed:
+        changed = _revised(problem, domains, changed)
+        if not changed and changed is not None and known_only:
+            changed = _unvouched(problem, domains)
+    if changed is None:
+        return None
+    strong = weak = unknown = problem.cells
+    for product in problem.required:
+        if domains[product] > 0:
+            firm, known, every = problem.reach(product, domains[product])
+            strong, weak, unknown = strong & firm, weak & known, unknown & every
+    unknown = 0 if known_only else unknown & ~weak
+    weak &= ~strong
+    return Narrowed(domains, strong, weak, unknown) if strong | weak | unknown else None
+
+
+def _revised(problem: Problem, domains: dict[str, int], queue: set[str]) -> set[str] | None:
+    """Drop what no candidate of a required product admits, until nothing changes; None where nothing is left."""
+    number, cells = problem.frame.number, problem.cells
+    while queue:
+        product = queue.pop()
+        left = domains[product]
+        if left <= 0 or left >> len(problem.facts.elements(product)):
+            continue
+        for other, domain in domains.items():
+            if other != product and domain > 0 and (table := problem.between(product, other)):
+                kept = domain & table.image(left, number, cells, vouched=False)
+                if kept != domain:
+                    domains[other] = kept
+                    if other in problem.required:
+                        if not kept:
+                            return None
+                        queue.add(other)
+    return queue
+
+
+def _unvouched(problem: Problem, domains: dict[str, int]) -> set[str] | None:
+    """Drop what no candidate of another product vouches for; return whose candidates became fewer, None where none is left."""
+    facts, number, cells = problem.facts, problem.frame.number, problem.cells
+    roles = facts.products
+    if any(domain < 0 or domain >> len(facts.elements(product)) for product, domain in domains.items()):
+        return set()
+    changed = set()
+    for product, domain in domains.items():
+        if product in (problem.route.provider, GLIBC) or not domain:
+            continue
+        vouched = 0
+        for other, theirs in domains.items():
+            if other != product and theirs and roles[other].role != "feature" and (table := problem.between(other, product)):
+                vouched |= table.image(theirs, number, cells, vouched=True)
+                if not domain & ~vouched:
+                    break
+        if domain & ~vouched:
+            domains[product] = domain & vouched
+            if product in problem.required:
+                if not domain & vouched:
+                    return None
+                changed.add(product)
+    return changed
