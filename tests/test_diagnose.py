@@ -18,10 +18,10 @@ from pydantic import ValidationError
 from test_lint import good, written
 
 from compatkb.diagnosing import diagnose
+from compatkb.gleaning import guide
 from compatkb.lint import lint
 from compatkb.models.symptom import SymptomFile
 from compatkb.pasted import LIMIT, Pasted, decode, plain, shorten
-from compatkb.reading import guide
 from compatkb.snapshot.read import Snapshot
 
 DAY = date(2026, 11, 21)

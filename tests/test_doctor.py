@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 
 from compatkb.errors import UsageError
 from compatkb.examining import Examination, examine
+from compatkb.gleaning import guide
 from compatkb.inspecting import modules, seen_as
 from compatkb.machine import Graphics, Installed, Machine
 from compatkb.machine.graphics import read_graphics, read_nodes
 from compatkb.machine.interpreter import read_interpreter
 from compatkb.machine.reports import read_report
 from compatkb.machine.system import read_libraries, read_packages, read_release
-from compatkb.reading import guide
 from compatkb.snapshot.read import Snapshot
 
 DAY = date(2026, 11, 21)

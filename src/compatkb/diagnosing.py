@@ -8,8 +8,8 @@ from packaging.utils import canonicalize_name
 from compatkb.asking import find_versions, make_request
 from compatkb.engine.answer import Answer, Near, resolve
 from compatkb.errors import CompatkbError, UsageError
+from compatkb.gleaning import SLOTS, WISHED, Read, guide, read_versions, shape
 from compatkb.pasted import Hit, Pasted
-from compatkb.reading import SLOTS, WISHED, Read, guide, read_versions, shape
 from compatkb.records import Product
 from compatkb.replacing import Instead, instead_of
 from compatkb.snapshot.read import Snapshot

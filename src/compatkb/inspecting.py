@@ -8,8 +8,8 @@ from packaging.utils import canonicalize_name
 from compatkb.asking import find_versions
 from compatkb.errors import CompatkbError
 from compatkb.findings import Severity
+from compatkb.gleaning import guide
 from compatkb.machine import Graphics, Installed, Machine
-from compatkb.reading import guide
 from compatkb.records import Product
 from compatkb.snapshot.read import Snapshot
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from datetime import date
 
 from compatkb.check.document import Asked, Rule
@@ -24,16 +24,16 @@ _WORD = re.compile(r"[a-z]{2,}")
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
     data = known(asked.facts)
-    rows = tuple(read_rows(page, data))
+    rows = read_rows(page, data)
     tables = _ours(page, rows, data)
     inline = tuple(_mentions(page, data))
-    named = [(tag, number) for number, tags in tables.items() for tag in tags]
-    yield from _known(page, data, [tag for tag, _ in named] + list(inline), asked)
-    yield from _spelling(page, data, [tag for tag, _ in named] + list(inline))
-    yield from _twice(page, rows, set(tables))
+    named = [tag for tags in tables.values() for tag in tags]
+    yield from _known(page, data, [*named, *inline], asked)
+    yield from _spelling(page, data, [*named, *inline])
+    yield from _twice(page, rows, tables)
 
 
-def _ours(page: Page, rows: tuple[Facts, ...], data: Known) -> dict[int, list[Named]]:
+def _ours(page: Page, rows: list[Facts], data: Known) -> dict[int, list[Named]]:
     """Return the tags of the tables that list images of repositories that the data know, by the line of the table."""
     tables: dict[int, list[Named]] = {}
     for row in rows:
@@ -98,9 +98,11 @@ def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
         yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
 
 
-def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
+def _twice(page: Page, rows: list[Facts], tables: Container[int]) -> Iterator[Finding]:
     first: dict[str, Facts] = {}
     for row in rows:
+        if row.tags and row.table.line not in tables:
+            continue
         for tag in row.named:
             other = first.setdefault(tag.name, row)
             texts = [cell.text for cell in row.row.cells]

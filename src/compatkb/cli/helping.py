@@ -71,11 +71,11 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
 
 def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "Machine":
     """Return this machine with one of its interpreters."""
+    from compatkb.gleaning import guide
     from compatkb.inspecting import driver_packages, modules
     from compatkb.machine.graphics import read_graphics, read_nodes
     from compatkb.machine.interpreter import here, read_interpreter
     from compatkb.machine.system import read_libraries, read_packages, read_release, read_variables
-    from compatkb.reading import guide
 
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if not python and active and Path(active).resolve() != Path(sys.prefix).resolve():

@@ -19,10 +19,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     tags = {tag.name for _, file in subject.images for tag in file.tag}
     counts = Counter(word for name in tags for word in _WORD.findall(name))
     fields = {text for _, file in subject.images for tag in file.tag for text in (tag.device, tag.option, tag.flavour)}
-    meant = {word: right for word in counts if word not in fields and (right := meant(word, counts))}
+    slips = {word: right for word in counts if word not in fields and (right := meant(word, counts))}
     for document, file in subject.images:
         for number, tag in enumerate(file.tag):
             for word in _WORD.findall(tag.name):
-                if word in meant:
-                    message = f"{word!r} in {tag.name} is nearly {meant[word]!r}, which {counts[meant[word]]} tags have"
+                if word in slips:
+                    message = f"{word!r} in {tag.name} is nearly {slips[word]!r}, which {counts[slips[word]]} tags have"
                     yield subject.finding(NAME, LEVEL, document, ("tag", number, "name"), message)

@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from compatkb.errors import UsageError
+from compatkb.gleaning import INSTALLED, LISTED, SAYS, read_versions
 from compatkb.machine import Graphics, Installed, Machine
 from compatkb.machine.system import architecture
 from compatkb.pasted import Pasted
-from compatkb.reading import INSTALLED, LISTED, SAYS, read_versions
 from compatkb.snapshot.read import Snapshot
 
 _FAMILIES = {"linux": "linux", "win32": "windows", "darwin": "macos"}

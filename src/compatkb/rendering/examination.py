@@ -7,8 +7,8 @@ from typing import Any
 
 from compatkb.examining import Examination
 from compatkb.findings import Severity
+from compatkb.gleaning import guide
 from compatkb.inspecting import Remark, Seen
-from compatkb.reading import guide
 from compatkb.rendering import commands, sentences
 from compatkb.rendering.payload import SCHEMA, request_payload, source_payload
 from compatkb.rendering.stacks import instead_lines, instead_payload, stack_brief, stack_lines, wrapped
