@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT, Run
 
 from compatkb import KnowledgeBase, __version__
-from compatkb.cli import commands
+from compatkb.cli import opening
 from compatkb.snapshot.read import Snapshot
 
 Runner = Callable[..., Run]
@@ -68,11 +68,11 @@ def test_same_answer_same_bytes() -> None:
 
 def test_results_on_stdout_remarks_on_stderr(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Past 180 days the age of the data is remarked on stderr; every JSON answer carries its date."""
-    monkeypatch.setattr(commands, "_today", lambda: date(2027, 11, 21))
+    monkeypatch.setattr(opening, "_today", lambda: date(2027, 11, 21))
     done = run("resolve", "torch==2.4.0", "--device", "cpu", "--format", "json")
     assert "days old" in done.err
     assert json.loads(done.out)["data_date"] == "2026-11-21"
-    monkeypatch.setattr(commands, "_today", lambda: date(2026, 12, 1))
+    monkeypatch.setattr(opening, "_today", lambda: date(2026, 12, 1))
     assert run("resolve", "torch==2.4.0", "--device", "cpu").err == ""
 
 
