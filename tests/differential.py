@@ -331,6 +331,9 @@ def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
         if told(kind):
             shown = (f"- {named(line)}: {line['detail'][:300]}" for line in told(kind))
             lines += [f"## {kind.capitalize()}", "", *shown, ""]
+    reasons = Counter(line["detail"] for line in told("not checked"))
+    if reasons:
+        lines += ["## Not checked", "", *(f"- {count}: {reason}" for reason, count in sorted(reasons.items())), ""]
     lines += [
         "## Accepted by pip, denied by compatkb",
         "",
