@@ -48,12 +48,14 @@ mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees,
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
-bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
+bench: $(VENV)/made-dev ## measure start-up, queries, memory and validation as ratios within one run
 	$(BIN)/python bench/bench.py
+	$(BIN)/python bench/throughput.py
+
+bench-naive: $(VENV)/made-dev ## measure validation against pip as it comes, write docs/throughput.md: downloads 20 GB
+	$(BIN)/python bench/throughput.py --naive 8 --out docs/throughput.md
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
+.PHONY: help run test docs generate mutations soak bench bench-naive clean

@@ -7,17 +7,19 @@ what was asked and keeps it with the part of the record that answers it, for the
 import argparse
 import json
 import random
+import re
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import parse_wheel_filename
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from compatkb.api import KnowledgeBase
 from compatkb.asking import make_request
@@ -31,14 +33,17 @@ from compatkb.rendering.sentences import cause_sources
 from compatkb.snapshot.read import Snapshot
 from compatkb.validate import asking, pip
 from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.record import Record, Wheel, line_of
 from compatkb.validate.session import workshop_of
 from compatkb.validate.targets import fits
 
 PLATFORM = "linux-x86_64"
 DEVICE, CHANNEL = "cpu", "default"
+SAMPLE = Path(__file__).parent / "cases" / "differential"
 GOOD = ("works", "works-with-warnings")
 WRONG = "promised, and refused by pip"
 DENIED = "accepted by pip, denied by compatkb"
+UNKNOWN = "accepted by pip, unknown to compatkb"
 
 
 @dataclass(frozen=True)
@@ -147,20 +152,23 @@ def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
 def judge(facts: Snapshot, question: Question, workshop: Workshop) -> dict[str, Any]:
     """Return what both say, and how they differ.
 
-    Where compatkb names a stack, pip is asked about all its pins too, the companions that nobody asked for included.
+    Where compatkb names a stack, pip is asked about all its pins, the companions that nobody asked for included; where it
+    refuses those, about what was asked for alone, too.
     """
     answer = resolve(facts, question.request(facts, workshop.today))
     cell = question.cell(facts)
-    seen = pip.check(cell, workshop)
     told: dict[str, Any] = {"pins": dict(question.pins), "python": question.python, "verdict": answer.verdict}
-    if answer.verdict in (*GOOD, "likely") and seen.outcome is Outcome.OK:
+    if answer.verdict in (*GOOD, "likely"):
         stack = answer.stacks[0]
-        pins = {e.distribution or e.product: e.version for e in stack.packages} | dict(cell.packages)
-        if waived(facts, stack):
-            told["waived"] = waived(facts, stack)
+        carried = [e for e in stack.packages if not e.channels or CHANNEL in e.channels]  # others are beyond this index
+        pins = {e.distribution or e.product: e.version for e in carried} | dict(cell.packages)
         if len(pins) > len(cell.packages):
             told["stack"] = dict(sorted(pins.items()))
-            seen = pip.check(cell_of(pins.items(), question.python), workshop)
+        if waived(facts, stack):
+            told["waived"] = waived(facts, stack)
+    seen = pip.check(cell_of(told["stack"].items(), question.python) if "stack" in told else cell, workshop)
+    if "stack" in told and seen.outcome is not Outcome.OK:
+        told["alone"] = str(pip.check(cell, workshop).outcome)
     told |= {"pip": str(seen.outcome), "detail": seen.detail}
     told["difference"] = difference(answer.verdict, seen.outcome, waived="waived" in told)
     if not answer.stacks:
@@ -182,7 +190,7 @@ def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:
         return "" if accepted else "thought likely, and refused by pip"
     if verdict == "does-not-work":
         return DENIED if accepted else ""
-    return "accepted by pip, unknown to compatkb" if accepted else "refused by pip, unknown to compatkb"
+    return UNKNOWN if accepted else "refused by pip, unknown to compatkb"
 
 
 def main() -> None:
@@ -193,9 +201,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--work", type=Path, required=True, help="folder for the record and the journal")
     parser.add_argument("--out", type=Path, default=Path("docs/soak.md"))
+    parser.add_argument("--keep", type=int, metavar="N", help="keep so many questions a Python as the sample of the tests")
+    parser.add_argument("--python", action="append", metavar="V", help="keep: for this Python; may be repeated")
     arguments = parser.parse_args()
     day = KnowledgeBase().data_date
     shop = workshop_of(KnowledgeBase().facts, Path("data"), arguments.work / "cells", arguments.work, day)
+    journal = arguments.work / f"soak-{arguments.seed}.jsonl"
+    if arguments.keep:
+        keep(read_lines(journal), arguments.keep, arguments.python, shop)
+        return
     own = threading.local()  # one snapshot a thread: they share nothing
 
     def ask(question: Question) -> dict[str, Any]:
@@ -206,7 +220,6 @@ def main() -> None:
     asked = questions(
         Asker(KnowledgeBase().facts, arguments.seed, shop.interpreters, recorded_versions(shop)), arguments.count
     )
-    journal = arguments.work / f"soak-{arguments.seed}.jsonl"
     done = {key_of(line): line for line in read_lines(journal)} if journal.exists() else {}
     left = [question for question in asked if question not in done]
     with ThreadPoolExecutor(arguments.jobs) as pool, journal.open("a", encoding="utf-8") as file:
@@ -219,6 +232,62 @@ def main() -> None:
     found = [done[question] for question in asked]
     arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
     sys.exit(1 if any(line["difference"] == WRONG for line in found) else 0)
+
+
+def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], workshop: Workshop) -> None:
+    """Keep a sample of what pip settled, and of the record what pip asks for to answer it again."""
+    asked: dict[str, set[str]] = {}
+
+    class Noting(Record):
+        """A record that notes which pages and which metadata are asked for."""
+
+        def page(self, distribution: str) -> list[Wheel] | None:
+            asked.setdefault(str(canonicalize_name(distribution)), set())
+            return super().page(distribution)
+
+        def metadata(self, distribution: str, file: str) -> str | None:
+            asked.setdefault(str(canonicalize_name(distribution)), set()).add(file)
+            return super().metadata(distribution, file)
+
+    asking.Record = Noting  # type: ignore[misc]
+    chosen = [line for python in pythons for line in _mixed([line for line in found if line["python"] == python], most)]
+    facts = KnowledgeBase().facts
+    told = []
+    for number, line in enumerate(chosen, 1):
+        again = judge(facts, key_of(line), workshop)
+        told.append({name: again[name] for name in ("python", "pins", "pip")})
+        print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
+    SAMPLE.mkdir(parents=True, exist_ok=True)
+    lines = sorted(json.dumps(line, sort_keys=True) for line in told)
+    (SAMPLE / "questions.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    whole = {p.distribution for p in facts.products.values() if p.role != "leaf"}  # the others are there by what is asked
+    folder = SAMPLE / "record" / CHANNEL
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.jsonl"):
+        path.unlink()
+    for name, files in sorted(asked.items()):
+        fitting = [w for w in asking.record_for(workshop, CHANNEL).page(name) or () if _fits(w, pythons)]
+        kept = [
+            replace(wheel, uploaded=None) if wheel.file in files else Wheel(wheel.file, wheel.requires_python, wheel.yanked)
+            for wheel in fitting
+            if wheel.file in files or name in whole
+        ]
+        text = "".join(f"{line_of(wheel)}\n" for wheel in sorted(kept, key=lambda wheel: wheel.file))
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _fits(wheel: Wheel, pythons: Iterable[str]) -> bool:
+    return any(fits(wheel.file, python, PLATFORM) for python in pythons)
+
+
+def _mixed(found: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Return so many lines, of each kind in turn."""
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in found:
+        if line["pip"] != "not-checked":
+            kinds.setdefault((line["verdict"], line["pip"]), []).append(line)
+    turns = zip_longest(*(kinds[kind] for kind in sorted(kinds)))
+    return [line for turn in turns for line in turn if line is not None][:most]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -258,10 +327,13 @@ def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
     def told(kind: str) -> list[dict[str, Any]]:
         return [line for line in found if line["difference"] == kind]
 
-    for kind in (WRONG, "refused by pip, and waived by the maker", "thought likely, and refused by pip", "not checked"):
+    for kind in (WRONG, "refused by pip, and waived by the maker", "thought likely, and refused by pip"):
         if told(kind):
             shown = (f"- {named(line)}: {line['detail'][:300]}" for line in told(kind))
             lines += [f"## {kind.capitalize()}", "", *shown, ""]
+    reasons = Counter(line["detail"] for line in told("not checked"))
+    if reasons:
+        lines += ["## Not checked", "", *(f"- {count}: {reason}" for reason, count in sorted(reasons.items())), ""]
     lines += [
         "## Accepted by pip, denied by compatkb",
         "",
@@ -270,7 +342,7 @@ def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
     ]
     lines += ["| asked | rule | source |", "|---|---|---|"]
     for line in told(DENIED):
-        rules = [(text.split(";")[0], sources) for text, *sources in line["rules"]]
+        rules = [(re.sub("; [^;]* asked for$", "", text), sources) for text, *sources in line["rules"]]
         lines.append(
             f"| {named(line)} | {'<br>'.join(cell_text(text) for text, _ in rules)} "
             f"| {'<br>'.join(cell_text(source) for _, sources in rules for source in sources[:2])} |"

@@ -33,6 +33,7 @@ from compatkb.engine.answer import Answer, resolve
 from compatkb.models import Observation
 from compatkb.observations import add_observations
 from compatkb.rendering.commands import pip_commands
+from compatkb.rendering.sentences import cause_sources
 from compatkb.snapshot.read import Snapshot
 
 TORCH = product("torch", releases=["2.0.0", "1.0.0"])
@@ -374,3 +375,31 @@ def test_same_question_same_answer(tmp_path: Path) -> None:
     ask(facts, "torch", device="xpu", hardware="gpu")
     ask(facts, "torch==1.0.0", as_of=date(2021, 1, 1))
     assert versions(ask(facts, "torch")) == first
+
+
+@pytest.mark.parametrize(
+    ("pin", "helper", "verdict"),
+    [
+        pytest.param("runtime==1.0", "0.9", "does-not-work", id="too-old"),
+        pytest.param("runtime==1.0", "2.0", "works", id="admitted"),
+        pytest.param("runtime==1.*", "0.9", "works", id="not-one-version"),
+        pytest.param("runtime==1.0; sys_platform == 'win32'", "0.9", "works", id="elsewhere"),
+    ],
+)
+def test_a_pinned_runtime_brings_its_requirements(pin: str, helper: str, verdict: str, tmp_path: Path) -> None:
+    """Who pins one version of a runtime gets what that version requires, and is told by the metadata of both."""
+    made = [release("2.0", builds=[build("2.0", channels=["default"], wheels=[wheel()])])]
+    products = [
+        product("torch", distribution="torch", releases=made, claims=[verified("torch==2.0", "helper>=0.9")]),
+        product("runtime", distribution="runtime", role="leaf"),
+        product("helper", distribution="helper", role="leaf", releases=["2.0", "0.9"]),
+    ]
+    listed = [
+        index("torch", [listing("2.0", requires=[pin], file="torch-2.0-py3-none-any.whl")]),
+        index("runtime", [listing("1.0", requires=["helper>=1"], file="runtime-1.0-py3-none-any.whl")]),
+    ]
+    facts = universe(tmp_path, products, indexes=listed)
+    answer = ask(facts, f"helper=={helper}", torch="2.0", python="3.11", os="linux")
+    assert answer.verdict == verdict
+    said = [name for cause in answer.causes for name, _ in cause_sources(facts, cause, answer.request)]
+    assert ["torch-2.0" in text or "runtime-1.0" in text for text in said] == [True, True] * (verdict == "does-not-work")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cmp_to_key
 from typing import Any
 
@@ -76,6 +77,7 @@ def build_knowledge(files: Files) -> Knowledge:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += _index_edges(knowledge, file.product.id, listed)
+    knowledge.edges += _passed_on(knowledge)
     mark_gaps(knowledge)
     date_events(knowledge, problems)
     if problems:
@@ -372,3 +374,24 @@ def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterato
                 key, Kind.NEEDS, product, 1 << number, to, knowledge.matching(to, spec, strict=True), spec,
                 cells, cells, Basis.OBSERVED if exact else Basis.INFERRED, listed=True,
             )  # fmt: skip
+
+
+def _passed_on(knowledge: Knowledge) -> list[Edge]:
+    """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
+    listed = [edge for edge in knowledge.edges if edge.listed]
+    found: dict[tuple[str, int, str, str], Edge] = {}
+    for edge in listed:  # which grows: what is passed on can be an exact pin itself
+        pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec
+        if not pinned or knowledge.products[edge.to].role is not Role.LEAF:
+            continue
+        for other in [e for e in listed if e.of == edge.to]:
+            cells, key = edge.denies & other.denies, (edge.of, edge.of_mask, other.to, other.spec)
+            if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in found:
+                continue
+            one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
+            name = f"{one.claim.id}-{two.claim.id}"
+            claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
+            knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), Origin.INDEX)
+            found[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
+            listed.append(found[key])
+    return list(found.values())

@@ -1,0 +1,88 @@
+"""compatkb and real pip on a sample of random requests; `make soak` asks hundreds, docs/soak.md has what came of them."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from builders import TODAY
+from conftest import ROOT
+from differential import DENIED, SAMPLE, UNKNOWN, WRONG, difference, judge, key_of, read_lines, report
+
+from compatkb.models import Outcome
+from compatkb.snapshot.read import Snapshot
+from compatkb.validate import asking, pip
+from compatkb.validate.cell import Workshop
+from compatkb.validate.session import workshop_of
+from compatkb.validate.targets import this_platform
+
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+LINES = [line for line in read_lines(SAMPLE / "questions.jsonl") if line["python"] == HERE]
+"""pip judges markers with the interpreter that runs it, so each Python has questions of its own."""
+
+
+def test_the_sample_is_for_this_python() -> None:
+    """Thirty questions of every kind are recorded for the interpreter that runs the tests; nothing is left out in silence."""
+    known = sorted({line["python"] for line in read_lines(SAMPLE / "questions.jsonl")})
+    assert LINES, f"questions are recorded for {known}, none for {HERE}; CONTRIBUTING.md says how to record some"
+    assert len(LINES) == 30
+    outcomes = Counter(line["pip"] for line in LINES)
+    assert min(outcomes[outcome] for outcome in ("ok", "conflict", "not-found")) >= 2
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[Workshop]:
+    """A workshop over the recorded part of the index, in which this interpreter's own pip is used."""
+    if this_platform() != "linux-x86_64":
+        pytest.skip(f"the questions are about Linux x86-64, and pip judges markers with the machine: {this_platform()}")
+    folder = tmp_path_factory.mktemp("differential")
+    day = date.fromisoformat(facts.meta["data_date"])
+    named = [f"{HERE}={sys.executable}"]
+    made = workshop_of(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
+    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
+    yield made
+    for server in asking._servers.values():
+        server.__exit__()
+    asking._servers.clear()
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))
+def test_compatkb_promises_nothing_that_pip_refuses(line: dict[str, Any], shop: Workshop, facts: Snapshot) -> None:
+    """`works` means that pip resolves the whole stack; what pip accepts and compatkb denies has a rule with a source."""
+    told = judge(facts, key_of(line), shop)
+    assert told["pip"] == line["pip"], f"pip said {line['pip']} when this was recorded: {told['detail']}"
+    assert told["difference"] in ("", DENIED, UNKNOWN, "refused by pip, unknown to compatkb"), told
+    if told["difference"] == DENIED:
+        assert told["rules"]
+        assert all(sources and text for text, *sources in told["rules"])
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "waived", "expected"),
+    [
+        ("works", Outcome.OK, False, ""),
+        ("works", Outcome.CONFLICT, False, WRONG),
+        ("works-with-warnings", Outcome.NOT_FOUND, False, WRONG),
+        ("works", Outcome.CONFLICT, True, "refused by pip, and waived by the maker"),
+        ("works", Outcome.NOT_CHECKED, False, "not checked"),
+        ("likely", Outcome.CONFLICT, False, "thought likely, and refused by pip"),
+        ("does-not-work", Outcome.OK, False, DENIED),
+        ("does-not-work", Outcome.CONFLICT, False, ""),
+        ("unknown", Outcome.OK, False, UNKNOWN),
+    ],
+)
+def test_differences(verdict: str, outcome: Outcome, expected: str, *, waived: bool) -> None:
+    """A promise that pip refuses is wrong unless the maker waives it; what was not checked is neither."""
+    assert difference(verdict, outcome, waived=waived) == expected
+
+
+def test_the_page_names_what_is_wrong_and_each_rule(facts: Snapshot) -> None:
+    """The page lists every wrong promise with pip's words, and every denial that pip does not share with rule and source."""
+    line = {"pins": {"torch": "2.0"}, "python": "3.11", "verdict": "works", "pip": "conflict", "detail": "boom"}
+    rules = [["torch 2.1 is needed; torch 2.0 is asked for", "a README", "another"]]
+    denied = {**line, "verdict": "does-not-work", "pip": "ok", "difference": DENIED, "rules": rules}
+    page = report([{**line, "difference": WRONG}, denied], 1, TODAY)
+    assert "- torch 2.0, Python 3.11: boom" in page
+    assert "| torch 2.0, Python 3.11 | torch 2.1 is needed | a README<br>another |" in page
