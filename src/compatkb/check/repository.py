@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from compatkb.check import repository_pairs, repository_pins, repository_project
 from compatkb.check.document import Asked, Document, Rule
 from compatkb.check.files import UNREADABLE
-from compatkb.check.installing import Setting, settings_of
+from compatkb.check.installing import Setting, is_judged, settings_of
 from compatkb.check.judging import Judge
 from compatkb.check.world import World
 from compatkb.findings import Finding
@@ -39,6 +39,8 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
         if not environment.wishes and not environment.images:
             continue
         for setting in settings_of(environment, judge):
+            if not is_judged(setting, judge):
+                continue
             settings.append(setting)
             for rules in (repository_pins, repository_pairs, repository_project):
                 found.update(dict.fromkeys(rules.check(setting, judge)))
