@@ -48,12 +48,14 @@ mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees,
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
+soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
+	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
+	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
+
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
+.PHONY: help run test docs generate mutations soak soak-readers bench clean
