@@ -259,6 +259,8 @@ def sources_of(setting: Setting, step: int, requirement: Requirement, judge: Jud
     if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
     found = _channels([use.url for use in uses], judge)
+    if any("/" in image.repository or image.unknown for _, image in environment.images if not image.group.startswith("from:")):
+        found = found._replace(known=False)  # whoever made the image may have set indexes in it
     own = frozenset() if first else frozenset({judge.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := judge.channels.get(address(use.url))))
     return Sources(found.channels | own, found.known, extra)
