@@ -49,6 +49,11 @@ soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random question
 	$(BIN)/python tests/differential.py --work .soak
 
 bench: $(VENV)/made-dev ## measure start-up, queries, memory and validation as ratios within one run
+soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
+	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
+	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
+
+bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
 	$(BIN)/python bench/bench.py
 	$(BIN)/python bench/throughput.py
 
@@ -59,3 +64,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
 .PHONY: help run test docs generate mutations soak bench bench-naive clean
+.PHONY: help run test docs generate mutations soak soak-readers bench clean

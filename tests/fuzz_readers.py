@@ -5,9 +5,12 @@
 """
 
 import contextlib
+import importlib
+import pkgutil
 import random
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -152,16 +155,18 @@ def with_atheris(count: int) -> None:
     """Let atheris choose `count` inputs by what they reach; it exits the process at the end."""
     import atheris
 
+    for name in [name for name in sys.modules if name.startswith("compatkb.reading")]:
+        del sys.modules[name]
     with atheris.instrument_imports(include=["compatkb.reading"], enable_loader_override=False):
-        import importlib
+        package = importlib.import_module("compatkb.reading")
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"compatkb.reading.{module.name}")
+    again = sys.modules["compatkb.reading.kinds"]
 
-        for name in [name for name in sys.modules if name.startswith("compatkb.reading")]:
-            del sys.modules[name]
-        again = importlib.import_module("compatkb.reading.kinds")
+    globals()["read"] = again.read
 
     def one(content: bytes) -> None:
         path, text = from_bytes(content)
-        globals()["read"] = again.read
         examine(path, text)
 
     _setup(atheris.Setup, count, one)
@@ -169,16 +174,11 @@ def with_atheris(count: int) -> None:
 
 
 def _setup(setup: Callable[..., object], count: int, one: Callable[[bytes], None]) -> None:
-    setup(
-        [
-            sys.argv[0],
-            f"-runs={count}",
-            f"-timeout={MOST_SECONDS}",
-            f"-rss_limit_mb={MOST_BYTES // 1_000_000}",
-            "-max_len=4096",
-        ],
-        one,
-    )
+    corpus = Path(tempfile.mkdtemp())
+    for number, text in enumerate(SAMPLES.values()):
+        (corpus / str(number)).write_bytes(bytes([number]) + text.encode())
+    limits = [f"-timeout={MOST_SECONDS}", f"-rss_limit_mb={MOST_BYTES // 1_000_000}", "-max_len=4096"]
+    setup([sys.argv[0], f"-runs={count}", *limits, str(corpus)], one)
 
 
 if __name__ == "__main__":

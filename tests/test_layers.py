@@ -123,7 +123,7 @@ LAYERS = (
     ("check.world", "check.judging"),
     ("check.installing",),
     ("check.repository_pins",),
-    ("check.repository_pairs", "check.repository_project"),
+    ("check.repository_pairs", "check.repository_project", "check.repository_machine"),
     ("check.repository",),
     ("check",),
     ("rendering.checking", "rendering.reporting"),

@@ -148,6 +148,13 @@ def test_what_is_no_requirement_is_a_problem() -> None:
     assert reading.problems[0].place == (2, 1)
 
 
+def test_templates_are_no_problem() -> None:
+    """Places that another tool fills in are passed over."""
+    assert not read("requirements.txt", "{% if a %}\n{{ name }}==1\n{% endif %}\ntorch\n").problems
+    text = '[project]\nname = "a"\nversion = "1"\ndependencies = ["b @ {root:uri}/b"]\n'
+    assert not read("pyproject.toml", text).problems
+
+
 @pytest.mark.parametrize(
     ("poetry", "pep440"),
     [
@@ -309,7 +316,7 @@ def test_steps_under_a_condition_are_branches() -> None:
         ".github/workflows/a.yml", "jobs:\n  a:\n    steps:\n    - run: pip install t\n    - if: x\n      run: pip install u\n"
     )
     t, u = of(reading, Requirement)
-    assert reading.members(u.group) == (u.group, t.group)
+    assert reading.members(u.group) == (u.group, t.group, "")
 
 
 def test_an_alias_bomb_stays_small() -> None:

@@ -11,8 +11,9 @@ from compatkb.check.judging import Held, Judge, address
 from compatkb.check.world import Environment, Said, Wish
 from compatkb.reading.statement import ImageUse, IndexUse, Requirement, Role
 
-_PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"), ("darwin", "Darwin", "posix"))
-_FAMILIES = {"linux": "linux", "win32": "windows", "darwin": "macos"}
+_PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
+_FAMILIES = {"linux": "linux", "win32": "windows"}
+"""What is installed on others is not judged: none of the devices is there."""
 
 
 class Part(NamedTuple):
@@ -138,14 +139,16 @@ def _declared(environment: Environment, judge: Judge) -> int:
 
 
 def _systems(environment: Environment, judge: Judge) -> tuple[str, ...]:
-    for said, image in environment.images:
-        del said
-        if image.tag and (found := judge.system(f"{image.repository}:{image.tag}".partition("-")[0])):
-            return (found,)
-    for _, system in environment.systems:
-        if found := judge.system(system.name):
+    names = [f"{image.repository}:{image.tag}".partition("-")[0] for _, image in environment.images if image.tag]
+    for name in (*names, *(system.name for _, system in environment.systems)):
+        if found := judge.system(name):
             return (found,)
     return ()
+
+
+def is_judged(setting: Setting, judge: Judge) -> bool:
+    """Return whether the system is one on which any of the devices is, or is not known."""
+    return not setting.systems or any(_fits(setting.systems, family, judge) for family in _FAMILIES.values())
 
 
 def _fits(systems: tuple[str, ...], family: str, judge: Judge) -> bool:
@@ -256,6 +259,8 @@ def sources_of(setting: Setting, step: int, requirement: Requirement, judge: Jud
     if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
     found = _channels([use.url for use in uses], judge)
+    if any("/" in image.repository or image.unknown for _, image in environment.images if not image.group.startswith("from:")):
+        found = found._replace(known=False)  # whoever made the image may have set indexes in it
     own = frozenset() if first else frozenset({judge.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := judge.channels.get(address(use.url))))
     return Sources(found.channels | own, found.known, extra)

@@ -11,10 +11,10 @@ from packaging.version import InvalidVersion, Version
 from compatkb.asking import make_request
 from compatkb.check.document import Asked
 from compatkb.check.markdown_facts import Known, known
-from compatkb.engine.answer import Answer, Near, resolve
+from compatkb.engine.answer import Answer, Near, best_stacks, resolve
 from compatkb.engine.causes import Cause
 from compatkb.errors import CompatkbError
-from compatkb.records import WEAK, Element, Pin, Product
+from compatkb.records import WEAK, Element, Pin, Product, Request
 from compatkb.rendering.sentences import cause, cause_sources
 from compatkb.snapshot.read import Snapshot
 
@@ -46,6 +46,7 @@ class Judge:
         self.facts: Snapshot = asked.facts
         self.day = asked.day.toordinal()
         self._denials: dict[tuple[object, ...], Denial | None] = {}
+        self._refused: dict[tuple[object, ...], bool] = {}
 
     @property
     def known(self) -> Known:
@@ -96,8 +97,23 @@ class Judge:
         """Return the elements of a set, oldest first."""
         return [e for e in self.facts.elements(product) if mask >> e.idx & 1]
 
+    def refused(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> bool:
+        """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
+        holds = tuple(sorted(set(holds)))
+        key = (holds, pythons, systems)
+        if key not in self._refused:
+            request = self._request(holds, pythons, systems)
+            try:
+                self._refused[key] = request is not None and not best_stacks(self.facts, request)
+            except CompatkbError:
+                self._refused[key] = False
+        return self._refused[key]
+
     def denial(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Denial | None:
-        """Return why these do not go together, None where they may; 0 and an empty tuple leave Python and OS free."""
+        """Return why these do not go together, None where they may; 0 and an empty tuple leave Python and OS free.
+
+        Ask it of few: it looks for all that is near.
+        """
         holds = tuple(sorted(set(holds)))
         key = (holds, pythons, systems)
         if key not in self._denials:
@@ -105,6 +121,8 @@ class Judge:
         return self._denials[key]
 
     def _denial(self, holds: tuple[Held, ...], pythons: int, systems: tuple[str, ...]) -> Denial | None:
+        if not self.refused(holds, pythons, systems):
+            return None
         answer = self.answer(holds, pythons, systems)
         if answer is None or answer.verdict != "does-not-work" or not answer.causes:
             return None
@@ -116,6 +134,13 @@ class Judge:
 
     def answer(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Answer | None:
         """Return what the engine says; None for what it cannot be asked."""
+        request = self._request(holds, pythons, systems)
+        try:
+            return resolve(self.facts, request) if request is not None else None
+        except CompatkbError:
+            return None
+
+    def _request(self, holds: Iterable[Held], pythons: int, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
         for hold in holds:
@@ -131,13 +156,12 @@ class Judge:
             base = make_request(self.facts, (), words, as_of=self.asked.day)
             devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
             order = list(self.facts.products)
-            request = base._replace(
+            return base._replace(
                 pins=tuple(sorted((*base.pins, *pins), key=lambda pin: order.index(pin.product))),
                 bare=tuple(sorted(bare, key=order.index)),
                 devices=tuple(devices) or base.devices,
                 as_of=self.day,
             )
-            return resolve(self.facts, request)
         except CompatkbError:
             return None
 

@@ -3,16 +3,21 @@
 import dataclasses
 from collections.abc import Iterator
 
-from compatkb.check import repository_pairs, repository_pins, repository_project
+from compatkb.check import repository_machine, repository_pairs, repository_pins, repository_project
 from compatkb.check.document import Asked, Document, Rule
 from compatkb.check.files import UNREADABLE
-from compatkb.check.installing import Setting, settings_of
+from compatkb.check.installing import Setting, is_judged, settings_of
 from compatkb.check.judging import Judge
 from compatkb.check.world import World
 from compatkb.findings import Finding
 from compatkb.reading.kinds import kind_of, read
 
-RULES: tuple[Rule, ...] = (*repository_pairs.RULES, *repository_pins.RULES, *repository_project.RULES)
+RULES: tuple[Rule, ...] = (
+    *repository_pairs.RULES,
+    *repository_pins.RULES,
+    *repository_project.RULES,
+    *repository_machine.RULES,
+)
 
 
 def reads(path: str) -> bool:
@@ -39,8 +44,10 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
         if not environment.wishes and not environment.images:
             continue
         for setting in settings_of(environment, judge):
+            if not is_judged(setting, judge):
+                continue
             settings.append(setting)
-            for rules in (repository_pins, repository_pairs, repository_project):
+            for rules in (repository_pins, repository_pairs, repository_project, repository_machine):
                 found.update(dict.fromkeys(rules.check(setting, judge)))
     found.update(dict.fromkeys(repository_project.check_apart(settings, judge)))
     yield from found

@@ -19,6 +19,8 @@ LOOSE = Rule(
     "pin-missing", Severity.WARNING, "a package that has to match a pinned one is not pinned, and metadata do not tie it"
 )
 REPLACES = Rule("step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed")
+MOST_TOGETHER = 4
+"""More versions at once are too much to explain."""
 RULES = (TOGETHER, CONTRADICT, DRIFTS, LOOSE, REPLACES)
 
 
@@ -29,13 +31,19 @@ def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
         yield at(wish.said, CONTRADICT, f"no version of {wish.product.name} is admitted by {texts}, which one step asks for")
     for before, after in setting.replaced:
         yield from _replaced(before, after, judge)
-    final = [one for one in setting.final.values() if one.hold.mask]
+    final = [one for one in setting.final.values() if one.hold.mask and not _pinned_by_metadata(one, judge)]
     if len(final) < 2:
         return
     denied = list(_together(setting, final, judge))
     yield from denied
     if not denied and not any(one.wishes and one.wishes[0].requirement.role is Role.LOCKED for one in final):
         yield from _drifting(setting, final, judge)
+
+
+def _pinned_by_metadata(one: Installed, judge: Judge) -> bool:
+    """Return whether a lock names a runtime that only the metadata of others pin: whoever locked it has honoured those."""
+    leaf = judge.facts.products[one.hold.product].role == "leaf"
+    return leaf and bool(one.wishes) and one.wishes[0].requirement.role is Role.LOCKED
 
 
 def _replaced(before: Installed, after: Installed, judge: Judge) -> Iterator[Finding]:
@@ -55,7 +63,7 @@ def _together(setting: Setting, final: list[Installed], judge: Judge) -> Iterato
     whole = {one.hold.product: one.hold for one in final}
     final = _on_their_indexes(setting, final, judge)
     holds = [one.hold for one in final]
-    if judge.denial(holds, setting.pythons, setting.systems) is None:
+    if not judge.refused(holds, setting.pythons, setting.systems):
         return
     pinned = [one for one in final if one.hold.text]
     singles = {one.hold.product for one in pinned if judge.denial([one.hold], setting.pythons, setting.systems)}
@@ -78,15 +86,27 @@ def _together(setting: Setting, final: list[Installed], judge: Judge) -> Iterato
             told.add(mine)
     if found or singles:
         return
-    free = judge.denial(holds)
-    concerned = [one for one in pinned if one.step >= 0 and (free is None or one.hold.product in free.products)]
-    denial = free or judge.denial(holds, setting.pythons, setting.systems)
-    if denial and concerned:
-        names = ", ".join(_told(one, judge) for one in pinned)
-        yield at(
-            concerned[-1].parts[-1].said, TOGETHER, f"{names} do not go together: {short(denial.said)} ({denial.basis})",
-            sources=denial.sources,
-        )  # fmt: skip
+    few = _least(pinned, setting, judge)
+    if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
+        return
+    denial = judge.denial([one.hold for one in few], setting.pythons, setting.systems)
+    if denial:
+        last = max(
+            (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].said.statement.place)
+        )
+        names = ", ".join(_told(one, judge) for one in few)
+        message = f"{names} do not go together: {short(denial.said)} ({denial.basis})"
+        yield at(last.parts[-1].said, TOGETHER, message, sources=denial.sources)
+
+
+def _least(pinned: list[Installed], setting: Setting, judge: Judge) -> list[Installed]:
+    """Return some of what is pinned, of which none can be left out: without it the rest goes together."""
+    few = list(pinned)
+    for one in pinned:
+        rest = [other for other in few if other is not one]
+        if rest and judge.refused([other.hold for other in rest], setting.pythons, setting.systems):
+            few = rest
+    return few
 
 
 def _for_other_devices(one: Installed, other: Installed, judge: Judge) -> bool:

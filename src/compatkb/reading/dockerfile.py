@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compatkb.places import Place
 from compatkb.reading.asked import Scope
 from compatkb.reading.images import image_use
 from compatkb.reading.installers import SETTINGS, read_shell
@@ -166,6 +167,7 @@ class _Dockerfile:
     def _run(self, rest: Fragment) -> None:
         at = 0
         while match := _FLAG.match(rest.text, at):
+            self._mount(match[0], rest.place(at))
             at = match.end()
         if rest.text[at : at + 1] == "[":
             inner = _exec_form(rest, at)
@@ -173,6 +175,16 @@ class _Dockerfile:
                 read_shell(inner, self.scope)
             return
         read_shell(rest.cut(at), self.scope)
+
+    def _mount(self, flag: str, place: Place) -> None:
+        """Note a file that a bind mount brings for one step, which is as good as a copy of it."""
+        parts = dict(part.partition("=")[::2] for part in flag.strip().partition("=")[2].split(","))
+        source = parts.get("source") or parts.get("src") or parts.get("target") or "."
+        if flag.startswith("--mount=") and parts.get("type", "bind") == "bind":
+            words = (source, parts.get("target", source))
+            self.reading.statements.append(
+                Action(place=place, text="", verb="copy", words=words, group=self.group, step=self.scope.next_step())
+            )
 
     def _copy(self, rest: Fragment) -> None:
         words = self._words(rest)

@@ -32,6 +32,7 @@ SETTINGS = {
     "UV_EXTRA_INDEX_URL": "extra-index-url",
     "UV_INDEX": "extra-index-url",
     "UV_FIND_LINKS": "find-links",
+    "UV_TORCH_BACKEND": "extra-index-url",  # which index that is, uv decides
 }
 """Variables that name indexes, with the option that each stands for."""
 

@@ -20,7 +20,7 @@ _NAMED: tuple[tuple[str, str], ...] = (
     ("Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
     ("conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),
     ("constraints", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
-    ("requirements", r"(?:.*/)?(?:[^/]*require[^/]*|requirements/[^/]+)\.(?:txt|in)"),
+    ("requirements", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
     ("dockerfile", r"(?:.*/)?(?:(?:Docker|Container)file(?:[._-][^/]*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
     ("compose", r"(?:.*/)?(?:docker-)?compose[^/]*\.ya?ml"),
     ("github", r"(?:.*/)?\.github/(?:workflows/[^/]*|actions/.*/action)\.ya?ml|(?:.*/)?action\.ya?ml"),

@@ -10,7 +10,7 @@ from compatkb.reading.installers import SETTINGS, read_shell
 from compatkb.reading.nodes import Node
 from compatkb.reading.requirement import is_specifier
 from compatkb.reading.shell import Shell, Variables, Word
-from compatkb.reading.statement import Group, IndexUse, PythonUse, Reading, SystemUse
+from compatkb.reading.statement import MAIN, Group, IndexUse, PythonUse, Reading, SystemUse
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000
@@ -100,8 +100,8 @@ class Runner:
             if self.allows():
                 read_shell(item.fragment(), scope)
 
-    def group(self, name: str, label: str, based_on: tuple[str, ...] = (), kind: str = "job") -> str:
-        """Make a group and return its name."""
+    def group(self, name: str, label: str, based_on: tuple[str, ...] = (MAIN,), kind: str = "job") -> str:
+        """Make a group and return its name; unless told otherwise it has what is set for the whole file."""
         self.reading.groups[name] = Group(name, kind, label, based_on)
         return name
 

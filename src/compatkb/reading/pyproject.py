@@ -74,7 +74,8 @@ def _listed(
 def _add(place: Place, text: str, reading: Reading, group: str, sources: Mapping[str, str], role: Role) -> None:
     found = parse(text.strip())
     if found is None:
-        reading.problem(place, f"{text[:80]!r} is no requirement")
+        if "{" not in text:  # hatch fills such places in
+            reading.problem(place, f"{text[:80]!r} is no requirement")
         return
     made = statement(text, place, group=group, role=role, index=sources.get(found.name), tool="project")
     if made:

@@ -72,7 +72,7 @@ def _line(line: Fragment, text: str, indent: int, reading: Reading, role: Role) 
         reading.statements.append(
             Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True)
         )
-    elif not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare):
+    elif "{{" not in bare and "{%" not in bare and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare):
         reading.problem(place, f"{bare[:80]!r} is no requirement")
 
 

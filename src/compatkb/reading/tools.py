@@ -96,7 +96,7 @@ def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             "global.find-links": "find-links",
         }
         if rest[1].value in style:
-            run.add(index_use(run, style[rest[1].value], rest[2]))
+            run.add(index_use(replace(run, step=0), style[rest[1].value], rest[2]))
     elif verb in ("install", "download", "wheel", "sync", "compile"):
         run.add(
             Action(place=whole[0].place, text="", verb=verb, words=options.told, tool=run.tool, group=run.group, step=run.step)
