@@ -49,11 +49,18 @@ soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random question
 	$(BIN)/python tests/differential.py --work .soak
 
 bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
-	$(BIN)/python bench/bench.py
+	$(BIN)/python bench/bench.py --json bench/out/bench.json --check
+
+bench-check: $(VENV)/made-dev ## the same with fewer questions, as CI runs it: fails on a clear regression of a ratio
+	$(BIN)/python bench/bench.py --requests 1500 --json bench/out/bench.json --check
+
+bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releases beside other solvers; writes docs/performance.md
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python bench/scale.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
-.PHONY: help run test docs generate mutations soak bench clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean

@@ -36,6 +36,7 @@ def main() -> int:
     print(table(figures, kept))
     if arguments.json:
         text = json.dumps({name: figure._asdict() for name, figure in figures.items()}, indent=2)
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(text + "\n", encoding="utf-8")
     worse = regressions(figures, kept)
     for line in worse:
