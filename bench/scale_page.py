@@ -34,8 +34,8 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "Easy: 2 % of the intervals are misplaced, and eight pairs a relation are broken. Adversarial: 10 % are misplaced,\n"
         "and two pairs for each release of each relation are broken, said one by one. One stack is planted. All times are\n"
         "milliseconds of processor time, on one core; each cell runs in a process of its own, within ten seconds a question.\n"
-        "*First* has all that is looked up once in it, *again* is the next question. *Two products* is a question about two of\n"
-        "the products, from opening the store: the others are not read. A dash is what did not end within the limit.",
+        "*First* has all that is looked up once in it, *again* is the next question. *Two products* is a question about two\n"
+        "of the products, from opening the store: the others are not read. A dash is what did not end within the limit.",
     ]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     for kind in kinds:
