@@ -59,9 +59,20 @@ bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within
 
 bench-naive: $(VENV)/made-dev ## measure validation against pip as it comes, write docs/throughput.md: downloads 20 GB
 	$(BIN)/python bench/throughput.py --naive 8 --out docs/throughput.md
+	$(BIN)/python bench/bench.py --json bench/out/bench.json --check
+
+bench-check: $(VENV)/made-dev ## the same with fewer questions, as CI runs it: fails on a clear regression of a ratio
+	$(BIN)/python bench/bench.py --requests 1500 --json bench/out/bench.json --check
+
+bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releases beside other solvers; writes docs/performance.md
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python bench/scale.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
 .PHONY: help run test docs generate mutations soak bench bench-naive clean
 .PHONY: help run test docs generate mutations soak soak-readers bench clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
+.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean

@@ -44,6 +44,7 @@ LAYERS = (
     ("export.views", "export.tables"),
     ("export.documentation", "export.database", "export.bundle", "export.graph", "export.calendar", "export.diagram"),
     ("searching", "changes"),
+    ("engine.budget",),
     ("engine.between",),
     ("engine.view",),
     ("engine.problem",),

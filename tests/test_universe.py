@@ -1,5 +1,7 @@
 """Engine and oracle over made-up knowledge bases, and what must hold of any knowledge base."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -32,7 +34,7 @@ from builders import (
     verified,
     wheel,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle
 
@@ -331,6 +333,59 @@ def test_later_day_never_loses_a_stack(question: tuple[World, Case], folder: Pat
     earlier, later = found(facts, case), found(facts, replace(case, as_of=case.as_of + timedelta(days)))
     assert earlier.keys() <= later.keys()
     assert [key for key in earlier if later[key] > earlier[key]] == []
+
+
+@checked(20)
+@given(question=questions(), python=st.sampled_from(PYTHONS))
+def test_pinned_python_takes_the_others_away(question: tuple[World, Case], folder: Path, python: str) -> None:
+    """One more pin on the platform adds no stack and changes none: what is left is what was there on that Python."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    kept = facts.dimension_cells("python", 1 << facts.grid["python"].index(python))
+    before, after = found(facts, replace(case, pythons=PYTHONS)), found(facts, replace(case, pythons=(python,)))
+    assert after == {key: judged for key, judged in before.items() if kept >> key[1] & 1}
+
+
+@checked(25)
+@given(question=questions(), data=st.data())
+def test_narrower_pin_never_adds_a_stack(question: tuple[World, Case], folder: Path, data: st.DataObject) -> None:
+    """Fewer admitted releases of what is asked for never bring a platform more, or anything better."""
+    world, case = question
+    wide = {name: numbers for name, numbers in case.pins.items() if len(numbers) > 1}
+    assume(wide)
+    name = data.draw(st.sampled_from(sorted(wide)))
+    fewer = frozenset(data.draw(st.lists(st.sampled_from(sorted(wide[name])), min_size=1, unique=True)))
+    facts = compiled(world.knowledge(), folder)
+    before, after = found(facts, case), found(facts, replace(case, pins={**case.pins, name: fewer}))
+    assert after.keys() <= before.keys()
+    assert [key for key in after if after[key] < before[key]] == []
+
+
+@checked(15)
+@given(question=questions())
+def test_renaming_changes_nothing(question: tuple[World, Case], folder: Path) -> None:
+    """Products under other names, in the same order of rank, get the same answers under those names."""
+    world, case = question
+    parts = (world.products, world.indexes, world.routes, world.features)
+    other = World(*(renamed(part, RENAMED) for part in parts))
+    asked = replace(case, pins=renamed(case.pins, RENAMED), bare=renamed(case.bare, RENAMED))
+    before, after = compiled(world.knowledge(), folder), compiled(other.knowledge(), folder)
+    answer = told(resolve(after, request_of(after, asked)))
+    assert renamed(answer, {new: old for old, new in RENAMED.items()}) == told(resolve(before, request_of(before, case)))
+
+
+RENAMED = {"torch": "zeta", "ccl": "alpha", "inc": "middle", "lib": "beta"}
+
+
+def renamed(value: Any, names: dict[str, str]) -> Any:
+    """Return a value with words in it replaced, wherever they stand."""
+    if isinstance(value, str):
+        return re.sub(r"\b(" + "|".join(names) + r")\b", lambda match: names[match[1]], value)
+    if isinstance(value, Mapping):
+        return {renamed(key, names): renamed(item, names) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(renamed(item, names) for item in value)
+    return value
 
 
 def told(answer: Answer) -> tuple[object, ...]:

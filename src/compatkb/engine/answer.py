@@ -1,12 +1,15 @@
 """Answers: the best stacks for a request; or why there is none, and what is nearest."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+from compatkb.engine.budget import Budget
 from compatkb.engine.causes import Cause, causes_of
 from compatkb.engine.nearest import Near, nearest
 from compatkb.engine.problem import Problem, routes_of
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.engine.view import kept_of
 from compatkb.records import UNKNOWN, Request
 from compatkb.snapshot.read import Snapshot
 
@@ -23,8 +26,9 @@ class Answer(NamedTuple):
     nearest: tuple[Near, ...]
 
 
-def resolve(facts: Snapshot, request: Request) -> Answer:
-    """Return the answer; raises GaveUpError when the search exceeds its budget."""
+def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | None = None) -> Answer:
+    """Return the answer; raises GaveUpError when the search exceeds its budget, or when `expired` says so on the way."""
+    kept_of(facts).budget = Budget(expired=expired)
     stacks = best_stacks(facts, request)
     if stacks and stacks[0].level < UNKNOWN:
         return Answer(request, stacks[0].verdict, stacks, (), ())

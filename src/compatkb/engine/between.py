@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.engine.budget import Budget
 from compatkb.records import STRONG, Edge
 from compatkb.snapshot.read import Snapshot
 
@@ -42,21 +43,27 @@ class Context(NamedTuple):
         rest = edge.hardware and self.hardware & ~edge.hardware
         return bool(rest) and self.facts.products[edge.of].role == "feature"
 
-    def said(self, of: str, to: str) -> list[list[Edge]]:
-        """Return what each element of one product says of another one."""
-        edges = self.facts.edges(of, to)
-        if not edges:
-            return []
-        by_element: list[list[Edge]] = [[] for _ in self.facts.elements(of)]
-        for edge in edges:
-            if self.holds(edge):
-                edge = edge._replace(open=True) if self.in_part(edge) else edge
-                mask = edge.of_mask
-                while mask:
-                    low = mask & -mask
-                    by_element[low.bit_length() - 1].append(edge)
-                    mask ^= low
-        return by_element
+    def said(self, of: str, to: str) -> "Said":
+        """Return what one product says of another one."""
+        held = (edge for edge in self.facts.edges(of, to) if self.holds(edge))
+        return Said([edge._replace(open=True) if self.in_part(edge) else edge for edge in held])
+
+
+class Said:
+    """What one product says of another one, by its elements; each is looked up when somebody asks for it."""
+
+    def __init__(self, edges: list[Edge]) -> None:
+        self.edges = edges
+        self._by_element: dict[int, list[Edge]] = {}
+
+    def by(self, idx: int) -> list[Edge]:
+        """Return the edges of an element."""
+        if not self.edges:
+            return self.edges
+        found = self._by_element.get(idx)
+        if found is None:
+            found = self._by_element[idx] = [edge for edge in self.edges if edge.of_mask >> idx & 1]
+        return found
 
 
 class Between:
@@ -65,8 +72,10 @@ class Between:
     `number` stands for the platforms that a question leaves open, `cells`: equal ones have one number.
     """
 
-    def __init__(self, context: Context, p: str, q: str, said: list[list[Edge]]) -> None:
-        self.said = said
+    def __init__(self, kept: "Kept", context: Context, p: str, q: str) -> None:
+        self._kept = kept
+        told = (e for e in context.facts.edges(p, q) if context.holds(e) and not context.in_part(e))
+        self._told = [e for e in told if not e.open]
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._back = [e for e in context.facts.edges(q, p) if context.holds(e) and not context.in_part(e) and not e.open]
         self._mine, self._theirs = len(context.facts.elements(p)), len(context.facts.elements(q))
@@ -74,6 +83,8 @@ class Between:
         self._allowed: dict[int, dict[int, int]] = {}
         self._vouching: dict[int, dict[int, int]] = {}
         self._images: dict[tuple[int, int, bool], int] = {}
+        self._classes: dict[int, int] = {}
+        self._whole: dict[tuple[int, bool], list[tuple[int, int]]] = {}
 
     def keep(self, i: int, j: int, pair: Pair) -> None:
         """Keep what is known of two listed elements."""
@@ -119,18 +130,46 @@ class Between:
         key = (number, domain, vouched)
         found = self._images.get(key)
         if found is None:
-            found, left, kept = 0, domain, self.allowed(number)
-            while left:
-                i = left.bit_length() - 1
-                left ^= 1 << i
-                if vouched:
-                    found |= self.vouching(i, number, cells)
-                else:
-                    mask = kept.get(i)
-                    found |= self.allow(i, number, cells) if mask is None else mask
+            found = 0
+            every = (2 << self._theirs) - 1
+            for alike, mask in self._rectangles(number, cells, vouched=vouched):
+                if alike & domain:
+                    found |= mask
+                    if found == every:
+                        break
             if len(self._images) >= _MOST_IMAGES:
                 self._images.clear()
             self._images[key] = found
+        return found
+
+    def _rectangles(self, number: int, cells: int, *, vouched: bool) -> list[tuple[int, int]]:
+        """Return sets of elements with what each member allows, or vouches for."""
+        key = (number, vouched)
+        found = self._whole.get(key)
+        if found is None:
+            by_mask: dict[int, int] = {}
+            left = (1 << self._mine) - 1
+            while left:
+                i = left.bit_length() - 1
+                alike = self._alike(i)
+                left &= ~alike
+                mask = self.vouching(i, number, cells) if vouched else self.allow(i, number, cells)
+                by_mask[mask] = by_mask.get(mask, 0) | alike
+            found = self._whole[key] = [(alike, mask) for mask, alike in by_mask.items()]
+            found.sort(key=lambda pair: -pair[0].bit_count())
+        return found
+
+    def _alike(self, i: int) -> int:
+        """Return the elements of which all that is said is said of element `i` too, itself included."""
+        found = self._classes.get(i)
+        if found is None:
+            found, bit = (1 << self._mine) - 1, 1 << i
+            for edge in self._told:
+                found &= edge.of_mask if edge.of_mask & bit else ~edge.of_mask
+            for edge in self._back:
+                found &= edge.to_mask if edge.to_mask & bit else ~edge.to_mask
+            self._kept.budget.spend(1 + (len(self._told) + len(self._back)) // 16)
+            self._classes[i] = found
         return found
 
     def _row(self, i: int) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
@@ -138,13 +177,13 @@ class Between:
         row = self._rows[i]
         if row is None:
             listed = (1 << self._theirs) - 1
-            mine = self.said[i] if self.said else []
+            mine = [edge for edge in self._told if edge.of_mask >> i & 1]
             excluding = [
                 (edge.denies, edge.to_mask if edge.kind == "breaks" else listed & ~edge.to_mask)
                 for edge in mine
-                if edge.kind != "verified" and not edge.open
+                if edge.kind != "verified"
             ]
-            vouching = [(edge.vouches, edge.to_mask) for edge in mine if not edge.open]
+            vouching = [(edge.vouches, edge.to_mask) for edge in mine]
             for edge in self._back:
                 inside = bool(edge.to_mask >> i & 1)
                 if edge.kind != "verified" and inside == (edge.kind == "breaks"):
@@ -187,13 +226,14 @@ class Kept:
         self.views: dict[tuple[str, int, int], object] = {}
         self.numbers: dict[int, int] = {}  # of platforms
         self.frames = 0
+        self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
-        self._said: dict[tuple[str, str, str, int], list[list[Edge]]] = {}
+        self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}
 
-    def said(self, of: str, to: str, device: str, hardware: int) -> list[list[Edge]]:
-        """Return what each element of one product says of another one to a device and hardware."""
+    def said(self, of: str, to: str, device: str, hardware: int) -> Said:
+        """Return what one product says of another one to a device and hardware."""
         by_device, by_hardware = self._mood(of, to)
         key = (of, to, device if by_device else "", hardware if by_hardware else 0)
         found = self._said.get(key)
@@ -208,7 +248,7 @@ class Kept:
         if key not in self._between:
             silent = not self.facts.edges(p, q) and not self.facts.edges(q, p)
             context = Context(self.facts, device, hardware)
-            self._between[key] = None if silent else Between(context, p, q, self.said(p, q, device, hardware))
+            self._between[key] = None if silent else Between(self, context, p, q)
         return self._between[key]
 
     def _mood(self, of: str, to: str) -> tuple[bool, bool]:

@@ -187,7 +187,7 @@ class Problem:
         found = self.frame.reach.get(key)
         if found is None:
             strong = weak = unknown = 0
-            while domain:
+            while domain and strong != self.cells:
                 idx = domain.bit_length() - 1
                 domain ^= 1 << idx
                 levels = self.levels(product, idx)

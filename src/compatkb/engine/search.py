@@ -7,14 +7,15 @@ where every platform that it could still serve already has an answer that is at 
 from typing import NamedTuple
 
 from compatkb.engine.between import Between
+from compatkb.engine.budget import gave_up
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
-from compatkb.errors import GaveUpError
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63
 _MOST_KEPT = 50_000
+_MANY = 8
 
 
 class Search:
@@ -38,7 +39,7 @@ class Search:
         self.first_only = first_only
         self.best_only = best_only
         self.known_only = known_only
-        self.budget = budget
+        self.budget = self._limit = budget
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
         self._covered: dict[int, int] = {}
         self._variables = problem.variables
@@ -69,6 +70,7 @@ class Search:
         roles = problem.facts.products
         optional = set(problem.optional)
         self._steps: list[_Step] = []
+        self._many = len(variables) >= _MANY
         for depth, product in enumerate(variables):
             tables = [(n, problem.between(product, other)) for n, other in enumerate(variables) if n != depth]
             spoken = [(n, table) for n, table in tables if table is not None]
@@ -79,6 +81,7 @@ class Search:
                     product, product in optional, feature,
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
+                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n < depth),
                     tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
                 )
             )  # fmt: skip
@@ -97,7 +100,7 @@ class Search:
         if depth == len(self._steps):
             self._finish(chosen, strong, weak, unknown, warned)
             return
-        problem = self.problem
+        problem, spend = self.problem, self.problem.view.kept.budget.spend
         step = self._steps[depth]
         product = step.product
         least = self._least[depth + 1]
@@ -117,7 +120,8 @@ class Search:
                 return
             self.budget -= 1
             if self.budget < 0:
-                raise GaveUpError("gave up: the search reached its limit; pin more products or a Python")
+                raise gave_up(self._limit, "its limit")
+            spend(1)
             if idx == ABSENT:
                 missed = self._missed(product, chosen)
                 if (strong | weak | unknown) & ~missed:
@@ -141,7 +145,7 @@ class Search:
                 s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
             if not s | w | u:
                 continue
-            left = domains if idx < 0 or not step.later else self._ahead(step, idx, domains)
+            left = domains if idx < 0 or not step.later else self._ahead(step, depth, idx, domains)
             if left and (step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w)):
                 self._extend(depth + 1, (*chosen, (product, idx)), left, s, w, u, count)
 
@@ -169,16 +173,47 @@ class Search:
                 break
         return s, w, u
 
-    def _ahead(self, step: "_Step", idx: int, domains: list[int]) -> list[int]:
+    def _ahead(self, step: "_Step", depth: int, idx: int, domains: list[int]) -> list[int]:
         """Return the candidates that are left beside an element; none at all where a required product has none left."""
         number, left = self.problem.frame.number, domains.copy()
+        changed = []
         for n, table, needed in step.later:
             if left[n] > 0:
                 allowed = table.allowed(number).get(idx)
-                left[n] &= table.allow(idx, number, self.problem.cells) if allowed is None else allowed
-                if needed and not left[n]:
-                    return []
+                kept = left[n] & (table.allow(idx, number, self.problem.cells) if allowed is None else allowed)
+                if kept != left[n]:
+                    left[n] = kept
+                    if needed:
+                        if not kept:
+                            return []
+                        changed.append(n)
+        if self._many and not self._carried_on(depth, changed, left):
+            return []
         return left
+
+    def _carried_on(self, depth: int, changed: list[int], domains: list[int]) -> bool:
+        """Drop what candidates that became fewer no longer admit, and so on; False where a required product has none left.
+
+        Among few products it costs more than it saves.
+        """
+        number, cells, steps = self.problem.frame.number, self.problem.cells, self._steps
+        while changed:
+            n = changed.pop()
+            domain = domains[n]
+            if domain >> len(self.problem.facts.elements(steps[n].product)):
+                continue
+            for tables in (steps[n].later, steps[n].back):
+                for m, table, needed in tables:
+                    if m > depth and domains[m] > 0:
+                        kept = domains[m] & table.image(domain, number, cells, vouched=False)
+                        if kept != domains[m]:
+                            domains[m] = kept
+                            if needed:
+                                if not kept:
+                                    return False
+                                if m not in changed:
+                                    changed.append(m)
+        return True
 
     def _can_be_vouched(
         self, step: "_Step", depth: int, idx: int, chosen: tuple[tuple[str, int], ...], domains: list[int], cells: int
@@ -298,6 +333,7 @@ class _Step(NamedTuple):
     feature: bool
     earlier: tuple[tuple[int, Between], ...]
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
+    back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
 
 

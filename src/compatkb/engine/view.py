@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.engine.between import Between, Context, Kept
+from compatkb.engine.between import Between, Context, Kept, Said
 from compatkb.records import Advisory, Edge
 from compatkb.snapshot.read import Snapshot
 
@@ -45,7 +45,7 @@ class View:
         self.facts, self.kept, self.device, self.as_of, self.hardware = facts, kept, device, as_of, hardware
         self.context = Context(facts, device, hardware)
         self._between: dict[tuple[str, str], Between | None] = {}
-        self._says: dict[tuple[str, str], list[list[Edge]]] = {}
+        self._says: dict[tuple[str, str], Said] = {}
         self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
         self._offers: dict[str, int] = {}
         self._serving: dict[str, int] = {}
@@ -89,7 +89,7 @@ class View:
         found = self._says.get(key)
         if found is None:
             found = self._says[key] = self.kept.said(of, to, self.device, self.hardware)
-        return found[idx] if idx < len(found) else []
+        return found.by(idx)
 
     def between(self, p: str, q: str) -> Between | None:
         """Return what two products say of each other; None where they say nothing."""
@@ -260,7 +260,9 @@ def view_of(facts: Snapshot, device: str, as_of: int, hardware: int) -> View:
     """Return the shared view; all is forgotten when there is much."""
     kept = kept_of(facts)
     if kept.frames > _MOST_FRAMES or len(kept.views) > _MOST_VIEWS:
-        kept = facts.kept = Kept(facts)
+        fresh = Kept(facts)
+        fresh.budget, kept = kept.budget, fresh
+        facts.kept = fresh
     key = (device, as_of, hardware)
     found = kept.views.get(key)
     if not isinstance(found, View):

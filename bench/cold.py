@@ -1,0 +1,33 @@
+"""Start-up: an installed compatkb from the shell, as multiples of a bare interpreter; and its peak memory."""
+
+import subprocess
+
+from common import Figure, Run, environment, ratio, round_robin
+
+QUESTION = ("resolve", "--torch", "2.4", "--device", "xpu")
+AIMS = {"--version": 4.0, "--help": 8.0, "completion bash": 8.0, "resolve": 7.0, "resolve --format json": 7.0}
+
+
+def measure(run: Run) -> dict[str, Figure]:
+    """Return processor time as multiples of `python -c pass`, and megabytes."""
+    python, compatkb = run.commands / "python", run.commands / "compatkb"
+    commands = {
+        "python -c pass": [python, "-c", "pass"],
+        "--version": [compatkb, "--version"],
+        "--help": [compatkb, "--help"],
+        "completion bash": [compatkb, "completion", "bash"],
+        "resolve": [compatkb, *QUESTION],
+        "resolve --format json": [compatkb, *QUESTION, "--format", "json"],
+        "resolve, with an answer": [compatkb, "resolve", "--torch", "2.8", "--device", "xpu"],
+        "pip --version": [python, "-m", "pip", "--version"],
+    }
+    taken = round_robin(commands, run.rounds)
+    floor = taken.pop("python -c pass")
+    figures = {f"cold: {name}": ratio(seconds / floor, "python", AIMS.get(name), 1.3) for name, seconds in taken.items()}
+    code = (  # VmHWM, since ru_maxrss counts what the parent held before the exec
+        "import sys\nfrom compatkb.cli import main\n"
+        f"try: main({list(QUESTION)!r})\nexcept SystemExit: pass\n"
+        "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1], file=sys.stderr)"
+    )
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, env=environment())
+    return {**figures, "cold: peak memory": Figure(float(done.stderr.split()[-1]) / 1024, "MB", 60.0)}
