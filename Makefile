@@ -48,18 +48,16 @@ mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees,
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
-bench: $(VENV)/made-dev ## measure start-up, queries, memory and validation as ratios within one run
 soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
 	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
 	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
 
-bench: $(VENV)/made-dev ## measure start-up, queries and memory as ratios within one run
-	$(BIN)/python bench/bench.py
+bench: $(VENV)/made-dev ## measure start-up, queries, memory and validation as ratios within one run
+	$(BIN)/python bench/bench.py --json bench/out/bench.json --check
 	$(BIN)/python bench/throughput.py
 
 bench-naive: $(VENV)/made-dev ## measure validation against pip as it comes, write docs/throughput.md: downloads 20 GB
 	$(BIN)/python bench/throughput.py --naive 8 --out docs/throughput.md
-	$(BIN)/python bench/bench.py --json bench/out/bench.json --check
 
 bench-check: $(VENV)/made-dev ## the same with fewer questions, as CI runs it: fails on a clear regression of a ratio
 	$(BIN)/python bench/bench.py --requests 1500 --json bench/out/bench.json --check
@@ -71,8 +69,4 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test docs generate mutations soak bench bench-naive clean
-.PHONY: help run test docs generate mutations soak soak-readers bench clean
-.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
-.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
-.PHONY: help run test docs generate mutations soak bench bench-check bench-scale clean
+.PHONY: help run test docs generate mutations soak soak-readers bench bench-naive bench-check bench-scale clean
