@@ -42,8 +42,9 @@ generate: $(VENV)/made ## rewrite what is made from the models and tables: schem
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
 	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
 
-mutations: $(VENV)/made-dev ## plant faults into the data, count what lint sees, write docs/lint-mutations.md
+mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count what lint and check see, write docs/lint-mutations.md
 	PYTHONPATH=src $(BIN)/python tests/mutations.py
+	PYTHONPATH=src $(BIN)/python tests/markdown_mutations.py 300
 
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak

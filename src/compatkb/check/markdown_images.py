@@ -108,7 +108,15 @@ def _twice(page: Page, rows: list[Facts], tables: Container[int]) -> Iterator[Fi
             texts = [cell.text for cell in row.row.cells]
             if other is row or texts == [cell.text for cell in other.row.cells]:
                 continue  # a row that is there twice is told as that
-            if not row.tags and row.table is not other.table:
-                continue  # images of others: each table may be about a repository of its own
+            if row.table is not other.table and not _contradict(row, other):
+                continue  # a table of other columns may say more of the same tag
             message = f"{tag.name} stands on line {other.row.line} already; a tag is one image"
             yield page.document.finding(TWICE, tag.start, tag.end, message, fix="leave it on one row", subject=tag.name)
+
+
+def _contradict(row: Facts, other: Facts) -> bool:
+    """Return whether two rows of one tag say different things: in columns of one kind, or of one product."""
+    if [cell.text for cell in row.table.head] == [cell.text for cell in other.table.head]:
+        return bool(row.tags)
+    both = [(value, other.values[product]) for product, value in row.values.items() if product in other.values]
+    return any(one.mask and two.mask and not one.mask & two.mask for one, two in both)
