@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compatkb.check import (
     markdown_days,
@@ -35,6 +36,9 @@ _ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
 
+_DOUBTS = {rule.id for rule in (markdown_stacks.CONTENTS, markdown_stacks.TOGETHER, markdown_stacks.UNKNOWN)}
+"""Rules that doubt the text of a cell: then a link is not changed to agree with it."""
+
 RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
 
 
@@ -50,11 +54,16 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
         message = f"the document is very long; it was read up to line {page.unread - 1}"
         yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
     counts: Counter[str] = Counter()
+    found = []
     for part in _PARTS:
         for finding in part.check(page, asked):
             counts[finding.rule] += 1
             if counts[finding.rule] <= MOST:
-                yield finding
+                found.append(finding)
+    doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
+    for finding in found:
+        doubtful = finding.edits and (finding.line, finding.column) in doubted
+        yield replace(finding, edits=()) if doubtful else finding
     for rule in RULES:
         if counts[rule.id] > MOST:
             message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"

@@ -15,6 +15,8 @@ IMPOSSIBLE = Rule("date-impossible", Severity.WARNING, "a day that cannot be, su
 ENDED = Rule("end-of-life", Severity.WARNING, "a version, or what an image holds, is out of support or soon will be")
 RULES = (IMPOSSIBLE, ENDED)
 
+_EARLY = 14
+"""Build files may name a release so many days before it comes out."""
 _DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _DATED = re.compile(r"\b(date|day|released?( on)?|published)\b", re.IGNORECASE)
 
@@ -50,7 +52,7 @@ def _builds(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
         (day, value)
         for value in row.values.values()
         if value.mask and value.product.role == "package" and (day := data.earliest(value.product.id, value.mask))
-        and state is not None and day > state.day
+        and state is not None and day > state.day + _EARLY
     ]  # fmt: skip
     if state is None or not late:
         return
