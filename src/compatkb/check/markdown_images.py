@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from datetime import date
 
 from compatkb.check.document import Asked, Rule
@@ -25,28 +25,10 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
     data = known(asked.facts)
     rows = read_rows(page, data)
-    tables = _ours(page, rows, data)
-    inline = tuple(_mentions(page, data))
-    named = [tag for tags in tables.values() for tag in tags]
-    yield from _known(page, data, [*named, *inline], asked)
-    yield from _spelling(page, data, [*named, *inline])
-    yield from _twice(page, rows, tables)
-
-
-def _ours(page: Page, rows: list[Facts], data: Known) -> dict[int, list[Named]]:
-    """Return the tags of the tables that list images of repositories that the data know, by the line of the table."""
-    tables: dict[int, list[Named]] = {}
-    for row in rows:
-        tables.setdefault(row.table.line, []).extend(row.tags)
-    every = [tag for tags in tables.values() for tag in tags]
-    listed = sum(1 for tag in every if data.image(tag.name))
-    named = any(repository in page.document.text for repository in data.repositories)
-    mostly = named or (listed > 1 and listed * 2 >= len(every))
-    return {
-        line: tags
-        for line, tags in tables.items()
-        if any(data.image(tag.name) for tag in tags) or (mostly and any(data.near(tag.name) for tag in tags))
-    }
+    tags = [*(tag for row in rows for tag in row.tags), *_mentions(page, data)]
+    yield from _known(page, data, tags, asked)
+    yield from _spelling(page, data, tags)
+    yield from _twice(page, rows)
 
 
 def _mentions(page: Page, data: Known) -> Iterator[Named]:
@@ -98,11 +80,9 @@ def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
         yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
 
 
-def _twice(page: Page, rows: list[Facts], tables: Container[int]) -> Iterator[Finding]:
+def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
     first: dict[str, Facts] = {}
     for row in rows:
-        if row.tags and row.table.line not in tables:
-            continue
         for tag in row.named:
             other = first.setdefault(tag.name, row)
             texts = [cell.text for cell in row.row.cells]
