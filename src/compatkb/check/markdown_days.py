@@ -27,7 +27,7 @@ class Held(NamedTuple):
     product: str
     mask: int
     text: str
-    inside: str  # the image that holds it, empty for what stands there
+    inside: str  # the image that holds it, and how that is known; empty for what stands there
     start: int
     end: int
 
@@ -103,7 +103,7 @@ def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator
         first = next((place for place in places if not place.inside), places[0])
         others = len({place.start for place in places}) - 1
         more = f"; so are {others} more places" if others > 1 else "; so is one more place" if others else ""
-        name = f"{product.name} {first.text}" if not first.inside else f"{first.text}, which {first.inside} holds,"
+        name = f"{first.text}, which {first.inside}," if first.inside else f"{product.name} {first.text}"
         when = "is out of support since" if last < asked.day else "is in support up to"
         message = f"{name} {when} {last}{more}"
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
@@ -120,4 +120,5 @@ def _everything(data: Known, rows: list[Facts], day: date) -> Iterator[Held]:
             for product, held in data.held(image).items():
                 if held.mask and data.facts.products[product].platform and product not in row.values:
                     text = f"{data.facts.products[product].name} {data.names(product, held.mask)[-1]}"
-                    yield Held(product, held.mask, text, tag.name, tag.start, tag.end)
+                    how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
+                    yield Held(product, held.mask, text, f"{tag.name} {how}", tag.start, tag.end)
