@@ -131,3 +131,47 @@ def test_places_hold_in_other_shapes(facts: Snapshot, change: object) -> None:
     line = change(text).splitlines()[finding.line - 1]  # type: ignore[operator]
     assert finding.end_column
     assert line[finding.column - 1 : finding.end_column - 1] == "2.4.0-pip-bse"  # type: ignore[operator]
+
+
+def test_what_is_not_judged_is_told(facts: Snapshot) -> None:
+    """A document that puts more versions together than are judged says so, and one that is too long to be read, too."""
+    pairs = [(torch, vision) for torch in range(11) for vision in range(15, 26)]
+    many = "".join(f"PyTorch 2.{t}.0 with torchvision 0.{v}.0 and torchaudio 2.{t}.0.\n\n" for t, v in pairs)
+    assert "nobody looked whether they fit" in review(facts, many, date(2026, 11, 21)).findings[0].message
+    long = review(facts, CLEAN + "\n" * 6000, DAY).findings
+    assert [(finding.rule, finding.line) for finding in long] == [("unreadable", 5001)]
+
+
+def test_a_tag_may_stand_in_tables_of_other_columns(facts: Snapshot) -> None:
+    """A second table about the same images is no contradiction, unless it says something else of them."""
+    more = "\n\n| Image | Python |\n|---|---|\n| `2.4.0-pip-base` | 3.10 |\n"
+    assert review(facts, CLEAN + more, DAY).findings == ()
+    wrong = "\n\n| Image | PyTorch |\n|---|---|\n| `2.4.0-pip-base` | 2.3.0 |\n"
+    assert "image-tag-twice" in rules(review(facts, CLEAN + wrong, DAY))
+
+
+def test_foreign_images_are_left_alone(facts: Snapshot) -> None:
+    """Tags of repositories that the data do not know are not called unlisted."""
+    text = "| Tag | Size |\n|---|---|\n| `2.4.0-slim` | 10 |\n| `latest` | 12 |\n\n    docker run example/tool:2.4.0-slim\n"
+    assert review(facts, text, DAY).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IPEX 2.4.0 does not work with PyTorch 2.3.0.",
+        "Moving from PyTorch 2.3.0 to IPEX 2.4.0 is easy.",
+        "IPEX 2.4.0 needs PyTorch 2.3.0 or newer.",
+        "| feature | note |\n|---|---|\n| a | [1](https://github.com/pytorch/pytorch/blob/v2.1.0/a.md) |",
+        "[9999e0f6](https://github.com/intel/ai-containers/tree/9999e0f6f486315adce98659091e35b8487b9499)",
+        "[Apache 2.0](https://github.com/pytorch/pytorch/blob/main/LICENSE)",
+        "[v2.4](https://github.com/pytorch/pytorch/releases/tag/v2.4.1)",
+        "[v2.4.0](https://github.com/intel/intel-extension-for-pytorch/releases/tag/v2.4.0%2Bcpu)",
+        "```sh\npip install torch==2.4.0 --index-url https://index.example/simple\npip install -r requirements.txt -e .\n```",
+        "```python\nimport torch  # 2.4.9\n```",
+        "[//]: # (a remark)\n[//]: # (another)",
+    ],
+)
+def test_sound_text_gives_nothing(facts: Snapshot, text: str) -> None:
+    """What only looks like a defect is none: negations, bounds, commits, footnotes, licences, series, remarks."""
+    assert rules(review(facts, text, DAY)) == []

@@ -60,6 +60,9 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
             counts[finding.rule] += 1
             if counts[finding.rule] <= MOST:
                 found.append(finding)
+    if page.unjudged:
+        message = f"the document puts many versions together; {page.unjudged} times nobody looked whether they fit"
+        found.append(Finding(UNREADABLE.id, UNREADABLE.level, document.path, 0, message))
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:
         doubtful = finding.edits and (finding.line, finding.column) in doubted

@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.check.document import Asked, Rule
-from compatkb.check.markdown_facts import Known, known
+from compatkb.check.markdown_facts import BUILT, Known, known
 from compatkb.check.markdown_rows import Facts, read_rows
 from compatkb.check.markdown_text import Page, Piece
 from compatkb.findings import Finding, Severity
@@ -51,7 +51,7 @@ def _builds(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
     late = [
         (day, value)
         for value in row.values.values()
-        if value.mask and value.product.role == "package" and (day := data.earliest(value.product.id, value.mask))
+        if value.mask and value.product.role in BUILT and (day := data.earliest(value.product.id, value.mask))
         and state is not None and day > state.day + _EARLY
     ]  # fmt: skip
     if state is None or not late:
@@ -75,7 +75,7 @@ def _released(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Fin
         except ValueError:
             yield _impossible(page, cell, f"{match[0]} is no day of the calendar")
             continue
-        packages = [v for v in row.values.values() if v.mask and v.product.role == "package"]
+        packages = [v for v in row.values.values() if v.mask and v.product.role in BUILT]
         firsts = [(first, v) for v in packages if (first := data.earliest(v.product.id, v.mask))]
         if day > asked.day and not re.search(r"plan|expect", cell.text + head.text, re.IGNORECASE):
             yield _impossible(page, cell, f"{day} is yet to come")

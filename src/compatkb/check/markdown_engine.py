@@ -30,6 +30,7 @@ def denial(page: Page, asked: Asked, options: Options = (), words: tuple[str, ..
     """Return why versions (by product id, or as pins that pip reads) do not work together; None where they may."""
     question = (options, words)
     if question not in page.questions and len(page.questions) >= MOST_QUESTIONS:
+        page.unjudged += 1
         return None
     page.questions.add(question)
     return _denial(asked.facts, asked.day, options, words)

@@ -31,6 +31,10 @@ COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
 _EARLY = re.compile(r"(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])", re.IGNORECASE)
 
 
+BUILT = ("package", "companion")
+"""Roles of products that are installed, and have releases of their own."""
+
+
 class Written(NamedTuple):
     """A version as someone wrote it: its numbers, its local label (`+xpu`), whether it is a pre-release."""
 
@@ -127,7 +131,7 @@ class Known:
         """Return the product whose releases are tags of a repository, by its home page or by the repository's name."""
         home = self._homes.get(repository.lower())
         product = self.facts.products[home] if home else self.facts.product(repository.partition("/")[2])
-        return product if product and product.role == "package" else None
+        return product if product and product.role in BUILT else None
 
     def mask(self, product: Product, text: str) -> int:
         """Return the elements that a written version names, 0 for none or for what is no version."""
@@ -174,7 +178,7 @@ class Known:
             )
             said: dict[str, set[str]] = {}
             for row in self.facts.rows(query, product):
-                if self.facts.products[row["to_product"]].role == "package":
+                if self.facts.products[row["to_product"]].role in BUILT:
                     said.setdefault(row["to_product"], set()).add(row["origin"])
             self._bound[product] = tuple(other for other, origins in said.items() if "index" not in origins)
         return self._bound[product]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from compatkb.asking import make_request
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_engine import denial
-from compatkb.check.markdown_facts import Known, known, spelt
+from compatkb.check.markdown_facts import BUILT, Known, known, spelt
 from compatkb.check.markdown_shell import Command, Word, commands
 from compatkb.check.markdown_text import Page
 from compatkb.errors import CompatkbError
@@ -91,7 +91,7 @@ def read_install(command: Command, data: Known) -> Install | None:
             place += 1
         elif not word.text.startswith("-") and (match := _REQUIREMENT.fullmatch(word.text)):
             product = data.facts.product(match["name"])
-            if product and product.distribution and product.role == "package":
+            if product and product.distribution and product.role in BUILT:
                 wanted.append(Wanted(product, (match["spec"] or "").replace(" ", ""), word))
         place += 1
     return Install(tuple(wanted), tuple(indexes), replaces, "--pre" in words) if wanted else None

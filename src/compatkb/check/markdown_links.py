@@ -224,7 +224,7 @@ def _definitions(page: Page, links: list[Link]) -> Iterator[Finding]:
             yield page.document.finding(
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
-    for piece in page.everything():
+    for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
         for loose in piece.loose:
             alone = piece.text.strip() == f"[{loose.text}]" and re.fullmatch(r"\d{3,}", loose.text)
             version = written(loose.text) and re.search(r"\d\.\d|^v\d", loose.text)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.check.document import Asked, Rule
-from compatkb.check.markdown_facts import Known, known, spelt
+from compatkb.check.markdown_facts import BUILT, Known, known, spelt
 from compatkb.check.markdown_rows import Facts, Value, read_rows
 from compatkb.check.markdown_stacks import at
 from compatkb.check.markdown_text import Page
@@ -32,7 +32,7 @@ def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Find
     """Yield values of dimensions that are no platform, where a package of the row was verified with others alone."""
     image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
     held = data.held(image) if image else {}
-    packages = [value for value in row.values.values() if value.product.role == "package" and value.mask]
+    packages = [value for value in row.values.values() if value.product.role in BUILT and value.mask]
     for value in row.values.values():
         product = value.product
         if product.role != "dimension" or product.platform or not value.mask:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_engine import denial
-from compatkb.check.markdown_facts import VERSION, Known, known, written
+from compatkb.check.markdown_facts import BUILT, VERSION, Known, known, written
 from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
 from compatkb.records import Product
@@ -69,7 +69,7 @@ def _mentions(sentence: str, base: int, data: Known) -> Iterator[Mention]:
         words = words[:-1] if words and words[-1].lower() in ("version", "release", "versions", "v") else words
         for size in range(min(_MOST, len(words)), 0, -1):
             product = data.facts.product(" ".join(words[-size:]))
-            if product and product.role == "package" and product.scheme == "pep440":
+            if product and product.role in BUILT and product.scheme == "pep440":
                 text = match[0].rstrip(".")
                 yield Mention(product, text, data.mask(product, text), start, start + len(text))
                 break

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_engine import denial
-from compatkb.check.markdown_facts import Known, known, spelt
+from compatkb.check.markdown_facts import BUILT, Known, known, spelt
 from compatkb.check.markdown_rows import Facts, Value, read_rows
 from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
@@ -70,7 +70,7 @@ def _spec(spec: str) -> str:
 
 
 def _together(page: Page, row: Facts, asked: Asked) -> Iterator[Finding]:
-    chosen = [v for v in row.values.values() if v.mask and (v.product.role == "package" or v.product.scheme == "minor")]
+    chosen = [v for v in row.values.values() if v.mask and (v.product.role in BUILT or v.product.scheme == "minor")]
     if len(chosen) < 2 or not (found := denial(page, asked, tuple((v.product.id, v.text) for v in chosen))):
         return
     last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
@@ -113,4 +113,4 @@ def _mains(rows: list[Facts]) -> Iterator[tuple[Facts, Value]]:
 def _names(row: Facts, value: Value) -> bool:
     numbers = value.text.removeprefix("v").partition("+")[0]
     named = any(tag.name == numbers or tag.name.startswith(f"{numbers}-") for tag in row.tags)
-    return named and bool(value.mask) and value.product.role == "package"
+    return named and bool(value.mask) and value.product.role in BUILT

@@ -132,6 +132,7 @@ class Page:
     sections: list[Piece] = field(default_factory=lambda: [Piece("", 0, 0, "heading")])
     unread: int | None = None  # the first line that was not read
     questions: set[object] = field(default_factory=set)  # the combinations of versions that were judged
+    unjudged: int = 0  # how many of them were not
     rows: list[Any] | None = None  # its tables read as facts
 
     def everything(self) -> Iterator[Piece]:
