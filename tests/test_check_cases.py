@@ -99,3 +99,11 @@ def test_many_environments_end(facts: Snapshot) -> None:
     report = check([Document(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], Asked(facts, DAY))
     assert time.process_time() - begun < 5
     assert "2600 are left out" in report.findings[0].message
+
+
+def test_many_includes_end(facts: Snapshot) -> None:
+    """A Dockerfile that copies and installs one file thousands of times takes no time by their product."""
+    text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000
+    begun = time.process_time()
+    check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, DAY))
+    assert time.process_time() - begun < 5

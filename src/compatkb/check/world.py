@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from compatkb.check.document import Document
@@ -28,6 +28,7 @@ _DEEPEST = 8
 _MOST_STATEMENTS = 20_000
 MOST_ENVIRONMENTS = 400
 """More environments of one file are not judged."""
+MOST_INDEXES = 100
 
 
 class Said(NamedTuple):
@@ -71,6 +72,15 @@ class Environment:
     includes: list[tuple[Said, Include]] = field(default_factory=list)
     borrowed: bool = False
     missing: bool = False  # it includes a file that is not there
+
+    @cached_property
+    def flags(self) -> dict[int, set[str]]:
+        """The flags that installers are given, by step; asked once all is put in."""
+        found: dict[int, set[str]] = {}
+        for _, action in self.actions:
+            if action.verb != "copy":
+                found.setdefault(action.step, set()).update(action.words)
+        return found
 
     @property
     def kind(self) -> str:
@@ -163,7 +173,8 @@ class World:
                 if product:
                     made.wishes.append(Wish(said, statement, product))
             elif isinstance(statement, IndexUse):
-                made.indexes.append((said, statement))
+                if len(made.indexes) < MOST_INDEXES:
+                    made.indexes.append((said, statement))
             elif isinstance(statement, PythonUse):
                 made.pythons.append((said, statement))
             elif isinstance(statement, SystemUse):
