@@ -88,3 +88,22 @@ def test_hostile_files_are_checked(facts: Snapshot) -> None:
             document = next(d for d in documents if d.path == finding.path)
             assert 0 <= finding.line <= len(document.starts)
             assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1
+
+
+def test_many_environments_end(facts: Snapshot) -> None:
+    """A workflow with thousands of jobs is judged in part, says so, and does not hang."""
+    jobs = "".join(
+        f"  j{n}:\n    runs-on: ubuntu-22.04\n    steps:\n      - run: pip install torch=={n % 40}.0\n" for n in range(3000)
+    )
+    begun = time.process_time()
+    report = check([Document(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], Asked(facts, DAY))
+    assert time.process_time() - begun < 5
+    assert "2600 are left out" in report.findings[0].message
+
+
+def test_many_includes_end(facts: Snapshot) -> None:
+    """A Dockerfile that copies and installs one file thousands of times takes no time by their product."""
+    text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000
+    begun = time.process_time()
+    check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, DAY))
+    assert time.process_time() - begun < 5

@@ -255,7 +255,7 @@ def sources_of(setting: Setting, step: int, requirement: Requirement, judge: Jud
     if requirement.tool in ("uv", "project", "poetry", "pdm", "pipenv"):
         uses = [use for _, use in environment.indexes if not use.explicit]
     first = [use for use in uses if use.style == "index-url"]
-    flags = {word for _, a in environment.actions if a.step == step for word in a.words}
+    flags = environment.flags.get(step, ())
     if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
     found = _channels([use.url for use in uses], judge)

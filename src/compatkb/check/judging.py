@@ -18,6 +18,9 @@ from compatkb.records import WEAK, Element, Pin, Product, Request
 from compatkb.rendering.sentences import cause, cause_sources
 from compatkb.snapshot.read import Snapshot
 
+MOST_QUESTIONS = 2000
+"""After so many different ones nothing more is refused."""
+
 
 class Held(NamedTuple):
     """What is installed of a product: the elements that it may be, and how that reads."""
@@ -47,6 +50,7 @@ class Judge:
         self.day = asked.day.toordinal()
         self._denials: dict[tuple[object, ...], Denial | None] = {}
         self._refused: dict[tuple[object, ...], bool] = {}
+        self.is_exhausted = False
 
     @property
     def known(self) -> Known:
@@ -101,6 +105,9 @@ class Judge:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
         holds = tuple(sorted(set(holds)))
         key = (holds, pythons, systems)
+        if key not in self._refused and len(self._refused) >= MOST_QUESTIONS:
+            self.is_exhausted = True
+            return False
         if key not in self._refused:
             request = self._request(holds, pythons, systems)
             try:
@@ -116,6 +123,9 @@ class Judge:
         """
         holds = tuple(sorted(set(holds)))
         key = (holds, pythons, systems)
+        if key not in self._denials and len(self._denials) >= MOST_QUESTIONS:
+            self.is_exhausted = True
+            return None
         if key not in self._denials:
             self._denials[key] = self._denial(holds, pythons, systems)
         return self._denials[key]

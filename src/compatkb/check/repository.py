@@ -38,7 +38,10 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
                 )
     settings: list[Setting] = []
     found: dict[Finding, None] = {}
-    for environment in World(asked.facts, readings).environments():
+    world = World(asked.facts, readings)
+    for document, more in world.unjudged():
+        yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
+    for environment in world.environments():
         if environment.images or environment.includes:
             found.update(dict.fromkeys(repository_project.check_environment(environment, judge)))
         if not environment.wishes and not environment.images:
@@ -51,6 +54,8 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
                 found.update(dict.fromkeys(rules.check(setting, judge)))
     found.update(dict.fromkeys(repository_project.check_apart(settings, judge)))
     yield from found
+    if judge.is_exhausted:
+        yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
 
 
 def _line(document: Document, line: int) -> tuple[int, int]:

@@ -65,20 +65,20 @@ def _order(environment: Environment) -> Iterator[Finding]:
     """Yield files that are read before a later COPY brings them."""
     if environment.kind != "stage":
         return
-    copies = [action for _, action in environment.actions if action.verb == "copy"]
+    copies = sorted((a for _, a in environment.actions if a.verb == "copy"), key=lambda action: action.step)
+    bringing: dict[str, list[Action]] = {}
+    for copy in copies:
+        for word in () if copy.tool else copy.words[:-1]:
+            bringing.setdefault(posixpath.basename(word.rstrip("/")), []).append(copy)
+    everything = next((copy.step for copy in copies if _whole(copy)), None)
     for said, include in environment.includes:
         if said.document is not environment.document or include.path.startswith(("http:", "https:")):
             continue
-        before = [c for c in copies if c.step < include.step]
-        after = [c for c in copies if c.step > include.step and _brings(c, include.path)]
-        if after and not any(_brings(c, include.path) or _whole(c) for c in before):
-            line = after[0].place.line
+        mine = bringing.get(posixpath.basename(include.path), ())
+        if mine and mine[0].step > include.step and (everything is None or everything > include.step):
+            line = mine[0].place.line
             message = f"{include.path} is read here, and copied into the image by line {line} only"
             yield at(said, ORDER, message, fix=f"move the COPY of line {line} before this step")
-
-
-def _brings(copy: Action, path: str) -> bool:
-    return any(posixpath.basename(word.rstrip("/")) == posixpath.basename(path) for word in copy.words[:-1]) and not copy.tool
 
 
 def _whole(copy: Action) -> bool:

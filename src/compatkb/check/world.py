@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from compatkb.check.document import Document
@@ -26,6 +26,9 @@ from compatkb.snapshot.read import Snapshot
 
 _DEEPEST = 8
 _MOST_STATEMENTS = 20_000
+MOST_ENVIRONMENTS = 400
+"""More environments of one file are not judged."""
+MOST_INDEXES = 100
 
 
 class Said(NamedTuple):
@@ -70,6 +73,15 @@ class Environment:
     borrowed: bool = False
     missing: bool = False  # it includes a file that is not there
 
+    @cached_property
+    def flags(self) -> dict[int, set[str]]:
+        """The flags that installers are given, by step; asked once all is put in."""
+        found: dict[int, set[str]] = {}
+        for _, action in self.actions:
+            if action.verb != "copy":
+                found.setdefault(action.step, set()).update(action.words)
+        return found
+
     @property
     def kind(self) -> str:
         """Return what the group is: file, extra, group, stage, job, branch, environment, service."""
@@ -84,6 +96,7 @@ class World:
         self.read = {document.path: (document, reading) for document, reading in read}
         self._names = _distributions(facts)
         self._left = _MOST_STATEMENTS * 10
+        self._copies: dict[str, dict[str, list[str]]] = {}
         self.borrowed = frozenset(
             target
             for document, reading in self.read.values()
@@ -105,9 +118,7 @@ class World:
         named = named.removeprefix("file://").replace("\\", "/")
         names = [named]
         base = posixpath.basename(named)
-        for statement in reading.statements:
-            if isinstance(statement, Action) and statement.verb == "copy":
-                names += [word for word in statement.words[:-1] if posixpath.basename(word) == base]
+        names += self._copied(reading).get(base, ())
         names.append(base)
         folder = posixpath.dirname(path)
         folders = [folder]
@@ -123,20 +134,33 @@ class World:
                     return found
         return None
 
+    def _copied(self, reading: Reading) -> dict[str, list[str]]:
+        """Return the paths that are copied, a few by each last part."""
+        if reading.path not in self._copies:
+            found: dict[str, list[str]] = {}
+            for statement in reading.statements:
+                if isinstance(statement, Action) and statement.verb == "copy":
+                    for word in statement.words[:-1]:
+                        if len(names := found.setdefault(posixpath.basename(word), [])) < 5:
+                            names.append(word)
+            self._copies[reading.path] = found
+        return self._copies[reading.path]
+
     def environments(self) -> Iterator[Environment]:
         """Yield every group that says something of products that the data know."""
         for document, reading in self.read.values():
-            relevant = _relevant(reading)
-            for group in reading.groups:
-                if group in relevant:
-                    yield self._environment(document, reading, group)
+            stated = _by_group(reading)
+            for group in list(stated)[:MOST_ENVIRONMENTS]:
+                made = Environment(document, reading, group, borrowed=document.path in self.borrowed)
+                found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                self._put(made, [Said(document, reading.statements[number]) for number, _ in found], (document.path,))
+                yield made
 
-    def _environment(self, document: Document, reading: Reading, group: str) -> Environment:
-        members = reading.members(group)
-        made = Environment(document, reading, group, borrowed=document.path in self.borrowed)
-        mine = [Said(document, statement) for statement in reading.statements if statement.group in members]
-        self._put(made, mine, (document.path,))
-        return made
+    def unjudged(self) -> Iterator[tuple[Document, int]]:
+        """Yield files with more environments than are judged, and how many more."""
+        for document, reading in self.read.values():
+            if (more := len(_by_group(reading)) - MOST_ENVIRONMENTS) > 0:
+                yield document, more
 
     def _put(self, made: Environment, statements: Iterable[Said], chain: tuple[str, ...]) -> None:
         for said in statements:
@@ -149,7 +173,8 @@ class World:
                 if product:
                     made.wishes.append(Wish(said, statement, product))
             elif isinstance(statement, IndexUse):
-                made.indexes.append((said, statement))
+                if len(made.indexes) < MOST_INDEXES:
+                    made.indexes.append((said, statement))
             elif isinstance(statement, PythonUse):
                 made.pythons.append((said, statement))
             elif isinstance(statement, SystemUse):
@@ -181,9 +206,12 @@ class World:
         self._put(made, inner, (*chain, target))
 
 
-def _relevant(reading: Reading) -> frozenset[str]:
-    """Return the groups that state something themselves."""
-    return frozenset(statement.group for statement in reading.statements)
+def _by_group(reading: Reading) -> dict[str, list[tuple[int, str]]]:
+    """Return the numbers of the statements of each group that states something itself, in the order of the groups."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, statement in enumerate(reading.statements):
+        found.setdefault(statement.group, []).append((number, statement.group))
+    return {group: found[group] for group in reading.groups if group in found}
 
 
 @lru_cache(maxsize=4)
