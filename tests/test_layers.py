@@ -48,7 +48,7 @@ LAYERS = (
     ("engine.between",),
     ("engine.view",),
     ("engine.problem",),
-    ("engine.narrow",),
+    ("engine.narrow", "engine.leaves"),
     ("engine.search",),
     ("engine.stacks", "engine.causes"),
     ("engine.nearest",),
