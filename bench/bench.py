@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import Figure, Run
 
-SUBJECTS = ("cold", "warm", "documents", "engine_scale")
+SUBJECTS = ("cold", "engine_scale", "documents", "warm")
 BASELINE = Path(__file__).parent / "baseline.json"
 
 

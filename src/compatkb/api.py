@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from time import process_time
 
 from compatkb.asking import find_product, make_request
 from compatkb.engine.answer import Answer
@@ -53,6 +54,14 @@ class KnowledgeBase:
         device: str | None = None,
         as_of: date | None = None,
         needs: Sequence[str] = (),
+        seconds: float | None = None,
     ) -> Answer:
-        """Return the answer to a request; raises UsageError, or GaveUpError when the search exceeds its budget."""
-        return answer_of(self.facts, self.request(versions, words, device=device, as_of=as_of, needs=needs))
+        """Return the answer to a request; raises UsageError, or GaveUpError when the search exceeds its budget.
+
+        The budget is a number of steps, and `seconds` of processor time where they are given.
+        """
+        request = self.request(versions, words, device=device, as_of=as_of, needs=needs)
+        if seconds is None:
+            return answer_of(self.facts, request)
+        end = process_time() + seconds
+        return answer_of(self.facts, request, lambda: process_time() > end)

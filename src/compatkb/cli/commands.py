@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from compatkb.asking import find_product, make_request
-from compatkb.cli.opening import open_data, open_facts
+from compatkb.cli.opening import open_data, open_facts, patience
 from compatkb.cli.options import HEADLINES
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
@@ -18,14 +18,16 @@ def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs))
+    request = make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs)
+    answer = answer_of(facts, request, patience())
     return _print(facts, answer, arguments)
 
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say whether pinned versions work together, with every source."""
     facts, day = open_facts(arguments)
-    answer = answer_of(facts, make_request(facts, (), arguments.words, arguments.device or (), day, arguments.needs))
+    request = make_request(facts, (), arguments.words, arguments.device or (), day, arguments.needs)
+    answer = answer_of(facts, request, patience())
     arguments.why, arguments.all = not answer.causes, False
     return _print(facts, answer, arguments)
 

@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 
 from compatkb import __version__
@@ -9,6 +11,8 @@ from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
 STALE_DAYS = 180
+PATIENCE = 10.0
+"""Processor seconds after which a command gives up on an answer."""
 
 
 def version_text() -> str:
@@ -16,6 +20,12 @@ def version_text() -> str:
     facts = Snapshot(locate())
     _remark_age(facts, _today())
     return f"compatkb {__version__} (data of {facts.meta['data_date']})\n"
+
+
+def patience() -> Callable[[], bool]:
+    """Return what tells whether the time for an answer is over."""
+    end = time.process_time() + PATIENCE
+    return lambda: time.process_time() > end
 
 
 def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from compatkb.engine.between import Between
 from compatkb.engine.budget import gave_up
+from compatkb.engine.leaves import leaf_conflicts
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63
-_MOST_KEPT = 50_000
 _MANY = 8
 
 
@@ -335,96 +335,3 @@ class _Step(NamedTuple):
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
     back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
-
-
-class LeafRow(NamedTuple):
-    """What one edge demands of a product that nobody pinned."""
-
-    cells: int
-    mask: int  # admitted elements, and above them the gaps between bounds
-    level: int
-    exact: bool  # it pins a version, so the product is in the stack
-    listed: bool  # installers read it themselves
-    bound: str  # what a command must say, since no metadata do; empty where they do
-
-
-def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, list[LeafRow]]:
-    """Return what a stack's builds require of products that are known only through pins, waived pins left out."""
-    names = {product for product, _ in present}
-    waived = {
-        (edge, number)
-        for product, mask, edge, of_mask in problem.facts.waivers
-        if any(p == product and i >= 0 and mask >> i & 1 for p, i in present)
-        for number in range(of_mask.bit_length())
-        if of_mask >> number & 1
-    }
-    found: dict[str, list[LeafRow]] = {}
-    for product, idx in present:
-        if idx < 0 or idx >= len(problem.facts.elements(product)):
-            continue
-        for to, edge, row in _demands(problem, product, idx):
-            if to not in names and (edge, idx) not in waived and ("claim", product, to) not in problem.ignored:
-                found.setdefault(to, []).append(row)
-    return found
-
-
-def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, LeafRow]]:
-    """Return all that an element demands of leaves, with the edges that say it; the same for every question of a view."""
-    kept = problem.view.demands.get((product, idx))
-    if isinstance(kept, list):
-        return kept
-    found: list[tuple[str, int, LeafRow]] = []
-    for to in problem.facts.edges_from(product):
-        if problem.facts.products[to].role != "leaf":
-            continue
-        known = len(problem.facts.elements(to))
-        for edge in problem.view.says(product, idx, to):
-            if edge.kind == "verified" or edge.open:
-                continue
-            mask = ((1 << known) - 1 & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | edge.unlisted << known
-            exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec
-            bound = edge.spec if edge.kind == "constrains" else ""
-            found.append((to, edge.id, LeafRow(edge.denies, mask, edge.level, exact, edge.listed, bound)))
-    problem.view.demands[product, idx] = found
-    return found
-
-
-def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
-    """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
-    if any(i >= len(problem.facts.elements(p)) for p, i in present):
-        return _conflicts(problem, present)
-    key = (tuple(present), problem.leaf_key)
-    kept = problem.view.conflicts
-    if key not in kept:
-        if len(kept) >= _MOST_KEPT:
-            kept.clear()
-        kept[key] = _conflicts(problem, present)
-    return kept[key]
-
-
-def _conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
-    bad = faint = 0
-    for leaf, rows in leaf_rows(problem, present).items():
-        for cells, mask, weak in _split(rows):
-            bad |= cells & ~problem.view.somewhere(leaf, mask, problem.quiet(leaf))
-            faint |= cells if weak else 0
-    return bad, faint
-
-
-def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
-    """Return disjoint platform bits with what is admitted there, and whether an inferred pin decides it."""
-    regions: list[tuple[int, int, bool]] = []
-    seen = 0
-    for cells, mask, level, exact, _, _ in rows:
-        weak = exact and level == WEAK
-        cut: list[tuple[int, int, bool]] = []
-        for known, admitted, was_weak in regions:
-            if known & cells:
-                cut.append((known & cells, admitted & mask, was_weak or weak))
-            if known & ~cells:
-                cut.append((known & ~cells, admitted, was_weak))
-        if cells & ~seen:
-            cut.append((cells & ~seen, mask, weak))
-        seen |= cells
-        regions = cut
-    return regions

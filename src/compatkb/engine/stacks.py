@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from compatkb.engine.leaves import LeafRow, leaf_conflicts, leaf_rows
 from compatkb.engine.problem import Problem
-from compatkb.engine.search import LeafRow, leaf_conflicts, leaf_rows
 from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")

@@ -1,0 +1,34 @@
+"""What an answer may cost: no question hangs, and giving up is said as such."""
+
+from pathlib import Path
+
+import pytest
+from builders import needs, product, request, universe
+
+from compatkb.engine.answer import resolve
+from compatkb.engine.budget import Budget
+from compatkb.errors import GaveUpError
+
+VERSIONS = [f"{n}.0" for n in range(1, 41)]
+
+
+def test_clock_of_the_caller_ends_an_answer(tmp_path: Path) -> None:
+    """Where the caller's clock says that the time is over, the answer ends, and the same question later is answered."""
+    said = [needs(f"ipex=={version}", f"torch=={version}") for version in VERSIONS]
+    facts = universe(tmp_path, [product("torch", releases=VERSIONS), product("ipex", releases=VERSIONS, claims=said)])
+    question = request(facts, bare=["ipex"])
+    looks = []
+    budget = Budget(expired=lambda: bool(looks.append(1)) or True)
+    with pytest.raises(GaveUpError, match=r"^gave up after"):
+        budget.spend(5_000)
+    assert looks
+    assert resolve(facts, question, lambda: False).verdict == "works"
+
+
+def test_steps_are_counted() -> None:
+    """Without a clock the number of steps ends an answer, and the message says how many there were."""
+    budget = Budget(steps=3_000)
+    budget.spend(3_000)
+    with pytest.raises(GaveUpError, match=r"^gave up after 4,025 steps"):
+        budget.spend(1_025)
+    assert GaveUpError.exit_code == 6
