@@ -47,11 +47,14 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-READING = """Where what is required stays a matter of intervals, as real requirements do, our own search needs no
-dependency and finds the newest stack under a ranked preference; a SAT solver is faster where thousands of broken pairs are
-listed one by one, and it loads larger problems in less memory than we read them. resolvelib finds some solution, not the best
-one, and has no minimal causes. Questions that we cannot answer end with exit code 6 and "gave up after", within a fixed
-number of steps or when the caller's clock says so."""
+READING = """Once read, a question costs our search less than the SAT solver, at every size where both end, save the very
+first one where thousands of broken pairs are said one by one: there the SAT solver, clauses loaded, is faster than our first
+answer. What costs us is reading: a release is an object with all that an answer shows of it, so questions about all 200,000
+need several times the memory that was aimed at; questions about two products read those two. The easy and dense case of
+100 x 2,000 backtracks, since the order of products is fixed by the preference; learning from conflicts would help there.
+resolvelib finds some solution, not the best one, and has no minimal causes. Questions that we cannot answer end with exit
+code 6 and "gave up after", within a fixed number of steps or when the caller's clock says so. The figures were taken on a
+machine with other work on it: compare them with each other, not with those of another run."""
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:

@@ -118,8 +118,8 @@ def _within(limit: float, call: Callable[[], object]) -> float | None:
         raise TimeoutError
 
     signal.signal(signal.SIGVTALRM, over)
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
     start = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
     try:
         call()
     except TimeoutError:
