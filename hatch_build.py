@@ -24,3 +24,4 @@ class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin 
         target = Path(tempfile.mkdtemp(prefix="compatkb-build-")) / "snapshot.sqlite"
         compile_directory(root / "data", target)
         build_data["force_include"][str(target)] = "compatkb/_data/snapshot.sqlite"
+        build_data["force_include"][str(root / "web")] = "compatkb/_web"

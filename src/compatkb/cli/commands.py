@@ -18,7 +18,9 @@ def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    answer = answer_of(facts, make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs))
+    devices = arguments.device or ()
+    request = make_request(facts, options, arguments.words, devices, day, arguments.needs, arguments.route)
+    answer = answer_of(facts, request)
     return _print(facts, answer, arguments)
 
 

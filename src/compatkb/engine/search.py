@@ -428,3 +428,15 @@ def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
         seen |= cells
         regions = cut
     return regions
+
+
+def search(
+    problem: Problem, *, first_only: bool = False, best_only: bool = False, known_only: bool = False
+) -> tuple[Found, ...]:
+    """Return what a search finds; who asks many questions may have given the facts a finder that shares their work."""
+    if problem.facts.finder is not None:
+        found: tuple[Found, ...] = problem.facts.finder.search(
+            problem, first_only=first_only, best_only=best_only, known_only=known_only
+        )
+        return found
+    return Search(problem, first_only=first_only, best_only=best_only, known_only=known_only).run()
