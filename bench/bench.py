@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import Figure, Run
 
-SUBJECTS = ("cold", "warm", "documents", "engine_scale")
+SUBJECTS = ("cold", "warm", "documents", "engine_scale", "page")
 BASELINE = Path(__file__).parent / "baseline.json"
 
 

@@ -1,7 +1,8 @@
 "use strict";
 // Looks up what was worked out beforehand. No rule about versions is in here: a choice leads to a table, the table to an answer.
 (() => {
-  const [SYSTEM, PYTHON, NEWEST] = ["\u0001", "\u0002", "\u0003"];
+  const NEWEST = "\u0003";
+  const NAMED = [["\u0001", "os"], ["\u0002", "python"], ["\u0004", "hardware"]];
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const held = new Map();
   const asked = new Map();
@@ -39,14 +40,17 @@
     for (const [name, value] of new URLSearchParams(text)) {
       const field = form.fields.find((entry) => entry.param === name);
       if (field && field.values.some((entry) => entry[0] === value)) state[field.id] = value;
-      else if (value) strange.push(`${name} ${value}`);
+      else if (value && name !== "image") strange.push(`${name} ${value}`);
     }
+    const image = form.images.find((entry) => entry[0] === new URLSearchParams(text).get("image"));
+    if (image && state.device === image[1] && Object.entries(image[2]).every(([id, value]) => state[id] === value)) state.image = image[0];
     state.device ||= fieldOf("device").values[0][0];
     return [state, strange];
   };
   const write = (state) => {
     const text = new URLSearchParams();
     for (const field of form.fields) if (state[field.id]) text.append(field.param, state[field.id]);
+    if (state.image) text.append("image", state.image);
     return text.toString();
   };
   const command = (state) => {
@@ -56,16 +60,15 @@
   };
 
   // ---- looking up
-  const APART = new Set(["device", "main", "python", "os"]);
+  const APART = new Set(["device", "main", "python", "os", "image"]);
   const tableOf = (state) =>
-    Object.keys(state).filter((id) => !APART.has(id)).sort().map((id) => `${id}=${state[id]}`).join("&");
+    Object.keys(state).filter((id) => state[id] && !APART.has(id)).sort().map((id) => `${id}=${state[id]}`).join("&");
   const sheetOf = (state) => `${state.device}-${state.main || form.any}`;
   const isAnswer = (verdict) => form.verdicts[verdict].answer;
 
   const renamed = (content, state) => {
     if (typeof content === "string") {
-      return content.includes(SYSTEM) || content.includes(PYTHON)
-        ? content.replaceAll(SYSTEM, state.os || "").replaceAll(PYTHON, state.python || "") : content;
+      return NAMED.reduce((text, [mark, id]) => (text.includes(mark) ? text.replaceAll(mark, state[id] || "") : text), content);
     }
     if (Array.isArray(content)) return content.map((part) => renamed(part, state));
     if (content && typeof content === "object") {
@@ -96,7 +99,6 @@
   const exact = async (state) => {
     const name = sheetOf(state);
     const table = tableOf(state);
-    if (table && !form.tables[name].includes(table)) return null;
     const sheet = await load(`answers/${name}`);
     const rows = sheet.tables[table];
     if (!rows) return null;
@@ -105,15 +107,20 @@
   };
   const answer = async (state) => {
     // Where a combination was not worked out, fewer choices that already exclude every stack answer it too.
-    const chosen = form.fields.map((field) => field.id).filter((id) => state[id] && id !== "device");
+    const chosen = form.fields.map((field) => field.id).filter((id) => state[id] && id !== "device" && id !== "main");
     const parts = [];
     for (let bits = (1 << chosen.length) - 1; bits >= 0; bits -= 1) parts.push(chosen.filter((_, n) => bits >> n & 1));
     parts.sort((one, other) => other.length - one.length);
     for (const kept of parts) {
-      const part = { device: state.device };
+      const part = { device: state.device, ...(state.main ? { main: state.main } : {}) };
       for (const id of kept) part[id] = state[id];
       const found = await exact(part);
-      if (found && (kept.length === chosen.length || !isAnswer(found.verdict))) {
+      if (found && isAnswer(found.verdict) && kept.length === chosen.length - 1 && !kept.includes("route")) {
+        // routes are answered apart from each other, so the stacks of one are a part of those of all
+        const stacks = found.stacks.filter((stack) => stack.route === state.route);
+        if (stacks.length) return { ...found, verdict: stacks[0].verdict, stacks, state, aside: [] };
+      }
+      if (found && (kept.length === chosen.length || found.verdict === form.denied)) {
         return { ...found, state: part, aside: chosen.filter((id) => !kept.includes(id)) };
       }
     }
@@ -202,6 +209,17 @@
     return el("div", { class: "tabs" }, el("div", { role: "tablist", "aria-label": `Install ${title}` }, buttons), panels);
   };
 
+  const notes = (stack) => {
+    const warning = (entry) => el("li", { class: entry.kind }, el("strong", {}, `${form.words[entry.kind] || entry.kind}: `), entry.message);
+    const open = (text) => el("li", { class: "open" }, el("strong", {}, "Open: "), text);
+    const first = [...stack.warnings.filter((entry) => entry.kind !== "known-issue").map(warning), ...stack.unsettled.slice(0, 1).map(open)];
+    const rest = [...stack.unsettled.slice(1).map(open), ...stack.warnings.filter((entry) => entry.kind === "known-issue").map(warning),
+      ...stack.disputes.map((dispute) => el("li", { class: "dispute" }, el("strong", {}, "Sources disagree: "), disputeText(dispute)))];
+    return [
+      first.length ? el("ul", { class: "notes" }, first) : null,
+      rest.length ? el("details", { class: "more" }, el("summary", {}, `More to know (${rest.length})`), el("ul", { class: "notes" }, rest)) : null,
+    ];
+  };
   const fact = (name, values) => (values && values.length ? [el("dt", {}, name), el("dd", {}, values.join(", "))] : []);
   const article = (stack, level, heading) => {
     const packages = Object.entries(stack.packages);
@@ -220,11 +238,10 @@
         fact("Python", stack.python), fact("System", [...stack.os, ...stack.arch]), fact("Hardware", stack.hardware),
         fact("GPU driver", stack.driver), fact("oneAPI", stack.oneapi), fact("glibc", stack.glibc),
         fact("Held to", Object.entries(stack.bounds).map(([product, spec]) => product + spec)),
-        along.length ? fact("Brings along", along.map(([product, version]) => `${product} ${version}`)) : []),
-      stack.warnings.length + stack.unsettled.length + stack.disputes.length === 0 ? null : el("ul", { class: "notes" },
-        stack.warnings.map((warning) => el("li", { class: warning.kind }, el("strong", {}, `${form.words[warning.kind] || warning.kind}: `), warning.message)),
-        stack.unsettled.map((text) => el("li", { class: "open" }, el("strong", {}, "Open: "), text)),
-        stack.disputes.map((dispute) => el("li", { class: "dispute" }, el("strong", {}, "Sources disagree: "), disputeText(dispute)))),
+        along.length ? fact("Brings along", along.slice(0, 3).map(([product, version]) => `${product} ${version}`).concat(along.length > 3 ? [`and ${along.length - 3} more`] : [])) : []),
+      along.length > 3 ? el("details", { class: "more" }, el("summary", {}, `All that it brings along (${along.length})`),
+        el("ul", { class: "tags" }, along.map(([product, version]) => el("li", {}, `${nameOf(product)} ${version}`)))) : null,
+      notes(stack),
       tabs(stack, title),
       images.length === 0 ? null : el("details", { class: "more" }, el("summary", {}, `Image tags that contain it (${images.length})`),
         el("ul", { class: "tags" }, images.map((image) => el("li", {}, el("code", {}, image.image), image.listed ? "" : el("span", { class: "soft" }, " no longer listed"),
@@ -295,12 +312,12 @@
     const mine = turn;
     const [parsed, strange] = parse(location.hash.slice(1) || location.search.slice(1) || form.example);
     state = parsed;
-    for (const field of form.fields) {
-      for (const input of document.querySelectorAll(`[name="${field.id}"]`)) {
-        if (input.type === "radio") input.checked = input.value === state[field.id];
+    for (const id of [...form.fields.map((field) => field.id), "image"]) {
+      for (const input of document.querySelectorAll(`[name="${id}"]`)) {
+        if (input.type === "radio") input.checked = input.value === state[id];
         else {
-          input.value = state[field.id] || "";
-          input.classList.toggle("set", Boolean(state[field.id]));
+          input.value = state[id] || "";
+          input.classList.toggle("set", Boolean(state[id]));
         }
       }
     }
@@ -314,10 +331,77 @@
     if (mine === turn) await narrow(mine);
     document.documentElement.dataset.shown = write(state);
   };
-  const narrow = async () => {};
-  const changed = () => {
-    const chosen = {};
+
+  // ---- what the choices exclude: a value is marked where it has no answer, and leaving its field open has one
+  const told = (pair, chosen) => ({ verdict: pair[0], reason: renamed(pair[1], chosen) });
+  const fromSummary = (chosen) => {
+    const summary = held.get("summary");
+    const rows = summary && (summary.tables[sheetOf(chosen)] || {})[chosen.route ? `route=${chosen.route}` : ""];
+    return rows ? told(summary.pool[summary.rows[rows[placeOf("python", chosen.python)]][placeOf("os", chosen.os)]], chosen) : null;
+  };
+  const peek = (chosen) => {
+    const sheet = held.get(`answers/${sheetOf(chosen)}`);
+    if (!sheet) return fromSummary(chosen);
+    const rows = sheet.tables[tableOf(chosen)];
+    const number = rows ? sheet.rows[rows[placeOf("python", chosen.python)]][placeOf("os", chosen.os)] : -1;
+    if (number >= 0) {
+      const [verdict, , causes] = sheet.answers[number];
+      return told([verdict, causes.length ? sheet.causes[causes[0]].message : ""], chosen);
+    }
+    for (const id of Object.keys(chosen)) {
+      if (id === "device" || id === "main") continue;
+      const { [id]: _, ...fewer } = chosen;
+      const found = peek(fewer);
+      if (found && found.verdict === form.denied) return found;
+    }
+    return null;
+  };
+  const isDenied = (found) => Boolean(found) && found.verdict === form.denied;
+  const imageOf = (name) => form.images.find((image) => image[0] === name);
+  const narrow = async (mine) => {
+    await load("summary");
+    if (mine !== turn) return;
+    const lists = [];
+    for (const field of form.fields) {
+      const { [field.id]: own, ...open } = state;
+      if (field.id === "device") open.device = field.values.map((entry) => entry[0]).find((value) => value !== own) || own;
+      const free = !isDenied(peek(field.id === "device" ? state : open)) || field.id === "device";
+      const excluded = new Map();
+      for (const [value] of field.values) {
+        const found = free ? peek({ ...open, [field.id]: value }) : null;
+        if (isDenied(found) && (field.id !== "device" || value !== own || isDenied(peek(state)))) excluded.set(value, found.reason);
+      }
+      const select = document.getElementById(`field-${field.id}`);
+      if (select) {
+        for (const option of select.options) {
+          if (!option.value) continue;
+          option.textContent = (excluded.has(option.value) ? "\u2715 " : "") + labelOf(field.id, option.value);
+        }
+        select.toggleAttribute("data-impossible", excluded.has(own));
+      }
+      if (excluded.size && field.id !== "device") lists.push([field, excluded]);
+    }
+    const images = document.getElementById("field-image");
+    for (const option of images.options) {
+      const image = option.value && imageOf(option.value);
+      if (!image) continue;
+      const apart = image[1] !== state.device || Object.entries(image[2]).some(([id, value]) => state[id] && state[id] !== value);
+      option.textContent = (apart ? "\u2715 " : "") + option.value;
+    }
+    const box = document.querySelector("#excluded > div");
+    box.replaceChildren(...lists.flatMap(([field, excluded]) => {
+      const reasons = new Map();
+      for (const [value, reason] of excluded) reasons.set(reason, [...(reasons.get(reason) || []), labelOf(field.id, value)]);
+      return [el("h3", {}, field.label), el("ul", {}, [...reasons].map(([reason, values]) =>
+        el("li", {}, el("strong", {}, values.join(", ")), reason ? `: ${reason}` : "")))];
+    }), ...(lists.length ? [] : [el("p", { class: "soft" }, "Nothing that the form offers.")]));
+    document.querySelector("#excluded > summary").textContent = `What these choices exclude (${lists.reduce((sum, [, excluded]) => sum + excluded.size, 0)})`;
+  };
+  const changed = (event) => {
+    let chosen = {};
     for (const [name, value] of new FormData(document.getElementById("form"))) if (value) chosen[name] = value;
+    const image = imageOf(chosen.image);
+    if (event.target.name === "image" && image) chosen = { device: image[1], ...image[2], image: image[0] };
     const hash = `#${write(chosen)}`;
     if (hash !== location.hash) location.hash = hash;
     else show();

@@ -14,8 +14,9 @@ from compatkb.rendering.payload import answer_payload, cause_payload, stack_payl
 from compatkb.snapshot.read import Snapshot
 from compatkb.web.forms import forms_of, python_of
 
-SYSTEM, PYTHON, NEWEST = "\x01", "\x02", "\x03"
-"""Stand for the system and the Python that a question names, and for the newest Python of a stack, so that answers share."""
+SYSTEM, PYTHON, HARDWARE, NEWEST = "\x01", "\x02", "\x04", "\x03"
+"""Stand for what a question names, and for the newest Python of a stack, so that questions can share an answer."""
+NAMED = (("os", SYSTEM), ("python", PYTHON), ("hardware", HARDWARE))
 HEAD = ("python", "os", "unsettled", "base")
 """What differs between stacks that share their evidence; `base` is the Python for forms that need a single one."""
 
@@ -41,7 +42,7 @@ class Answering:
     def answer(self, request: Request) -> Packed:
         """Return the answer: its parts have the fields of docs/json.md, and stacks have more forms."""
         found = resolve(self.facts, request)
-        named = tuple(pin.text if (pin := request.pin(field)) else "" for field in ("os", "python"))
+        named = tuple(pin.text if (pin := request.pin(field)) else "" for field, _ in NAMED)
         return Packed(
             found.verdict,
             tuple(self._stack(request, stack, named) for stack in found.stacks),
@@ -57,7 +58,7 @@ class Answering:
             self._doubted[stack.trace] = bool(content["unsettled"])
             for name in HEAD:
                 content.pop(name, None)
-            body = self._bodies[stack.trace] = pack(content, ("", ""))
+            body = self._bodies[stack.trace] = pack(content, ("", "", named[2]))
         key = (stack.trace, stack.python, stack.os, named)
         if key not in self._packed:
             told = sentences.unsettled(self.facts, stack) if self._doubted[stack.trace] else []
@@ -89,7 +90,7 @@ class Answering:
 def pack(content: Any, named: tuple[str, ...]) -> str:
     """Return a part of an answer as JSON in which the system and the Python that a question names have stand-ins."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    for value, mark in zip(named, (SYSTEM, PYTHON), strict=True):
+    for value, (_, mark) in zip(named, NAMED, strict=True):
         if value:
             text = _word(value).sub(json.dumps(mark)[1:-1].replace("\\", r"\\"), text)
     return text

@@ -1,7 +1,5 @@
 """The front page: its form, the words that its script needs, and one answer for those without script."""
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from compatkb.engine.answer import resolve
@@ -12,7 +10,7 @@ from compatkb.web.questions import Field, Form
 from compatkb.web.working import ANY, sheet_name
 
 STALE_DAYS = 180
-_SHORT = {
+SHORT = {
     "works": "works",
     "works-with-warnings": "works, with warnings",
     "likely": "likely",
@@ -20,7 +18,7 @@ _SHORT = {
     "does-not-work": "does not work",
 }
 """Verdicts as a badge says them."""
-_MEANINGS = {
+MEANINGS = {
     "works": "Every link that matters is stated by a primary source or was observed, and none is denied.",
     "works-with-warnings": "Every link that matters is stated or was observed; there is something to know before you use it.",
     "likely": "At least one link is only inferred. The answer says which, and what would settle it.",
@@ -48,7 +46,7 @@ _WORDS = {
 GROUPS = (("Machine", ("device", "hardware", "os", "python")), ("Versions", ("main", "route")))
 
 
-def form_data(form: Form, sheets: Mapping[str, str]) -> dict[str, Any]:
+def form_data(form: Form) -> dict[str, Any]:
     """Return what the script needs to know before any answer."""
     products = {product.id: [product.id, product.role] for product in form.facts.products.values()}
     return {
@@ -61,13 +59,14 @@ def form_data(form: Form, sheets: Mapping[str, str]) -> dict[str, Any]:
         "products": products,
         "routes": {route.id: route.name for route in form.facts.routes},
         "verdicts": {
-            name: {"word": _SHORT[name], "meaning": _MEANINGS[name], "answer": name not in ("does-not-work", "unknown")}
+            name: {"word": SHORT[name], "meaning": MEANINGS[name], "answer": name not in ("does-not-work", "unknown")}
             for name in VERDICTS
         },
+        "images": [[name, device, held] for name, device, held in form.images],
         "supports": _SUPPORTS,
         "sides": _SIDES,
         "words": _WORDS,
-        "tables": {name: [key for key in json.loads(text)["tables"] if key] for name, text in sheets.items()},
+        "denied": "does-not-work",
     }
 
 
@@ -116,7 +115,13 @@ def lookup_page(form: Form) -> Page:
         plain=plain,
     )
     scripts = ("app.js", "data/form.js", f"data/answers/{sheet_name(chosen['device'], chosen.get('main', ''))}.js")
-    return Page("index.html", "compatkb: which versions of PyTorch work together on Intel hardware", content, scripts=scripts)
+    return Page(
+        "index.html",
+        "compatkb: which versions of PyTorch work together on Intel hardware",
+        content,
+        scripts=scripts,
+        wide=True,
+    )
 
 
 def _fields(form: Form) -> Markup:
@@ -125,6 +130,8 @@ def _fields(form: Form) -> Markup:
     made = []
     for legend, names in groups:
         controls = [_control(by_id[name]) for name in names if name in by_id]
+        if names is form.packages:
+            controls.append(_image_control(form))
         made.append(tag("fieldset", tag("legend", legend), tag("div", controls, class_="fields")))
     return markup(made)
 
@@ -138,6 +145,12 @@ def _control(field: Field) -> Markup:
         group = tag("div", labels, class_="segments", role="radiogroup", aria_labelledby="label-device")
         return tag("div", tag("span", field.label, class_="label", id="label-device"), group, class_="whole")
     options = [tag("option", "any", value=""), *(tag("option", value.label, value=value.id) for value in field.values)]
-    wide = None if field.id in ("main", "python") else "whole"
+    wide = "whole" if field.id == "hardware" else None if field.id in ("main", "route", "python", "os") else "package"
     name = f"field-{field.id}"
     return tag("div", tag("label", field.label, for_=name), tag("select", options, id=name, name=field.id), class_=wide)
+
+
+def _image_control(form: Form) -> Markup:
+    options = [tag("option", "any", value=""), *(tag("option", name, value=name) for name, _, _ in form.images)]
+    label = tag("label", "Container image", for_="field-image")
+    return tag("div", label, tag("select", options, id="field-image", name="image"), class_="whole")

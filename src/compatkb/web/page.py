@@ -55,6 +55,7 @@ class Page(NamedTuple):
     description: str = ""
     scripts: tuple[str, ...] = ()
     section: str = ""
+    wide: bool = False
 
 
 SECTIONS = (
@@ -99,9 +100,9 @@ def render(form: Form, page: Page) -> str:
         root=root,
         title=page.title,
         description=page.description or page.title,
-        scripts=markup("\n").join(scripts) if not scripts else Markup("\n".join(scripts)),
+        scripts=Markup("\n".join(scripts)),
         navigation=markup(links),
-        wide=Markup("") if page.scripts else Markup(' class="prose"'),
+        wide=Markup("") if page.wide else Markup(' class="prose"'),
         content=page.content,
         as_of=form.today.isoformat(),
         data_date=form.facts.meta["data_date"],

@@ -34,8 +34,9 @@ class Field(NamedTuple):
 class Form:
     """The form over one knowledge base, for one day."""
 
-    def __init__(self, facts: Snapshot, today: date) -> None:
-        self.facts, self.today = facts, today
+    def __init__(self, facts: Snapshot, today: date, series: tuple[str, ...] = ()) -> None:
+        """Make the form; `series` are the main choices that it offers, all unless given."""
+        self.facts, self.today, self.offered = facts, today, series
         self._pins: dict[tuple[str, str], Pin] = {}
 
     @cached_property
@@ -77,7 +78,28 @@ class Form:
     def _series(self, product: str) -> tuple[Value, ...]:
         depth = self.facts.products[product].series
         names = [".".join(e.release.split(".")[:depth]) for e in self.facts.elements(product)]
-        return tuple(Value(name, name) for name in dict.fromkeys(reversed(names)))
+        return tuple(Value(name, name) for name in dict.fromkeys(reversed(names)) if not self.offered or name in self.offered)
+
+    @cached_property
+    def images(self) -> tuple[tuple[str, str, dict[str, str]], ...]:
+        """Every image tag with its device, and the choices that what it holds comes to; the loosely bound package left out."""
+        facts, made = self.facts, []
+        fixed = ("main", *self.packages[:2], *PLACES)
+        for row in facts.rows("select id, repository, name, device from image order by repository, id"):
+            held: dict[str, str] = {}
+            for part in facts.rows("select product, mask from content where image = ?", row["id"]):
+                field = next((name for name in fixed if self.product_of(name) == part["product"]), None)
+                if field and (value := self._value_of(field, int(part["mask"], 16))):
+                    held[field] = value
+            made.append((f"{row['repository']}:{row['name']}", row["device"], held))
+        return tuple(made)
+
+    def _value_of(self, field: str, mask: int) -> str:
+        """Return the value of a field that elements of its product come to, empty where they are none or several."""
+        elements = [e for e in self.facts.elements(self.product_of(field)) if mask >> e.idx & 1]
+        depth = self.facts.products[self.main].series
+        names = {".".join(e.release.split(".")[:depth]) if field == "main" else e.release for e in elements}
+        return names.pop() if len(names) == 1 and names <= set(self.values(field)) else ""
 
     def product_of(self, field: str) -> str:
         """Return the product that a field fixes."""
@@ -106,20 +128,3 @@ class Form:
         for python in ("", *self.values("python")):
             row = [{"python": python, "os": system} for system in ("", *self.values("os"))]
             yield [{name: value for name, value in place.items() if value} for place in row]
-
-    def systems_alike(self) -> list[int]:
-        """Return for each system, and first for none, the first one of which all facts say the same, by its number."""
-        facts, grid = self.facts, self.facts.grid
-        width = len(grid["arch"]) * len(grid["python"])
-        masks = sorted(self._masks())
-        first: dict[object, int] = {}
-        found = [0]
-        for number, system in enumerate(self.values("os"), 1):
-            place = grid["os"].index(system) * width
-            column = tuple(mask >> place & ((1 << width) - 1) for mask in masks)
-            found.append(first.setdefault((column, facts.wider[system] or system), number))
-        return found
-
-    def _masks(self) -> set[int]:
-        """Return every set of platforms that a fact about any product speaks of."""
-        return {self.facts.cells(row["id"]) for row in self.facts.rows("select id from cells")}

@@ -4,12 +4,22 @@ import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from compatkb.errors import UnavailableError, UsageError
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    """Logs nothing, and lets nothing be cached."""
+    """Logs nothing, lets nothing be cached, and knows only what is below one path."""
+
+    def __init__(self, *args: Any, at: str, **options: Any) -> None:
+        self.at = at
+        super().__init__(*args, **options)
+
+    def translate_path(self, path: str) -> str:
+        """Return the file that a path names; one outside of the site names none."""
+        inside = path.startswith(f"{self.at}/")
+        return super().translate_path(path.removeprefix(self.at) if inside else "/nothing here")
 
     def end_headers(self) -> None:
         """Send the headers."""
@@ -21,12 +31,15 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
-    """Return a server of a folder, listening; raises UsageError where there is no site, UnavailableError where it may not."""
+def make_server(folder: Path, host: str, port: int, *, at: str = "") -> ThreadingHTTPServer:
+    """Return a server of a folder, listening; it is found below the path `at`.
+
+    Raises UsageError where there is no site, UnavailableError where it may not listen.
+    """
     if not (folder / "index.html").is_file():
         raise UsageError(f"{folder}: holds no site; `compatkb web build --out {folder}` writes one")
     try:
-        return ThreadingHTTPServer((host, port), partial(_Quiet, directory=str(folder)))
+        return ThreadingHTTPServer((host, port), partial(_Quiet, directory=str(folder), at=at))
     except OSError as error:
         raise UnavailableError(f"{host}:{port}: cannot be listened on: {error.strerror}") from None
 

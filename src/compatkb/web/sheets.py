@@ -31,6 +31,11 @@ class Sheet:
         """Keep the table of a choice."""
         self.tables[key] = [self._keep("rows", _text(row)) for row in rows]
 
+    def repeat(self, key: str, like: str) -> None:
+        """Give a choice the table of another one, if that has one."""
+        if like in self.tables:
+            self.tables[key] = self.tables[like]
+
     def _whole(self, body: str, head: str) -> str:
         return f"[{self._keep('bodies', body)},{head[1:]}"
 

@@ -4,19 +4,23 @@ import json
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.export.calendar import calendar_text
+from compatkb.rendering.timeline_svg import svg
 from compatkb.web.answering import HEAD
+from compatkb.web.api_files import api_files
+from compatkb.web.catalogue_pages import catalogue_pages
 from compatkb.web.lookup import form_data, lookup_page
-from compatkb.web.page import Page, render, sources
+from compatkb.web.overview_pages import overview_pages
+from compatkb.web.page import render, sources
 from compatkb.web.questions import Form
+from compatkb.web.summary import summary_data
 from compatkb.web.working import Remembering, work_out
 from compatkb.writing import write_tree
 
 MARK = "data/form.js"
 """The file by which a folder is known to hold a site."""
-ASSETS = ("style.css", "app.js", "icon.svg")
+ASSETS = ("style.css", "app.js", "tables.js", "icon.svg")
 
 
 def write_site(path: str, today: date, out: Path, *, jobs: int = 2) -> int:
@@ -24,27 +28,32 @@ def write_site(path: str, today: date, out: Path, *, jobs: int = 2) -> int:
 
     A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
     """
-    files = make_site(Remembering(path), today, work_out(path, today, jobs=jobs))
+    files = make_site(Form(Remembering(path), today), work_out(path, today, jobs=jobs))
     write_tree(out, files, ours=MARK)
     return len(files)
 
 
-def make_site(facts: Snapshot, today: date, sheets: Mapping[str, str]) -> dict[str, bytes]:
+def make_site(form: Form, sheets: Mapping[str, str]) -> dict[str, bytes]:
     """Return every file of the site by its path."""
     folder = sources()
-    form = Form(facts, today)
+    facts, today = form.facts, form.today
     files = {name: (folder / name).read_bytes() for name in ASSETS}
     for name, text in sheets.items():
         files[f"data/answers/{name}.js"] = script(f"answers/{name}", _with_head(text))
-    files["data/form.js"] = script("form", json.dumps(form_data(form, sheets), ensure_ascii=False, separators=(",", ":")))
-    for page in pages(form):
+    read = {name: json.loads(text) for name, text in sheets.items()}
+    files["data/summary.js"] = script("summary", dumped(summary_data(read)))
+    files["data/form.js"] = script("form", dumped(form_data(form)))
+    for page in (lookup_page(form), *overview_pages(form, read), *catalogue_pages(form)):
         files[page.path] = render(form, page).encode()
+    files |= api_files(form)
+    files["eol.ics"] = calendar_text(facts).encode()
+    files["timeline.svg"] = svg(facts, facts.events, today, 960).encode()
     return files
 
 
-def pages(form: Form) -> list[Page]:
-    """Return every page."""
-    return [lookup_page(form)]
+def dumped(content: object) -> str:
+    """Return content as short JSON."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
 def script(name: str, content: str) -> bytes:
@@ -54,8 +63,3 @@ def script(name: str, content: str) -> bytes:
 
 def _with_head(text: str) -> str:
     return f'{{"head":{json.dumps(HEAD)},{text[1:]}'
-
-
-def content_of(text: str) -> Any:
-    """Return what a sheet holds."""
-    return json.loads(text)

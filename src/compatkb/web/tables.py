@@ -66,7 +66,9 @@ class Tables:
     def stacks(self, problem: Problem, hit: Found) -> list[Stack]:
         """Return what `stacks_of` does; stacks on platforms of which the same is known differ in names alone."""
         place = self._place(hit.cells)
-        head = (*self._keys(problem), hit.device, hit.route.id, hit.chosen, hit.level, hit.warnings)
+        machine = tuple([pin for pin in problem.request.pins if pin.product in SHOWN])
+        asked = (problem.request.as_of, problem.variables, machine)
+        head = (*asked, hit.device, hit.route.id, hit.chosen, hit.level, hit.warnings)
         if place is None:
             return self._made((*head, hit.cells), problem, hit, None)
         kinds = self._kinds_of(problem, hit)
@@ -110,7 +112,7 @@ class Tables:
 
     def _kinds_of(self, problem: Problem, hit: Found) -> tuple[int, ...]:
         """Return disjoint sets of platforms; on all of one set the same is known of these packages."""
-        key = (problem.device, problem.view.hardware, hit.chosen)
+        key = (problem.device, problem.view.hardware, problem.request.as_of, hit.chosen)
         if key not in self._kinds:
             kinds = [problem.facts.dimension_cells("arch", -1)]
             for mask in _masks(problem, hit):
