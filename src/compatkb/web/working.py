@@ -10,8 +10,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from compatkb.engine.answer import routes_of
+from compatkb.engine.budget import Budget
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import search
+from compatkb.engine.view import kept_of
 from compatkb.errors import CompatkbError
 from compatkb.records import Pin
 from compatkb.snapshot.read import Snapshot
@@ -170,6 +172,7 @@ class _Work:
 
     def _has_stack(self, free: dict[str, str], *, everywhere: bool = False) -> bool:
         facts, request = self.form.facts, self.form.request({**self.fixed, **free})
+        kept_of(facts).budget = Budget()
         if everywhere:  # of the systems that are no families, too
             request = request._replace(pins=(*request.pins, Pin("os", "", (1 << len(facts.grid["os"])) - 1)))
         return any(search(Problem(facts, request, device, route)) for device, route in routes_of(facts, request))
