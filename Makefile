@@ -25,6 +25,7 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "compatkb resolve --torch 2.4 --device xpu"
 	@$(BIN)/compatkb resolve --torch 2.4 --device xpu || test $$? -eq 1
 	@echo "ask more with $(BIN)/compatkb --help"
+	@echo "or as a page: $(BIN)/compatkb web serve, which takes a minute or two, then open http://localhost:8000/"
 
 test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI runs
 	$(BIN)/ruff check .
@@ -32,7 +33,19 @@ test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI run
 	$(BIN)/mypy
 	$(BIN)/compatkb fmt --check
 	$(BIN)/compatkb lint
-	$(BIN)/python -m pytest --quiet -n 2 -m "not online"
+	$(BIN)/python -m pytest --quiet -n 2 -m "not online" --ignore tests/web
+	@$(MAKE) --no-print-directory test-web
+
+test-web: $(VENV)/made-dev ## test the site in a real browser; installs chromium where root, else says what is needed
+	@command -v chromium >/dev/null || test -n "$$COMPATKB_CHROMIUM" || \
+		if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
+			echo "installing chromium"; \
+			apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium >/dev/null; \
+		else echo "error: the browser tests need chromium: apt-get install chromium, or COMPATKB_CHROMIUM=PATH"; exit 2; fi
+	$(BIN)/python -m pytest --quiet tests/web
+
+web: $(VENV)/made ## write the lookup page and the JSON API to site/
+	$(BIN)/compatkb web build
 
 docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
 	$(BIN)/compatkb docs render
@@ -68,6 +81,7 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 	$(BIN)/python bench/scale.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
 .PHONY: help run test docs generate mutations soak soak-readers bench bench-naive bench-check bench-scale clean
+.PHONY: help run test test-web web docs generate mutations soak bench clean

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import Figure, Run
 
-SUBJECTS = ("cold", "engine_scale", "documents", "warm")
+SUBJECTS = ("cold", "engine_scale", "documents", "page", "warm")
 BASELINE = Path(__file__).parent / "baseline.json"
 
 

@@ -37,14 +37,15 @@ class KnowledgeBase:
         device: str | None = None,
         as_of: date | None = None,
         needs: Sequence[str] = (),
+        route: str | None = None,
     ) -> Request:
         """Return a request: version words by product, words such as `numpy==2.0` or `oneccl-bind-pt`, and features needed.
 
-        Raises UsageError for what the data do not know; `as_of` is today (UTC) unless given.
+        Raises UsageError for what the data do not know; `as_of` is today (UTC) unless given, `route` any.
         """
         options = [(find_product(self.facts, name).id, text) for name, text in (versions or {}).items()]
         day = as_of or datetime.now(UTC).date()
-        return make_request(self.facts, options, words, (device,) if device else (), day, needs)
+        return make_request(self.facts, options, words, (device,) if device else (), day, needs, route)
 
     def resolve(
         self,
@@ -54,13 +55,14 @@ class KnowledgeBase:
         device: str | None = None,
         as_of: date | None = None,
         needs: Sequence[str] = (),
+        route: str | None = None,
         seconds: float | None = None,
     ) -> Answer:
         """Return the answer to a request; raises UsageError, or GaveUpError when the search exceeds its budget.
 
         The budget is a number of steps, and `seconds` of processor time where they are given.
         """
-        request = self.request(versions, words, device=device, as_of=as_of, needs=needs)
+        request = self.request(versions, words, device=device, as_of=as_of, needs=needs, route=route)
         if seconds is None:
             return answer_of(self.facts, request)
         end = process_time() + seconds

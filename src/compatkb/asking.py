@@ -20,8 +20,11 @@ def make_request(
     devices: Sequence[str] = (),
     as_of: date | None = None,
     needs: Sequence[str] = (),
+    route: str | None = None,
 ) -> Request:
     """Return the request for version words by product id (`options`), PRODUCT or PRODUCT==V `words`, needed features.
+
+    `route` is the id of the only way to reach a device that will do.
 
     Raises UsageError naming the word that is wrong and what would be right.
     """
@@ -47,12 +50,11 @@ def make_request(
     for pin in found:
         pins[pin.product] = _both(pins[pin.product], pin) if pin.product in pins else pin
     order = list(facts.products)
-    return Request(
-        tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product))),
-        tuple(sorted((set(bare) - set(pins)), key=order.index)),
-        _devices(facts, asked, pins),
-        day,
-    )
+    pinned = tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product)))
+    free = tuple(sorted((set(bare) - set(pins)), key=order.index))
+    if route is not None:
+        _check_route(facts, route, {*pins, *free})
+    return Request(pinned, free, _devices(facts, asked, pins), day, route)
 
 
 def find_product(facts: Snapshot, name: str) -> Product:
@@ -264,6 +266,15 @@ def _devices(facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin]) -> tup
             raise UsageError(f"unknown device {text!r}{_closest(text, names) or f'; known: {known}'}")
         found += [name for n, name in enumerate(names) if mask >> n & 1]
     return tuple(dict.fromkeys(found))
+
+
+def _check_route(facts: Snapshot, name: str, asked: set[str]) -> None:
+    """Raise UsageError where there is no such route, or where it leaves out what was asked for."""
+    known = {route.id: route for route in facts.routes}
+    if name not in known:
+        raise UsageError(f"unknown route {name!r}; known: {', '.join(known)}")
+    if apart := sorted(known[name].without & asked):
+        raise UsageError(f"the route {name} goes without {' and '.join(apart)}; leave out one of the two")
 
 
 def _serves(facts: Snapshot, pin: Pin, device: str) -> bool:

@@ -156,6 +156,7 @@ class Request(NamedTuple):
     bare: tuple[str, ...]  # products asked for in any version
     devices: tuple[str, ...]
     as_of: int
+    route: str | None = None  # the only way to reach the device that will do; any unless given
 
     def pin(self, product: str) -> Pin | None:
         """Return the pin on a product, None where it is free."""

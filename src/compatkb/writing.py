@@ -70,3 +70,37 @@ def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[st
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_tree(target: Path, files: Mapping[str, bytes], *, ours: str) -> None:
+    """Put a folder with these files, by their paths, in the place of `target`: of nothing, or of a tree with the file `ours`.
+
+    Raises UsageError where something else is there, UnavailableError where it cannot be written.
+    """
+    target = Path(os.path.realpath(target))
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target}: is no folder, so nothing was written")
+    folder = None
+    try:
+        if target.is_dir() and any(target.iterdir()) and not (target / ours).is_file():
+            raise UsageError(f"{target}: holds other files; name an empty folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
+        new = folder / "new"
+        for name, content in files.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes(content)
+        os.sync()
+        if target.exists():
+            target.rename(folder / "old")
+        try:
+            new.rename(target)
+        except OSError:
+            if (folder / "old").exists():
+                (folder / "old").rename(target)
+            raise
+    except OSError as error:
+        raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)

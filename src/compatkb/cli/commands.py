@@ -18,7 +18,8 @@ def resolve(arguments: argparse.Namespace) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     facts, day = open_facts(arguments)
     options = [(product, text) for _, _, product, _ in HEADLINES for text in getattr(arguments, f"pin_{product}") or ()]
-    request = make_request(facts, options, arguments.words, arguments.device or (), day, arguments.needs)
+    devices = arguments.device or ()
+    request = make_request(facts, options, arguments.words, devices, day, arguments.needs, arguments.route)
     answer = answer_of(facts, request, patience())
     return _print(facts, answer, arguments)
 

@@ -65,6 +65,7 @@ def _resolve(commands: Commands) -> None:
     command.add_argument("words", nargs="*", metavar="PRODUCT[==V]", help="any product, in any version or pinned as pip does")
     _pins(command)
     command.add_argument("--device", action="append", metavar="xpu|cpu", help="device to run on; every one unless given")
+    command.add_argument("--route", metavar="ID", help="only this way to reach the device, such as native; any unless given")
     _needs(command)
     command.add_argument("--why", action="store_true", help="trace every edge to its source or observation")
     command.add_argument("--all", action="store_true", help="show every stack, not only the first ones")
@@ -267,6 +268,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "doctor": _doctor,
     "build": partial(_upkeep, "build"),
     "export": partial(_upkeep, "export"),
+    "web": partial(_upkeep, "web"),
     "schema": partial(_upkeep, "schema"),
     "lint": partial(_upkeep, "lint"),
     "fmt": partial(_upkeep, "fmt"),

@@ -197,3 +197,27 @@ def fmt(commands: Commands) -> None:
     command.add_argument("--check", action="store_true", help="write nothing, and exit 1 where a file would change")
     command.add_argument("--format", choices=("text", "json"), default="text", help="form of the output")
     command.add_argument("--data", metavar="DIR", help="the data directory; that of the checkout unless given")
+
+
+def web(commands: Commands) -> None:
+    """Add `web`."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        from compatkb.cli.web import build, serve
+
+        return build(arguments) if arguments.action == "build" else serve(arguments)
+
+    command = add_command(commands, "web", "write the static lookup page and the JSON API, or show them on this machine", run)
+    actions = command.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    summary = "write the site: plain files that work from any web server, any folder of it, and a disk"
+    action = actions.add_parser("build", help=summary, description=summary, allow_abbrev=False)
+    action.add_argument("--out", metavar="DIR", default="site", help="the folder; site unless given")
+    shown = "serve the site on this machine, built anew unless --dir names one"
+    serving = actions.add_parser("serve", help=shown, description=shown, allow_abbrev=False)
+    serving.add_argument("--dir", metavar="DIR", help="a folder that `web build` wrote")
+    serving.add_argument("--host", default="localhost", help="the address to listen on; this machine alone unless given")
+    serving.add_argument("--port", type=int, default=8000, metavar="N", help="8000 unless given; 0 takes a free one")
+    for each in (action, serving):
+        each.add_argument("--as-of", metavar="DATE", help="answer as of the end of this day, YYYY-MM-DD; today unless given")
+        each.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
+        each.add_argument("--jobs", type=count, default=2, metavar="N", help="processes that work out answers; 2 unless given")

@@ -7,8 +7,8 @@ from compatkb.engine.budget import Budget
 from compatkb.engine.causes import Cause, causes_of
 from compatkb.engine.nearest import Near, nearest
 from compatkb.engine.problem import Problem, routes_of
-from compatkb.engine.search import Search
-from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.engine.search import search
+from compatkb.engine.stacks import Stack, shared_stacks
 from compatkb.engine.view import kept_of
 from compatkb.records import UNKNOWN, Request
 from compatkb.snapshot.read import Snapshot
@@ -67,8 +67,8 @@ def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
     found: list[Stack] = []
     for device, route in routes_of(facts, request):
         problem = Problem(facts, request, device, route)
-        for hit in Search(problem).run():
-            found += stacks_of(problem, hit)
+        for hit in search(problem):
+            found += shared_stacks(problem, hit)
     if any(stack.level < UNKNOWN for stack in found):
         found = [stack for stack in found if stack.level < UNKNOWN]
     found.sort(key=lambda stack: stack.rank)

@@ -54,6 +54,8 @@ class _Trials:
     def blocked(self, active: Iterable[Blocker]) -> bool:
         """Return whether some blockers alone exclude every stack."""
         key = frozenset(active)
+        if (finder := self._problem.facts.finder) is not None:
+            return bool(finder.is_blocked(self._problem, self._every - key))
         found = self._known.get(key)
         if found is None:
             silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}

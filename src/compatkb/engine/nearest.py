@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import Problem, routes_of
-from compatkb.engine.search import Search
-from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.engine.search import search
+from compatkb.engine.stacks import Stack, shared_stacks
 from compatkb.engine.view import kept_of
 from compatkb.records import Pin, Request, Route
 from compatkb.snapshot.read import Snapshot
@@ -124,29 +124,29 @@ def _first_of(
 def _is_possible(facts: Snapshot, request: Request, route: Route) -> bool:
     """Return whether there is any stack that something speaks for."""
 
-    def search() -> bool:
+    def is_possible() -> bool:
         problems = (Problem(facts, request, device, route) for device in request.devices if device in route.devices)
-        return any(Search(problem, first_only=True, known_only=True).run() for problem in problems)
+        return any(search(problem, first_only=True, known_only=True) for problem in problems)
 
-    return _kept(facts, ("possible", route.id, _key(request)), search)
+    return _kept(facts, ("possible", route.id, _key(request)), is_possible)
 
 
 def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:
     """Return the best stack that something speaks for, on any device that was asked for."""
 
-    def search() -> Stack | None:
+    def find() -> Stack | None:
         best: Stack | None = None
         for device in request.devices:
             if device not in route.devices:
                 continue
             problem = Problem(facts, request, device, route)
-            for hit in Search(problem, best_only=True, known_only=True).run()[:1]:
-                for stack in stacks_of(problem, hit):
+            for hit in search(problem, best_only=True, known_only=True)[:1]:
+                for stack in shared_stacks(problem, hit):
                     if best is None or stack.rank < best.rank:
                         best = stack
         return best
 
-    return _kept(facts, ("first", route.id, _key(request)), search)
+    return _kept(facts, ("first", route.id, _key(request)), find)
 
 
 def _key(request: Request) -> tuple[object, ...]:

@@ -305,7 +305,7 @@ def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
     asked = {pin.product for pin in request.pins} | set(request.bare)
     for device in request.devices:
         for route in facts.routes:
-            if device in route.devices and not route.without & asked:
+            if device in route.devices and not route.without & asked and request.route in (None, route.id):
                 yield device, route
 
 

@@ -37,6 +37,7 @@ def request_payload(request: Request) -> dict[str, Any]:
         "needs": [pin.product for pin in request.pins if pin.need],
         "products": list(request.bare),
         "devices": list(request.devices),
+        "route": request.route,
     }
 
 

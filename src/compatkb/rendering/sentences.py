@@ -22,7 +22,8 @@ def asked(request: Request) -> str:
     parts += [f"any {product}" for product in request.bare]
     needs = [pin.product for pin in request.pins if pin.need]
     needed = f" with {' and '.join(needs)}" if needs else ""
-    return f"{', '.join(parts) or 'anything'}{needed} on {' or '.join(request.devices)}"
+    over = f" over the route {request.route}" if request.route else ""
+    return f"{', '.join(parts) or 'anything'}{needed} on {' or '.join(request.devices)}{over}"
 
 
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:

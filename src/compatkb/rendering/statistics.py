@@ -18,7 +18,7 @@ _SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
 
 def stats_text(stats: Stats) -> str:
     """Return the figures for people."""
-    rows = _rows(stats)
+    rows = figures(stats)
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {value}" for name, value in rows]
     return "\n".join([*lines, f"(as of {stats.day}, data of {stats.data_date})"]) + "\n"
@@ -31,7 +31,7 @@ def stats_markdown(stats: Stats) -> str:
 
 def stats_blocks(stats: Stats) -> list[Block]:
     """Return the figures as a table, for any form of text."""
-    return [Table(("what", "figures"), tuple(_rows(stats))), Paragraph(f"As of {stats.day}, data of {stats.data_date}.")]
+    return [Table(("what", "figures"), tuple(figures(stats))), Paragraph(f"As of {stats.day}, data of {stats.data_date}.")]
 
 
 def badge_line(stats: Stats) -> str:
@@ -72,7 +72,8 @@ def stats_json(stats: Stats) -> str:
     return _dumped(content)
 
 
-def _rows(stats: Stats) -> list[tuple[str, str]]:
+def figures(stats: Stats) -> list[tuple[str, str]]:
+    """Return what is counted, and the figures in words."""
     disputes = stats.disputes
     people = sum(stats.by_people.values())
     rows = [

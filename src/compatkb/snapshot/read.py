@@ -30,6 +30,7 @@ class Snapshot:
         self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
         self.kept: object = None  # what the engine keeps between questions
+        self.finder: Any = None  # what searches in place of the engine, where many questions share their work
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """Return rows as dictionaries, for what is shown rather than solved."""

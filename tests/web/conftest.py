@@ -1,0 +1,72 @@
+"""A site of the real data in a real browser: some series, and all that they can be asked with."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_of_tests import BROWSER, DAY, ROOT, SERIES, SHEETS, Watched
+
+from compatkb.snapshot.store import locate
+from compatkb.web.questions import Form
+from compatkb.web.serving import make_server
+from compatkb.web.site import make_site
+from compatkb.web.working import Remembering, work_out
+from compatkb.writing import write_tree
+
+
+@pytest.fixture(scope="session")
+def form() -> Form:
+    """The form that the site offers."""
+    return Form(Remembering(locate(ROOT / "data")), DAY, SERIES)
+
+
+@pytest.fixture(scope="session")
+def site(form: Form, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site."""
+    path = locate(ROOT / "data")
+    sheets = work_out(path, DAY, series=SERIES, names=SHEETS)
+    folder = tmp_path_factory.mktemp("web") / "site"
+    write_tree(folder, make_site(form, sheets), ours="data/form.js")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """The address of the site, below a sub-path of a server on this machine."""
+    with make_server(site, "localhost", 0, at="/deep/path") as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://localhost:{server.server_port}/deep/path/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium."""
+    if not BROWSER:
+        pytest.fail("no chromium: apt-get install chromium, or name one in COMPATKB_CHROMIUM")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as driver:
+        running = driver.chromium.launch(
+            executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Any]:
+    """Return a function that makes watched pages; none may complain."""
+    made: list[Watched] = []
+
+    def make(**options: Any) -> Watched:
+        made.append(Watched(browser, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        assert one.complaints == []
+        one.context.close()
