@@ -51,6 +51,7 @@ LAYERS = (
     ("engine.narrow", "engine.leaves"),
     ("engine.search",),
     ("engine.stacks", "engine.causes"),
+    ("engine.shared",),
     ("engine.nearest",),
     ("engine.answer",),
     ("asking",),
@@ -239,7 +240,7 @@ def constants(path: Path) -> Iterator[ast.Constant]:
 
 FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)(?![\w.])")
 STANDARDS = {"platforms", "rendering.reporting"}  # PEP 600 fixes the glibc of the old manylinux names; SARIF its number
-HELP = {"cli.options", "cli.parser", "asking", "platforms", "versions", "models.base", "models.product", ""}
+HELP = {"cli.options", "cli.parser", "web.contract", "asking", "platforms", "versions", "models.base", "models.product", ""}
 """Where examples of what people type stand in help, errors and comments."""
 
 
