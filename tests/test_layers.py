@@ -51,6 +51,7 @@ LAYERS = (
     ("engine.narrow", "engine.leaves"),
     ("engine.search",),
     ("engine.stacks", "engine.causes"),
+    ("engine.shared",),
     ("engine.nearest",),
     ("engine.answer",),
     ("asking",),
@@ -140,12 +141,7 @@ LAYERS = (
     ("web.catalogue_pages",),
     ("web.overview_pages", "web.api_files", "web.summary"),
     ("web.site",),
-    ("cli.commands", "cli.completion", "cli.refreshing", "cli.validating"),
-    ("cli.documents", "cli.exporting", "cli.features", "cli.finding", "cli.tables", "cli.curating"),
-    ("cli.web",),
-    ("cli.upkeep",),
-    ("cli.documents", "cli.exporting", "cli.features", "cli.finding", "cli.tables", "cli.curating"),
-    ("cli.checking",),
+    ("cli.checking", "cli.web"),
     ("cli.upkeep", "cli.project"),
     ("cli.parser",),
     ("cli",),
@@ -239,7 +235,7 @@ def constants(path: Path) -> Iterator[ast.Constant]:
 
 FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)(?![\w.])")
 STANDARDS = {"platforms", "rendering.reporting"}  # PEP 600 fixes the glibc of the old manylinux names; SARIF its number
-HELP = {"cli.options", "cli.parser", "asking", "platforms", "versions", "models.base", "models.product", ""}
+HELP = {"cli.options", "cli.parser", "web.contract", "asking", "platforms", "versions", "models.base", "models.product", ""}
 """Where examples of what people type stand in help, errors and comments."""
 
 

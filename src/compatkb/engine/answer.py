@@ -7,8 +7,8 @@ from compatkb.engine.budget import Budget
 from compatkb.engine.causes import Cause, causes_of
 from compatkb.engine.nearest import Near, nearest
 from compatkb.engine.problem import Problem, routes_of
-from compatkb.engine.search import search
-from compatkb.engine.stacks import Stack, shared_stacks
+from compatkb.engine.shared import search, shared_stacks
+from compatkb.engine.stacks import Stack
 from compatkb.engine.view import kept_of
 from compatkb.records import UNKNOWN, Request
 from compatkb.snapshot.read import Snapshot

@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import Problem, routes_of
-from compatkb.engine.search import search
-from compatkb.engine.stacks import Stack, shared_stacks
+from compatkb.engine.shared import search, shared_stacks
+from compatkb.engine.stacks import Stack
 from compatkb.engine.view import kept_of
 from compatkb.records import Pin, Request, Route
 from compatkb.snapshot.read import Snapshot

@@ -335,15 +335,3 @@ class _Step(NamedTuple):
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
     back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
-
-
-def search(
-    problem: Problem, *, first_only: bool = False, best_only: bool = False, known_only: bool = False
-) -> tuple[Found, ...]:
-    """Return what a search finds; who asks many questions may have given the facts a finder that shares their work."""
-    if problem.facts.finder is not None:
-        found: tuple[Found, ...] = problem.facts.finder.search(
-            problem, first_only=first_only, best_only=best_only, known_only=known_only
-        )
-        return found
-    return Search(problem, first_only=first_only, best_only=best_only, known_only=known_only).run()

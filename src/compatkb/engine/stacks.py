@@ -98,12 +98,6 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     return made
 
 
-def shared_stacks(problem: Problem, found: Found) -> list[Stack]:
-    """Return what `stacks_of` does, from the finder of the facts where they have one."""
-    finder = problem.facts.finder
-    return finder.stacks(problem, found) if finder is not None else stacks_of(problem, found)
-
-
 def _cut(
     parts: list[tuple[int, tuple[object, ...]]], values: list[tuple[int, object]]
 ) -> list[tuple[int, tuple[object, ...]]]:

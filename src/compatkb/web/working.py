@@ -12,7 +12,7 @@ from pathlib import Path
 from compatkb.engine.answer import routes_of
 from compatkb.engine.budget import Budget
 from compatkb.engine.problem import Problem
-from compatkb.engine.search import search
+from compatkb.engine.shared import search
 from compatkb.engine.view import kept_of
 from compatkb.errors import CompatkbError
 from compatkb.records import Pin
@@ -116,18 +116,19 @@ class _Work:
             if like and like != further["hardware"]:
                 self.sheet.repeat(table_name(further), table_name({**further, "hardware": like}))
                 continue
-            if none := not self._has_stack(further, everywhere=True):
-                self.idle.add(chosen)
+            none = not self._has_stack(further, everywhere=True)
             self._tabulate(further, once=none and not base)
+            if none and chosen in self.denied:
+                self.idle.add(chosen)
         return self.sheet
 
     def _tabulate(self, further: dict[str, str], *, once: bool) -> None:
-        """Make the table of a choice; `once` where the places make no difference, since there is no stack in any."""
+        """Make the table of a choice; `once` where there is no stack in any place, so that one denial is enough."""
         rows = []
         for places in self.form.places():
             known = dict.fromkeys(self.systems, -1)
             for system in known:
-                if not once or not places[system]:
+                if not (once and places[system] and frozenset(further.items()) in self.denied):
                     known[system] = self._answer(further, places[system])
             rows.append([known[system] for system in self.systems])
         self.sheet.set_table(table_name(further), rows)
@@ -141,15 +142,6 @@ class _Work:
         yield from ({product: value} for product in form.packages for value in form.values(product))
         for one, other in combinations(form.packages[:2], 2):
             yield from ({one: first, other: second} for first in form.values(one) for second in form.values(other))
-
-    def _is_idle(self, further: dict[str, str]) -> bool:
-        """Return whether fewer choices have no stack wherever, and say why: nothing is to be added."""
-        less = [frozenset(item for item in further.items() if item[0] != field) for field in further]
-        idle = any(part in self.idle for part in less)
-        if not idle and not self._has_stack(further, everywhere=True):
-            self.idle.add(frozenset(further.items()))
-            return "hardware" in further and frozenset() in self.denied and frozenset() in self.idle
-        return idle
 
     def _answer(self, further: dict[str, str], place: dict[str, str]) -> int:
         """Return the answer to a choice, or -1 where fewer choices leave no stack already and say why."""
