@@ -100,7 +100,7 @@ def _can_report(python: str, shop: Workshop) -> bool:
 
 def spread(cells: Sequence[Cell], count: int) -> list[Cell]:
     """Return so many cells, evenly spread over all."""
-    return [cells[n * len(cells) // count] for n in range(min(count, len(cells)))]
+    return [cells[(2 * n + 1) * len(cells) // (2 * count)] for n in range(count)] if count < len(cells) else list(cells)
 
 
 def unchecked(seen: Sequence[Observation]) -> list[Observation]:
@@ -137,8 +137,16 @@ def naive(sample: Sequence[Cell], pool: tuple[float, list[Observation]], count: 
         pins = [f"{name}=={version}" for name, version in cell.packages]
         with TemporaryDirectory(dir=shop.folder) as name:
             folder = Path(name)
-            words = [made[0], "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-            words += ["install", "--dry-run", "--ignore-installed", "--only-binary=:all:", "--no-cache-dir"]
+            words = [made[0], "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input"]
+            words += [
+                "install",
+                "--progress-bar",
+                "off",
+                "--dry-run",
+                "--ignore-installed",
+                "--only-binary=:all:",
+                "--no-cache-dir",
+            ]
             words += ["--report", str(folder / "report.json"), *pins]
             start = time.perf_counter()
             ended = run_limited(words, folder, isolated(folder), PATIENCE, 20_000)
@@ -147,6 +155,8 @@ def naive(sample: Sequence[Cell], pool: tuple[float, list[Observation]], count: 
         units = {"kB": 1e-3, "MB": 1.0, "GB": 1e3}
         sizes = re.findall(r"Downloading \S+\.whl(?:\.metadata)? \(([\d.]+) ([kMG]B)\)", ended.output)
         megabytes += sum(float(size) * units[unit] for size, unit in sizes)
+        if not ended.ok:
+            print(ended.output[-500:], file=sys.stderr)
         same += found is not None and pip._digest(found[0]) == known[cell.question].digest
         print(f"naive {number} of {len(sample)}: {' '.join(pins)}: {ended.how}, {taken[-1]:.1f} s", file=sys.stderr)
     mean = sum(taken) / len(taken)
