@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
+
+settings.register_profile("noisy", deadline=None)  # no test asserts a time: machines are noisy
+settings.load_profile("noisy")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -45,7 +45,7 @@ def test_wheel_carries_the_sources_of_the_site(installed: Path, tmp_path: Path) 
         "assert all((sources() / name).is_file() for name in (*ASSETS, 'page.html', 'lookup.html'))\n"
         "print(answer_schema()['$schema'], 'site-packages' in str(sources()))"
     )
-    done = subprocess.run([installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run([installed / "python", "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["https://json-schema.org/draft/2020-12/schema", "True"]
 
 
@@ -56,7 +56,9 @@ def test_wheel_exports_and_searches(installed: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["compatkb.sqlite"]
     code = "import importlib.metadata as m; print([str(f) for f in m.files('compatkb') if 'schema.json' in str(f)])"
-    assert subprocess.run([installed / "python", "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run([installed / "python", "-I", "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    )
 
 
 def test_wheel_carries_types_and_licence(installed: Path) -> None:
@@ -66,7 +68,7 @@ def test_wheel_carries_types_and_licence(installed: Path) -> None:
         "print((pathlib.Path(compatkb.__file__).parent / 'py.typed').exists(),"
         " any('LICENSE' in str(f) for f in m.files('compatkb')))"
     )
-    done = subprocess.run([installed / "python", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([installed / "python", "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]
 
 

@@ -64,7 +64,10 @@ class Alike:
         known = {element.version: element for element in facts.elements("hardware")}
         for name in self.form.values("hardware"):
             element = known[name]
-            bit = 1 << element.idx
+            bit = self.form.request({"hardware": name}).pins[0].mask
+            if bit != 1 << element.idx:  # a family: whoever belongs to it
+                found[name] = first.setdefault(bit, name)
+                continue
             told = tuple((bool(e.to == "hardware" and e.to_mask & bit), bool(e.hardware & bit)) for e in edges)
             told += tuple((bool(advisory.hardware & bit), False) for advisory in facts.advisories)
             told += tuple((name in group, False) for group in words)
