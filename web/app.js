@@ -105,6 +105,14 @@
     const number = sheet.rows[rows[placeOf("python", state.python)]][placeOf("os", state.os)];
     return number < 0 ? null : unfolded(sheet, state, number);
   };
+  // Routes are answered apart from each other, so the stacks of one route are a part of those of all. The same holds of the
+  // package that a route brings along, where all of the route's stacks have the version that is asked for.
+  const cut = (stacks, field, value) => {
+    if (field === "route") return stacks.filter((stack) => stack.route === value);
+    const bound = form.bound[field];
+    const own = bound ? stacks.filter((stack) => stack.route === bound.route) : [];
+    return own.every((stack) => bound.releases[stack.packages[field]] === value) ? own : [];
+  };
   const answer = async (state) => {
     // Where a combination was not worked out, fewer choices that already exclude every stack answer it too.
     const chosen = form.fields.map((field) => field.id).filter((id) => state[id] && id !== "device" && id !== "main");
@@ -115,9 +123,9 @@
       const part = { device: state.device, ...(state.main ? { main: state.main } : {}) };
       for (const id of kept) part[id] = state[id];
       const found = await exact(part);
-      if (found && isAnswer(found.verdict) && kept.length === chosen.length - 1 && !kept.includes("route")) {
-        // routes are answered apart from each other, so the stacks of one are a part of those of all
-        const stacks = found.stacks.filter((stack) => stack.route === state.route);
+      const [left, more] = chosen.filter((id) => !kept.includes(id));
+      if (found && left && !more && isAnswer(found.verdict)) {
+        const stacks = cut(found.stacks, left, state[left]);
         if (stacks.length) return { ...found, verdict: stacks[0].verdict, stacks, state, aside: [] };
       }
       if (found && (kept.length === chosen.length || found.verdict === form.denied)) {

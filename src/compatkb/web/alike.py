@@ -36,6 +36,7 @@ class Alike:
         """Return for each system of the form, and first for none, the first one that is like it, by its number."""
         facts, grid = self.facts, self.facts.grid
         masks = {mask for edge in self._edges() for mask in (edge.denies, edge.vouches)}
+        masks |= {facts.dimension_cells(edge.to, edge.to_mask) for edge in self._edges() if edge.to in grid}
         for product in sorted(self.products):
             for element in facts.elements(product):
                 if not element.devices or self.device in element.devices:
@@ -72,5 +73,10 @@ class Alike:
             told += tuple((bool(advisory.hardware & bit), False) for advisory in facts.advisories)
             told += tuple((name in group, False) for group in words)
             own = tuple(e.id for e in edges if e.of == "hardware" and e.of_mask & bit)
-            found[name] = first.setdefault((told, own, element.devices), name)
+            apart = self.device not in element.devices  # then its sources are cited
+            cited = (
+                facts.rows("select sources from element where product = 'hardware' and idx = ?", element.idx) if apart else ()
+            )
+            sources = tuple(row["sources"] for row in cited)
+            found[name] = first.setdefault((told, own, element.devices, sources), name)
         return found

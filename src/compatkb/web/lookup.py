@@ -62,12 +62,24 @@ def form_data(form: Form) -> dict[str, Any]:
             name: {"word": SHORT[name], "meaning": MEANINGS[name], "answer": name not in ("does-not-work", "unknown")}
             for name in VERDICTS
         },
+        "bound": _bound(form),
         "images": [[name, device, held] for name, device, held in form.images],
         "supports": _SUPPORTS,
         "sides": _SIDES,
         "words": _WORDS,
         "denied": "does-not-work",
     }
+
+
+def _bound(form: Form) -> dict[str, Any]:
+    """Return the packages of the form that a route brings along, with the route and the release of each build."""
+    found = {}
+    for route in form.facts.routes:
+        for product in route.with_:
+            if product in form.packages:
+                releases = {element.version: element.release for element in form.facts.elements(product)}
+                found[product] = {"route": route.id, "releases": releases}
+    return found
 
 
 def _field_data(field: Field) -> dict[str, Any]:

@@ -176,6 +176,7 @@ def _masks(problem: Problem, hit: Found) -> set[int]:
             masks |= {element.strong, element.weak}
             for floor in facts.floors(element):
                 masks |= {floor.seen, floor.inferred}
+        masks |= {*view.ground(product, idx, frozenset())}
         masks |= {advisory.cells for advisory in view.advisories(product, idx)}
         for row in facts.rows("select cells from concerned where claim is null and name = ?", product):
             masks.add(facts.cells(row["cells"]))
