@@ -91,7 +91,7 @@ def pack(content: Any, named: tuple[str, ...]) -> str:
     """Return a part of an answer as JSON in which the system and the Python that a question names have stand-ins."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     for value, (_, mark) in zip(named, NAMED, strict=True):
-        if value:
+        if value and value in text:
             text = _word(value).sub(json.dumps(mark)[1:-1].replace("\\", r"\\"), text)
     return text
 

@@ -39,6 +39,9 @@ class Tables:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self.searches = 0
+        grid = facts.grid
+        self._archs, self._pythons = len(grid["arch"]), len(grid["python"])
+        self._arch = grid["arch"].index(facts.products["arch"].default or grid["arch"][0])
         self._found: dict[object, tuple[Found, ...]] = {}
         self._covered: dict[object, int] = {}
         self._stacks: dict[object, tuple[_Place | None, list[Stack]]] = {}
@@ -96,9 +99,7 @@ class Tables:
         return named
 
     def _cell(self, system: int, python: int) -> int:
-        grid = self.facts.grid
-        arch = grid["arch"].index(self.facts.products["arch"].default or grid["arch"][0])
-        return 1 << (system * len(grid["arch"]) + arch) * len(grid["python"]) + python
+        return 1 << (system * self._archs + self._arch) * self._pythons + python
 
     def _place(self, cells: int) -> _Place | None:
         """Return the system and Pythons of platforms on one system, None where there are several."""
