@@ -6,6 +6,7 @@ cells as a person would, which downloads gigabytes of wheels, so it has to be as
 """
 
 import argparse
+import os
 import platform
 import re
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 
@@ -49,6 +51,7 @@ def main() -> None:
     shop = workshop_of(facts, ROOT / "data", arguments.work / "bench", arguments.work, today)
     cells = spread(_cells(shop), arguments.cells)
     closed = replace(shop, record=arguments.work / "record" / f"{today}")
+    used = _processor()
     pool = _timed(Threads(2), cells, closed)
     if unchecked(pool[1]):
         print(f"{len(cells)} cells, first pass: filling the record", file=sys.stderr)
@@ -57,13 +60,15 @@ def main() -> None:
         if missing := unchecked(first):
             sys.exit(f"not measured: {len(missing)} of {len(cells)} cells cannot be asked: {missing[0].detail}")
         asking._servers.clear()  # what the record was when it was opened
+        used = _processor()
         pool = _timed(Threads(2), cells, closed)
+    used = _processor() - used
     dask = _dasked(cells, closed)
     same = text_of(pool[1]) == text_of(dask[1])
     outcomes = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(str(seen.outcome) for seen in pool[1]).items()))
     figures = [
         ("cells", f"{len(cells)} ({outcomes}) on {len({cell.python for cell in cells})} Pythons"),
-        ("over the record, 2 jobs", f"{pool[0]:.1f} s"),
+        ("over the record, 2 jobs", f"{pool[0]:.1f} s; {used / len(cells):.1f} s of processor time a cell"),
         (
             "the same by Dask, 2 workers",
             f"{dask[0]:.1f} s, {dask[0] / pool[0]:.2f} times as long, {dask[2]:.1f} s in all",
@@ -103,6 +108,12 @@ def spread(cells: Sequence[Cell], count: int) -> list[Cell]:
     return [cells[(2 * n + 1) * len(cells) // (2 * count)] for n in range(count)] if count < len(cells) else list(cells)
 
 
+def _processor() -> float:
+    """Return the seconds of processor time that ended children of this process took."""
+    taken = getrusage(RUSAGE_CHILDREN)
+    return taken.ru_utime + taken.ru_stime
+
+
 def unchecked(seen: Sequence[Observation]) -> list[Observation]:
     """Return what could not be asked."""
     return [observation for observation in seen if observation.outcome is Outcome.NOT_CHECKED]
@@ -130,7 +141,7 @@ def _dasked(cells: Sequence[Cell], shop: Workshop) -> tuple[float, list[Observat
 def naive(sample: Sequence[Cell], pool: tuple[float, list[Observation]], count: int, shop: Workshop) -> list[tuple[str, str]]:
     """Return what a plain pip costs on a sample of the cells, and how it compares with the matrix over the record."""
     known = {seen.question: seen for seen in pool[1]}
-    taken, megabytes, same = [], 0.0, 0
+    taken, megabytes, same, used = [], 0.0, 0, _processor()
     for number, cell in enumerate(sample, 1):
         made = pip._tool(shop.interpreters[cell.python], cell.python, shop)
         assert not isinstance(made, str), made
@@ -159,9 +170,10 @@ def naive(sample: Sequence[Cell], pool: tuple[float, list[Observation]], count: 
             print(ended.output[-500:], file=sys.stderr)
         same += found is not None and pip._digest(found[0]) == known[cell.question].digest
         print(f"naive {number} of {len(sample)}: {' '.join(pins)}: {ended.how}, {taken[-1]:.1f} s", file=sys.stderr)
-    mean = sum(taken) / len(taken)
+    mean, used = sum(taken) / len(taken), (_processor() - used) / len(taken)
     return [
         ("pip run naively", f"{len(sample)} cells, {mean:.1f} s each ({min(taken):.1f} to {max(taken):.1f}), the real index"),
+        ("processor time for each", f"{used:.1f} s"),
         ("downloaded for them", f"{megabytes / 1000:.1f} GB"),
         ("the same pins", f"{same} of {len(sample)}"),
         ("all cells at that rate", f"{mean * count / 60:.1f} min"),
@@ -176,9 +188,9 @@ def page(figures: Sequence[tuple[str, str]], today: object, sampled: int) -> str
         [
             "# How fast claims are validated",
             "",
-            f"Measured on {today} by `{asked}),",
-            f"on {platform.system()} {platform.machine()}, with real pip. What is asked of the record goes nowhere else; it",
-            "was filled before.",
+            f"Measured on {today} by `{asked}), on {platform.system()} {platform.machine()}",
+            f"with {os.cpu_count()} processors that had other work too (load {os.getloadavg()[0]:.0f} at the end). What is",
+            "asked of the record goes nowhere else; it was filled before.",
             "",
             "| what | figure |",
             "|---|---|",

@@ -25,7 +25,7 @@ from compatkb.validate.cell import Cell, Workshop, cell_of
 from compatkb.validate.evidence import is_fresh, merged, read_lines, text_of, write_evidence
 from compatkb.validate.journal import Journal
 from compatkb.validate.plan import Wanted, claimed
-from compatkb.validate.record import Record, Wheel, headers_of
+from compatkb.validate.record import Record, Wheel, headers_of, line_of
 from compatkb.validate.runner import Dask, Threads, run
 from compatkb.validate.serving import Server
 from compatkb.validate.session import Options, Report, choose, contradicts, merge
@@ -263,8 +263,6 @@ PAGES = {
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     """A recorded index, as files."""
-    from compatkb.validate.record import line_of
-
     folder = tmp_path / "record" / "default"
     folder.mkdir(parents=True)
     for name, page in PAGES.items():
@@ -417,6 +415,20 @@ def test_headers_are_those_that_resolution_reads() -> None:
     """Provides-Extra is kept: without it an extra is dropped in silence."""
     content = b"Name: a\nVersion: 1\nProvides-Extra: x\nRequires-Dist: b;\n  extra == 'x'\nKeywords: k\n\nName: not me\n"
     assert [name for name, _ in headers_of(content)] == ["Name", "Version", "Provides-Extra", "Requires-Dist"]
+
+
+def test_a_page_leaves_out_other_platforms(tmp_path: Path) -> None:
+    """For one platform a page lists what some Python can install there: fewer links to skip, the same candidates."""
+    linux = ("cp36-cp36m-manylinux1_x86_64.manylinux_2_5_x86_64", "cp39-cp39-manylinux_2_28_aarch64")
+    files = [f"a-1.0-{tag}.whl" for tag in ("py3-none-any", *linux, "cp39-cp39-win_amd64", "cp39-cp39-macosx_10_9_x86_64")]
+    (tmp_path / "a.jsonl").write_text("".join(f"{line_of(Wheel(file))}\n" for file in files))
+    listed = {}
+    with Server({"default": Record(tmp_path)}) as server:
+        for platform in ("linux-x86_64", "macos-x86_64", ""):
+            with server.visit(platform) as visit:
+                page = server.answer(f"/{visit.url('default').split('/', 3)[3]}a/")[2].decode()
+                listed[platform] = [file for file in files if f">{file}<" in page]
+    assert listed == {"linux-x86_64": files[:2], "macos-x86_64": [files[0], files[4]], "": files}
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def indexes(cell: Cell, workshop: Workshop) -> Iterator[Indexes]:
         names = [name for name, _ in cell.packages]
         yield Indexes(addresses, None, "" if workshop.use_pip_config else silence(addresses, names, workshop.seconds))
         return
-    with _server(workshop).visit() as visit:
+    with _server(workshop).visit(cell.platform if cell.tool == "pip" else "") as visit:  # uv tells what others have
         own = visit.url(cell.index)
         yield Indexes(Addresses(visit.url(DEFAULT), extra=own) if _beside(workshop, cell.index) else Addresses(own), visit)
 

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 from compatkb.errors import UnavailableError
 from compatkb.validate.record import Record, Wheel
+from compatkb.validate.targets import is_for
 
 _PAUSE = 30.0  # seconds between saves: what a kill loses is read again
 LOOPBACK = str(IPv4Address(INADDR_LOOPBACK))
@@ -32,6 +33,7 @@ class Visit:
     """What one question asked and got."""
 
     base: str
+    platform: str = ""  # the only one whose wheels are listed; empty for all
     served: dict[str, str] = field(default_factory=dict)  # path without the question's number: SHA-256
     lacking: list[str] = field(default_factory=list)  # why something could not be served
     unread: list[str] = field(default_factory=list)  # the same of whole pages
@@ -54,6 +56,7 @@ class Server:
         self._saved = time.monotonic()
         self._saving = threading.Lock()
         self._visits: dict[str, Visit] = {}
+        self._pages: dict[tuple[str, str, str], bytes] = {}
         self._numbers = count(1)
         handler = type("Handler", (_Handler,), {"owner": self})
         self._http = ThreadingHTTPServer((LOOPBACK, 0), handler)
@@ -81,11 +84,14 @@ class Server:
                 self._saved = time.monotonic()
 
     @contextmanager
-    def visit(self) -> Iterator[Visit]:
-        """Return an address for one question."""
+    def visit(self, platform: str = "") -> Iterator[Visit]:
+        """Return an address for one question; pages leave out what can be installed on other platforms alone.
+
+        Installers read thousands of links only to skip most of them; what is left decides the same.
+        """
         number = str(next(self._numbers))
         port = self._http.server_address[1]
-        visit = self._visits[number] = Visit(f"http://{LOOPBACK}:{port}/{number}/")
+        visit = self._visits[number] = Visit(f"http://{LOOPBACK}:{port}/{number}/", platform)
         try:
             yield visit
         finally:
@@ -99,7 +105,7 @@ class Server:
         if match is None or visit is None:
             return 404, "text/plain", b"no such page"
         try:
-            status, kind, body = self._content(match)
+            status, kind, body = self._content(match, visit.platform)
         except (LookupError, UnavailableError) as error:
             visit.lacking.append(str(error.args[0]))
             if match[3]:
@@ -108,7 +114,7 @@ class Server:
         visit.served[path.partition(f"/{match[1]}/")[2]] = sha256(f"{status}\n".encode() + body).hexdigest()
         return status, kind, body
 
-    def _content(self, match: re.Match[str]) -> tuple[int, str, bytes]:
+    def _content(self, match: re.Match[str], platform: str) -> tuple[int, str, bytes]:
         record = self.records.get(match[2])
         if record is None:
             raise LookupError(f"there is no record of {match[2]}")
@@ -116,7 +122,10 @@ class Server:
             wheels = record.page(match[3])
             if wheels is None:
                 return 404, "text/plain", b"the index has no such distribution"
-            return 200, "text/html; charset=utf-8", page_of(match[3], wheels).encode()
+            key = (match[2], match[3], platform)  # which wheels there are does not change while a record is open
+            if key not in self._pages:
+                self._pages[key] = page_of(match[3], [w for w in wheels if is_for(w.file, platform)]).encode()
+            return 200, "text/html; charset=utf-8", self._pages[key]
         text = record.metadata(match[4], match[5])
         if text is None:
             return 404, "text/plain", b"the index offers none"

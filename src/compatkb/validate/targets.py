@@ -90,3 +90,11 @@ def fits(file: str, python: str, name: str) -> bool:
         and any((tag.interpreter, tag.abi) == (known.interpreter, known.abi) for known in tags(python, name))
         for tag in own
     )
+
+
+def is_for(file: str, name: str) -> bool:
+    """Return whether a wheel can be installed on a platform with some Python, by its name; True where none is named."""
+    known = ("any", *installer_platforms(name)) if name else ()
+    own = file.removesuffix(".whl").rpartition("-")[2].split(".")
+    # installers know older macOS tags than are named to them
+    return not name or any(tag in known or (name.startswith("macos") and tag.startswith("macosx")) for tag in own)
