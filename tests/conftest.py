@@ -10,8 +10,11 @@ from hypothesis import settings
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
-settings.register_profile("noisy", deadline=None)  # no test asserts a time: machines are noisy
-settings.load_profile("noisy")
+# No test asserts a time: machines are noisy. The same examples every time, so that a change is judged by what it changed;
+# `make soak-properties` draws new ones.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("new", deadline=None, derandomize=False)
+settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 

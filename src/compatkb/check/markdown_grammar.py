@@ -62,8 +62,15 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         line += 1
     token = state.push("table", "table", 0)
     token.map = [first, line]
+    token.meta["columns"] = [_column(state, number) for number in range(first, line)]
     state.line = line
     return True
+
+
+def _column(state: StateBlock, line: int) -> int:
+    """Return how many characters of a line, marks of quotes and lists among them, stand before its content."""
+    start = state.bMarks[line] + state.tShift[line]
+    return start - state.src.rfind("\n", 0, start) - 1
 
 
 def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:

@@ -180,7 +180,7 @@ class _Reader:
             elif token.type == "inline":
                 self._inline(token, kind)
             elif token.type == "table":
-                self._table(token.map[0], token.map[1])
+                self._table(token.map[0], token.meta["columns"])
             elif token.type in ("fence", "code_block"):
                 self._code(token)
         self._definitions()
@@ -266,17 +266,12 @@ class _Reader:
             return piece
         return None
 
-    def _table(self, first: int, last: int) -> None:
-        rows = []
-        for number in range(first + 1, last + 1):
-            if number == first + 2:
-                continue
-            rows.append(self._row(number))
+    def _table(self, first: int, columns: list[int]) -> None:
+        rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
         self.page.tables.append(Table(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
 
-    def _row(self, number: int) -> Row:
+    def _row(self, number: int, start: int) -> Row:
         source = self.document.line(number)
-        start = len(source) - len(source.lstrip(" \t>"))  # the marks of a quote
         body = source[start:].rstrip()
         base = self.document.offset(number) + start
         cells = []
@@ -299,7 +294,8 @@ class _Reader:
         assert token.map
         first = token.map[0] + (token.type == "fence")
         lines = []
-        for number, part in enumerate(token.content.split("\n")[: token.content.count("\n") or None], first + 1):
+        parts = token.content.removesuffix("\n").split("\n") if token.content else ()
+        for number, part in enumerate(parts, first + 1):
             source = self.document.line(number)
             at = source.rstrip().rfind(part.strip()) if part.strip() else len(source)
             indent = len(part) - len(part.lstrip())
