@@ -5,6 +5,7 @@ A scenario returns what was seen, with counts, and raises AssertionError where a
 """
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -53,10 +54,16 @@ class Done:
 
 
 def compatkb(
-    folder: Path, *words: str, env: Mapping[str, str] | None = None, before: Callable[[], None] | None = None, kill: int = -1
+    folder: Path,
+    *words: str,
+    env: Mapping[str, str] | None = None,
+    before: Callable[[], None] | None = None,
+    kill: int = -1,
+    start: tuple[str, ...] = ("-m", "compatkb"),
 ) -> Done:
     """Run compatkb with the data and the cache of `folder`; with `kill`, kill it before its write number `kill`."""
-    start = ["-c", KILLER, str(kill)] if kill >= 0 else ["-m", "compatkb"]
+    if kill >= 0:
+        start = ("-c", KILLER, str(kill))
     done = subprocess.run(
         [
             sys.executable,
@@ -235,6 +242,25 @@ def read_only(folder: Path) -> str:
     return "4 caches that cannot be, 3 targets that cannot be written"
 
 
+def read_only_disk(folder: Path) -> str:
+    """A file system that is mounted read-only (needs root): answers come all the same, every write is refused in a line."""
+    home(folder)
+    answer = orderly(compatkb(folder, *ASK), 0).out
+    shutil.rmtree(folder / "cache")
+    before = tree(folder)
+    subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+        assert orderly(compatkb(folder, *ASK), 0).out == answer
+        for name, words in WRITES.items():
+            if name not in {"the cache", "fmt"}:
+                orderly(compatkb(folder, *words), 5)
+        assert tree(folder) == before
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+    return f"an answer, {len(WRITES) - 2} writes refused"
+
+
 # -- side by side ---------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +298,33 @@ def side_by_side(folder: Path, at_once: int = 8) -> str:
     with sqlite3.connect(folder / "kb.sqlite") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     return f"{len(outs)} processes, {at_once} at once"
+
+
+def validations_side_by_side(folder: Path, at_once: int = 6) -> str:
+    """Validations that end at the same time, a build, and readers on one data directory: no observation is lost or doubled."""
+    home(folder)
+    seen = {
+        "level": "resolve", "outcome": "ok", "python": "3.11", "platform": "linux-x86_64", "index": "default", "tool": "pip",
+        "checked": "2026-11-20", "digest": "0" * 64,
+    }  # fmt: skip
+    parts = at_once * 2
+    for number in range(parts):
+        pins = {"torch": f"2.{number % 5}.0", "torchvision": f"0.{15 + number // 5}.0"}
+        (folder / f"{number}.jsonl").write_text(json.dumps({**seen, "packages": pins}) + "\n", encoding="utf-8")
+
+    def work(number: int) -> None:
+        if number % 3 == 0:
+            orderly(compatkb(folder, *(("build", "--out", "kb.sqlite"), ("stats",), FIND)[number // 3 % 3]), 0)
+        else:
+            orderly(compatkb(folder, "validate", "--merge", f"{number - number // 3 - 1}.jsonl"), 0)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(work, range(parts * 3 // 2)))
+    lines = (folder / "data" / "evidence" / "resolve.jsonl").read_text(encoding="utf-8").splitlines()
+    wanted = [json.loads((folder / f"{number}.jsonl").read_text(encoding="utf-8"))["packages"] for number in range(parts)]
+    kept = [json.loads(line)["packages"] for line in lines]
+    assert sorted(map(str, kept)) == sorted(map(str, wanted)), f"{len(kept)} of {len(wanted)}"
+    return f"{parts} merges beside {parts // 2} builds and readers, {at_once} at once"
 
 
 # -- odd surroundings -----------------------------------------------------------------------------------------------
@@ -325,6 +378,38 @@ def odd_surroundings(folder: Path) -> str:
     os.close(writer)
     assert b"Traceback" not in done.stderr
     return f"{len(settings)} environments, the first and the last day there is, a full and a closed standard output"
+
+
+FAR_OFF = """
+import datetime, sys
+real = datetime.datetime
+class Clock(real):
+    @classmethod
+    def now(cls, tz=None):
+        return real(YEAR, 1, 2, tzinfo=tz)
+datetime.datetime = Clock
+from compatkb.cli import main
+main(sys.argv[1:])
+"""
+
+
+def far_off_clock(folder: Path) -> str:
+    """A clock decades behind or ahead, and files dated so: the answer for a day stays, old data are remarked on."""
+    home(folder)
+    ask = (*ASK, "--as-of", "2026-11-21")
+    expected = orderly(compatkb(folder, *ask), 0).out
+    years = (1970, 1999, 2038, 2107, 9999)
+    for year in years:
+        begin = FAR_OFF.replace("YEAR", str(year))
+        done = orderly(compatkb(folder, *ask, start=("-c", begin)), 0)
+        assert done.out == expected, year
+        assert (b"days old" in done.err) == (year > 2026), year
+        orderly(compatkb(folder, *ASK, start=("-c", begin)), 0, 1)
+    for seconds in (0, 2**31, 2**33):
+        for path in folder.rglob("*"):
+            os.utime(path, (seconds, seconds))
+        assert orderly(compatkb(folder, *ask), 0).out == expected, seconds
+    return f"{len(years)} years, files of 3 more"
 
 
 def small_machine(folder: Path) -> str:
@@ -471,7 +556,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     no_room,
     full_disk,
     read_only,
+    read_only_disk,
     side_by_side,
+    validations_side_by_side,
+    far_off_clock,
     odd_surroundings,
     small_machine,
     hostile_data,

@@ -26,14 +26,25 @@ def test_want_is_said_in_a_line(scenario: resilience.Scenario, tmp_path: Path) -
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="only root can mount a small file system")
-def test_full_disk(tmp_path: Path) -> None:
-    """A full file system costs the result, and nothing that was there."""
-    assert resilience.full_disk(tmp_path / "home")
+@pytest.mark.parametrize("scenario", [resilience.full_disk, resilience.read_only_disk])
+def test_disks_that_take_nothing(scenario: resilience.Scenario, tmp_path: Path) -> None:
+    """A full file system, or one that is mounted read-only, costs the result, and nothing that was there."""
+    assert scenario(tmp_path / "home")
 
 
 def test_side_by_side(tmp_path: Path) -> None:
     """Processes that share a cache while the data change answer from old or new data, never from a mixture."""
     assert resilience.side_by_side(tmp_path / "home", 2)
+
+
+def test_validations_side_by_side(tmp_path: Path) -> None:
+    """Validations that end at the same time lose nothing of each other."""
+    assert resilience.validations_side_by_side(tmp_path / "home", 4)
+
+
+def test_far_off_clock(tmp_path: Path) -> None:
+    """A wrong clock changes no answer for a day."""
+    assert resilience.far_off_clock(tmp_path / "home")
 
 
 def test_odd_surroundings(tmp_path: Path) -> None:

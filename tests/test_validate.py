@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
@@ -22,7 +23,7 @@ from compatkb.validate import asking, pip
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
 from compatkb.validate.cell import Cell, Workshop, cell_of
-from compatkb.validate.evidence import is_fresh, merged, read_lines, text_of, write_evidence
+from compatkb.validate.evidence import add_evidence, is_fresh, merged, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.plan import Wanted, claimed
 from compatkb.validate.record import Record, Wheel, headers_of, line_of
@@ -207,10 +208,19 @@ def test_only_what_was_checked_is_fresh() -> None:
 def test_evidence_is_written_once(tmp_path: Path) -> None:
     """Writing the same evidence again changes no file; what is read back is what was written."""
     found = [saw(Outcome.OK)]
-    assert [path.name for path in write_evidence(tmp_path, found)] == ["resolve.jsonl"]
-    assert write_evidence(tmp_path, found) == []
+    count, changed = add_evidence(tmp_path, found)
+    assert (count, [path.name for path in changed]) == (1, ["resolve.jsonl"])
+    assert add_evidence(tmp_path, found) == (1, [])
     assert read_lines(tmp_path / "evidence" / "resolve.jsonl") == found
     assert cell_of(found[0]) == replace(cells(1)[0], claimed="works")
+
+
+def test_runs_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    """What is added at the same time from many sides is all there in the end."""
+    found = [cell.saw(Outcome.OK, TODAY, "") for cell in cells(48)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda observation: add_evidence(tmp_path, [observation]), found))
+    assert read_lines(tmp_path / "evidence" / "resolve.jsonl") == merged(found)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from compatkb.rendering.payload import SCHEMA
 from compatkb.stats import Independence, Reading, Stats
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
-_READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations"}
+_READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
 _SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
 """Colour of the badge by the percentage of requirements that are stated or observed."""
 

@@ -1,11 +1,13 @@
 """The evidence files: what is there, what a run adds, and merging; sorted, whole or not at all."""
 
+import fcntl
 import json
+import os
 from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 
-from compatkb.errors import DataError
+from compatkb.errors import DataError, UnavailableError
 from compatkb.models import Level, Observation, Outcome
 from compatkb.validate.cell import cell_of
 from compatkb.writing import write_file
@@ -74,10 +76,27 @@ def is_fresh(observation: Observation, today: date, max_age: timedelta | None) -
     return max_age is None or today - observation.checked <= max_age
 
 
-def write_evidence(directory: Path, observations: Iterable[Observation]) -> list[Path]:
-    """Write one file a level below `evidence/`, each whole or not at all; returns the files that changed."""
+def add_evidence(directory: Path, *groups: Iterable[Observation]) -> tuple[int, list[Path]]:
+    """Merge observations into `evidence/` of a data directory; returns how many there are, and the files that changed.
+
+    Each file, one a level, is written whole or not at all. Runs side by side wait for each other, so that none loses
+    what another one added.
+    """
     folder = directory / "evidence"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise UnavailableError(f"{folder}: cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        found = merged(read_evidence(directory), *groups)
+        return len(found), _write(folder, found)
+    finally:
+        os.close(handle)
+
+
+def _write(folder: Path, observations: Iterable[Observation]) -> list[Path]:
     by_level: dict[Level, list[Observation]] = {}
     for observation in observations:
         by_level.setdefault(observation.level, []).append(observation)

@@ -12,7 +12,7 @@ from compatkb.models import Level, Observation, Outcome
 from compatkb.snapshot.read import Snapshot
 from compatkb.validate.asking import prepare, save
 from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.evidence import is_fresh, merged, read_evidence, read_lines, text_of, write_evidence
+from compatkb.validate.evidence import add_evidence, is_fresh, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.named import named
@@ -116,7 +116,7 @@ def validate(
         if out:
             write_file(out, text_of(seen).encode())
         else:
-            write_evidence(workshop.data, merged(read_evidence(workshop.data), seen))
+            add_evidence(workshop.data, seen)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}
@@ -128,8 +128,7 @@ def merge(directory: Path, parts: Iterable[Path]) -> tuple[int, list[Path]]:
     missing = [path for path in parts if not path.is_file()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file")
-    found = merged(read_evidence(directory), *(read_lines(path) for path in parts))
-    return len(found), write_evidence(directory, found)
+    return add_evidence(directory, *(read_lines(path) for path in parts))
 
 
 def interpreters() -> dict[str, str]:
