@@ -57,14 +57,7 @@ def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[st
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        if target.exists():
-            target.rename(folder / "old")
-        try:
-            new.rename(target)
-        except OSError:
-            if (folder / "old").exists():
-                (folder / "old").rename(target)
-            raise
+        _swap(target, new, folder / "old")
     except OSError as error:
         raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
     finally:
@@ -91,16 +84,21 @@ def write_tree(target: Path, files: Mapping[str, bytes], *, ours: str) -> None:
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(content)
         os.sync()
-        if target.exists():
-            target.rename(folder / "old")
-        try:
-            new.rename(target)
-        except OSError:
-            if (folder / "old").exists():
-                (folder / "old").rename(target)
-            raise
+        _swap(target, new, folder / "old")
     except OSError as error:
         raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _swap(target: Path, new: Path, old: Path) -> None:
+    """Put `new` in the place of a folder, which is kept as `old`; the old one comes back where that fails."""
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise

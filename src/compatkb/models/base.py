@@ -3,7 +3,7 @@
 import re
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Protocol, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -44,6 +44,28 @@ class Basis(StrEnum):
     STATED = "stated"
     OBSERVED = "observed"
     INFERRED = "inferred"
+
+
+class Based(Protocol):
+    """A record that says how it is known."""
+
+    @property
+    def basis(self) -> Basis:
+        """How it is known."""
+
+    @property
+    def note(self) -> str | None:
+        """What a reader should know of it."""
+
+
+AnyBased = TypeVar("AnyBased", bound=Based)
+
+
+def explained(record: AnyBased) -> AnyBased:
+    """Return the record; raises ValueError for an inference without a note that gives its reason."""
+    if record.basis is Basis.INFERRED and not record.note:
+        raise ValueError("an inference needs a `note` with its reason")
+    return record
 
 
 class Source(Record):

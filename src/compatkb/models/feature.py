@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text, explained
 from compatkb.models.dispute import Dispute, When
 
 
@@ -39,11 +39,7 @@ class Successor(Record):
     note: Text | None = None
     sources: Sources
 
-    @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
-        return self
+    _explained = model_validator(mode="after")(explained)
 
 
 class Feature(Record):
@@ -71,10 +67,10 @@ class Statement(Record):
     note: Text | None = None
     sources: Sources
 
+    _explained = model_validator(mode="after")(explained)
+
     @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
+    def _complete(self) -> Self:
         if not any(mark in self.of for mark in "<>=!~"):
             raise ValueError(f"{self.of!r} names no versions: a statement covers those of which its source speaks")
         return self

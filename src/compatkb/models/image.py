@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text, explained
 from compatkb.models.dispute import Dispute
 
 
@@ -17,11 +17,7 @@ class Contained(Record):
     note: Text | None = None
     sources: Sources
 
-    @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
-        return self
+    _explained = model_validator(mode="after")(explained)
 
 
 class Built(Record):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text
+from compatkb.models.base import Basis, Id, Record, Source, Sources, Term, Text, explained
 from compatkb.models.dispute import Dispute, When
 from compatkb.versions import Scheme
 
@@ -87,11 +87,7 @@ class Wheels(Record):
     note: Text | None = None
     sources: Sources
 
-    @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
-        return self
+    _explained = model_validator(mode="after")(explained)
 
 
 class Build(Record):
@@ -162,10 +158,10 @@ class Claim(Record):
     note: Text | None = None
     sources: Sources
 
+    _explained = model_validator(mode="after")(explained)
+
     @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
+    def _complete(self) -> Self:
         if self.kind is Kind.BREAKS and not self.reason:
             raise ValueError("`breaks` needs a `reason`")
         return self
