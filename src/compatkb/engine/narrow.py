@@ -22,7 +22,9 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     """
     if not all(domains[product] for product in problem.required):
         return None
-    domains = dict(domains)
+    domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
+    if not all(domains[product] for product in problem.required):
+        return None
     changed: set[str] | None = set(problem.required)
     while changed:
         changed = _revised(problem, domains, changed, KNOWN if known_only else ALLOWED)
@@ -38,6 +40,17 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     unknown = 0 if known_only else unknown & ~weak
     weak &= ~strong
     return Narrowed(domains, strong, weak, unknown) if strong | weak | unknown else None
+
+
+def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> dict[str, int]:
+    """Drop what has no platform that the request leaves open; of versions that are not listed nothing is known."""
+    kept = {}
+    for product, domain in domains.items():
+        kept[product] = domain
+        if domain > 0:
+            every = len(problem.facts.elements(product))
+            kept[product] &= problem.placed(product)[known_only] | -1 << every
+    return kept
 
 
 def _revised(problem: Problem, domains: dict[str, int], queue: set[str], what: int) -> set[str] | None:

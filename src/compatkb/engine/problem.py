@@ -181,6 +181,19 @@ class Problem:
             found = row[idx] = self._platform(product, idx)
         return found
 
+    def placed(self, product: str) -> tuple[int, int]:
+        """Return the listed elements that have a platform here; those that are known on one."""
+        key = (product, ("platform", product) in self.ignored, self.quiet(product))
+        found = self.frame.placed.get(key)
+        if found is None:
+            somewhere = known = 0
+            for part in self.view.places(product):
+                levels = self.levels(product, part.bit_length() - 1)
+                somewhere |= part if any(levels) else 0
+                known |= part if levels.strong | levels.weak else 0
+            found = self.frame.placed[key] = (somewhere, known)
+        return found
+
     def reach(self, product: str, domain: int) -> tuple[int, int, int]:
         """Return where some element of a set is known firmly; at least faintly; at all."""
         key = (product, domain, ("platform", product) in self.ignored, self.quiet(product))
