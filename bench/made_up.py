@@ -17,6 +17,7 @@ from common import ROOT
 sys.path.insert(0, str(ROOT / "src"))
 
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
+from compatkb.snapshot.traits import traits
 
 MOST_BLOCKS = 40
 
@@ -103,20 +104,15 @@ def store(problem: MadeUp, path: Path) -> None:
             "installable": 1, "since": 1, "strong": 1, "weak": 0, "complete": 10**7, "extras": "",
         }  # fmt: skip
         ids = [*(f"p{n}" for n in range(problem.products))]
-        _add(
-            db,
-            "element",
-            (
-                {**built, "product": name, "idx": n, "version": f"{n}.0", "release": f"{n}.0"}
-                for name in ids
-                for n in range(problem.releases)
-            ),
-        )
-        _add(
-            db,
-            "element",
-            [{**built, "product": name, "idx": 0, "version": v, "release": v} for name, v in dimensions.items()],
-        )
+        listed = [
+            {**built, "product": name, "idx": n, "version": f"{n}.0", "release": f"{n}.0"}
+            for name in ids
+            for n in range(problem.releases)
+        ]
+        listed += [{**built, "product": name, "idx": 0, "version": v, "release": v} for name, v in dimensions.items()]
+        unknown = dict.fromkeys(("by", "yank_after", "yank_by", "eol"))
+        _add(db, "element", listed)
+        _add(db, "trait", traits({**unknown, **element} for element in listed))
         said = {
             "kind": "needs", "spec": "x", "basis": "stated", "devices": "", "hardware": "0", "unlisted": "0",
             "denies": 1, "vouches": 1, "open": 0, "listed": 0,

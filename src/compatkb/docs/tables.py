@@ -1,5 +1,6 @@
 """Regions that are tables of what the knowledge base holds: figures, ends of life, versions."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -84,7 +85,7 @@ def _versions(asked: Question) -> list[Block]:
     return [Table(head, tuple(cells[:last])), asked.foot]
 
 
-def _names(elements: tuple[Element, ...]) -> list[str]:
+def _names(elements: Sequence[Element]) -> list[str]:
     return list(dict.fromkeys(element.release for element in reversed(elements)))
 
 

@@ -1,5 +1,6 @@
 """What two products say of each other, looked up once and shared by every question to which it is the same."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.engine.budget import Budget
@@ -19,8 +20,14 @@ class Pair(NamedTuple):
     matters: int  # where the two must be vouched for
     muddled: int  # where an undecided dispute leaves them open
 
+    @property
+    def vague(self) -> int:
+        """Where nothing says that they work together, and something should."""
+        return self.muddled | (self.matters & ~self.strong & ~self.weak)
+
 
 NO_PAIR = Pair(0, 0, 0, 0, 0)
+_DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
 
 
 class Context(NamedTuple):
@@ -66,73 +73,74 @@ class Said:
         return found
 
 
+ALLOWED, VOUCHED, KNOWN = 0, 1, 2
+"""What of two products is asked for: that nothing excludes them; that something vouches for them; that a stack can rest
+on them, since something vouches for them wherever something must."""
+
+
 class Between:
     """Two products seen from the first, by its elements; sets of elements of the second one are what comes back.
 
     `number` stands for the platforms that a question leaves open, `cells`: equal ones have one number.
     """
 
-    def __init__(self, kept: "Kept", context: Context, p: str, q: str) -> None:
+    def __init__(self, kept: "Kept", mine: list[Edge], back: list[Edge], sizes: tuple[int, int]) -> None:
         self._kept = kept
-        told = (e for e in context.facts.edges(p, q) if context.holds(e) and not context.in_part(e))
-        self._told = [e for e in told if not e.open]
+        self._told, self._back = mine, back
+        self._mine, self._theirs = sizes
         self.pairs: dict[tuple[int, int], Pair] = {}
-        self._back = [e for e in context.facts.edges(q, p) if context.holds(e) and not context.in_part(e) and not e.open]
-        self._mine, self._theirs = len(context.facts.elements(p)), len(context.facts.elements(q))
-        self._rows: list[tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]] | None] = [None] * self._mine
-        self._allowed: dict[int, dict[int, int]] = {}
-        self._vouching: dict[int, dict[int, int]] = {}
-        self._images: dict[tuple[int, int, bool], int] = {}
+        self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
+        self._masks: dict[tuple[int, int], dict[int, int]] = {}
+        self._images: dict[tuple[int, int, int], int] = {}
         self._classes: dict[int, int] = {}
-        self._whole: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+        self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
-    def keep(self, i: int, j: int, pair: Pair) -> None:
-        """Keep what is known of two listed elements."""
-        if i < self._mine and j < self._theirs:  # an unlisted version is one request's own
-            if len(self.pairs) >= _MOST_PAIRS:
-                self.pairs.clear()
-            self.pairs[i, j] = pair
-
-    def allowed(self, number: int) -> dict[int, int]:
-        """Return the part of `allow` that has been worked out for some platforms."""
-        found = self._allowed.get(number)
-        if found is None:
-            found = self._allowed[number] = {}
+    def pair(self, i: int, j: int) -> Pair | None:
+        """Return what is known of two elements, None where one of them is not listed."""
+        if not (0 <= i < self._mine and 0 <= j < self._theirs):
+            return None
+        found = next(pair for mask, pair in self.kinds(i) if mask >> j & 1)
+        if len(self.pairs) >= _MOST_PAIRS:
+            self.pairs.clear()
+        self.pairs[i, j] = found
         return found
 
-    def allow(self, i: int, number: int, cells: int) -> int:
-        """Return the elements that no unconditional edge with element `i` excludes.
+    def masks(self, number: int, what: int) -> dict[int, int]:
+        """Return the part of `mask` that has been worked out for some platforms."""
+        found = self._masks.get((number, what))
+        if found is None:
+            found = self._masks[number, what] = {}
+        return found
+
+    def mask(self, i: int, number: int, cells: int, what: int) -> int:
+        """Return the elements that are allowed, vouched for or known beside element `i` on one of the platforms at least.
 
         A version that the data do not list is never excluded; it is judged pair by pair.
         """
-        mask = (2 << self._theirs) - 1
-        if 0 <= i < self._mine:
-            for denies, excluded in self._row(i)[0]:
-                if not cells & ~denies:
-                    mask &= ~excluded
-            self.allowed(number)[i] = mask
-        return mask
+        kept = self.masks(number, what)
+        found = kept.get(i)
+        if found is None:
+            found = 0 if what == VOUCHED else 1 << self._theirs
+            if not 0 <= i < self._mine:
+                return 0 if what == VOUCHED else (2 << self._theirs) - 1
+            for mask, pair in self.kinds(i):
+                if what == VOUCHED:
+                    good = cells & (pair.strong | pair.weak)
+                else:
+                    good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
+                if good:
+                    found |= mask
+            kept[i] = found
+        return found
 
-    def vouching(self, i: int, number: int, cells: int) -> int:
-        """Return the elements that something vouches for beside element `i`, on one of the platforms at least."""
-        kept = self._vouching.setdefault(number, {})
-        mask = kept.get(i)
-        if mask is None:
-            mask = 0
-            for vouches, vouched in self._row(i)[1]:
-                if cells & vouches:
-                    mask |= vouched
-            kept[i] = mask
-        return mask
-
-    def image(self, domain: int, number: int, cells: int, *, vouched: bool) -> int:
-        """Return what some element of a set allows, or vouches for; `domain` has listed elements alone."""
-        key = (number, domain, vouched)
+    def image(self, domain: int, number: int, cells: int, what: int) -> int:
+        """Return the union of `mask` over a set of elements; `domain` has listed elements alone."""
+        key = (number, domain, what)
         found = self._images.get(key)
         if found is None:
             found = 0
             every = (2 << self._theirs) - 1
-            for alike, mask in self._rectangles(number, cells, vouched=vouched):
+            for alike, mask in self._rectangles(number, cells, what):
                 if alike & domain:
                     found |= mask
                     if found == every:
@@ -142,9 +150,9 @@ class Between:
             self._images[key] = found
         return found
 
-    def _rectangles(self, number: int, cells: int, *, vouched: bool) -> list[tuple[int, int]]:
-        """Return sets of elements with what each member allows, or vouches for."""
-        key = (number, vouched)
+    def _rectangles(self, number: int, cells: int, what: int) -> list[tuple[int, int]]:
+        """Return sets of elements with the mask of each member."""
+        key = (number, what)
         found = self._whole.get(key)
         if found is None:
             by_mask: dict[int, int] = {}
@@ -153,7 +161,7 @@ class Between:
                 i = left.bit_length() - 1
                 alike = self._alike(i)
                 left &= ~alike
-                mask = self.vouching(i, number, cells) if vouched else self.allow(i, number, cells)
+                mask = self.mask(i, number, cells, what)
                 by_mask[mask] = by_mask.get(mask, 0) | alike
             found = self._whole[key] = [(alike, mask) for mask, alike in by_mask.items()]
             found.sort(key=lambda pair: -pair[0].bit_count())
@@ -172,29 +180,55 @@ class Between:
             self._classes[i] = found
         return found
 
-    def _row(self, i: int) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """Return what excludes elements beside element `i`, said by either, and what vouches: where, and which elements."""
-        row = self._rows[i]
-        if row is None:
-            listed = (1 << self._theirs) - 1
-            mine = [edge for edge in self._told if edge.of_mask >> i & 1]
-            excluding = [
-                (edge.denies, edge.to_mask if edge.kind == "breaks" else listed & ~edge.to_mask)
-                for edge in mine
-                if edge.kind != "verified"
-            ]
-            vouching = [(edge.vouches, edge.to_mask) for edge in mine]
-            for edge in self._back:
-                inside = bool(edge.to_mask >> i & 1)
-                if edge.kind != "verified" and inside == (edge.kind == "breaks"):
-                    excluding.append((edge.denies, edge.of_mask))
-                if inside:
-                    vouching.append((edge.vouches, edge.of_mask))
-            row = self._rows[i] = (
-                tuple((c, m) for c, m in excluding if c and m),
-                tuple((c, m) for c, m in vouching if c and m),
-            )
-        return row
+    def kinds(self, i: int) -> tuple[tuple[int, Pair], ...]:
+        """Return the elements of the second product in sets, each with what is known of its members beside element `i`."""
+        found = self._kinds.get(i)
+        if found is None:
+            fields: tuple[dict[int, int], ...] = ({}, {}, {}, {}, {})
+            for field, cells, mask in self._told_of(i):
+                if cells and mask:
+                    fields[field][cells] = fields[field].get(cells, 0) | mask
+            parts = [((1 << self._theirs) - 1, NO_PAIR)]
+            for field, spoken in enumerate(fields):
+                for cells, mask in spoken.items():
+                    apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
+                    parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
+            merged: dict[Pair, int] = {}
+            for known, pair in parts:
+                merged[pair] = merged.get(pair, 0) | known
+            found = tuple((known, self._kept.one(pair)) for pair, known in merged.items())
+            self._kinds[i] = found
+        return found
+
+    def _told_of(self, i: int) -> Iterator[tuple[int, int, int]]:
+        """Yield what edges say of element `i`: the field of a pair, the platforms, and the elements on the other side."""
+        listed = (1 << self._theirs) - 1
+        for edge in self._told:
+            if edge.of_mask >> i & 1:
+                inside = edge.to_mask & listed
+                yield from _fields(edge, inside, listed & ~inside)
+        for edge in self._back:
+            inside = bool(edge.to_mask >> i & 1)
+            yield from _fields(edge, edge.of_mask if inside else 0, 0 if inside else edge.of_mask)
+
+
+def _fields(edge: Edge, named: int, others: int) -> Iterator[tuple[int, int, int]]:
+    """Yield what an edge says of elements that it names and of the others of whom it speaks; see `judged`."""
+    matters = edge.kind in ("needs", "constrains")
+    if edge.open:
+        yield _MUDDLED, edge.denies | edge.vouches, named | others if matters else named
+        return
+    if matters:
+        yield _MATTERS, edge.denies, named | others
+        yield _DENIED, edge.denies, others
+    elif edge.kind == "breaks":
+        yield _DENIED, edge.denies, named
+    yield _STRONG if edge.level == STRONG else _WEAK, edge.vouches, named
+
+
+def _with(pair: Pair, field: int, cells: int) -> Pair:
+    """Return a pair of which more is known in one field."""
+    return Pair._make(known | cells if n == field else known for n, known in enumerate(pair))
 
 
 def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
@@ -231,6 +265,11 @@ class Kept:
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}
+        self._pairs: dict[Pair, Pair] = {}
+
+    def one(self, pair: Pair) -> Pair:
+        """Return the one pair that stands for all equal ones."""
+        return self._pairs.setdefault(pair, pair)
 
     def said(self, of: str, to: str, device: str, hardware: int) -> Said:
         """Return what one product says of another one to a device and hardware."""
@@ -247,8 +286,9 @@ class Kept:
         key = (p, q, device if mine[0] or theirs[0] else "", hardware if mine[1] or theirs[1] else 0)
         if key not in self._between:
             silent = not self.facts.edges(p, q) and not self.facts.edges(q, p)
-            context = Context(self.facts, device, hardware)
-            self._between[key] = None if silent else Between(self, context, p, q)
+            told = (self.said(p, q, device, hardware).edges, self.said(q, p, device, hardware).edges)
+            sizes = (len(self.facts.elements(p)), len(self.facts.elements(q)))
+            self._between[key] = None if silent else Between(self, *told, sizes)
         return self._between[key]
 
     def _mood(self, of: str, to: str) -> tuple[bool, bool]:

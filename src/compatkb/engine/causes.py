@@ -1,12 +1,15 @@
 """Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import NamedTuple
 
 from compatkb.engine.problem import Blocker, Problem
 from compatkb.engine.search import Search
 from compatkb.records import STRONG, UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
+
+Blocked = Callable[[Iterable[Blocker]], bool]
 
 
 class Cause(NamedTuple):
@@ -34,7 +37,7 @@ def causes_of(
     blocked = _Trials(problem, blockers).blocked
     if blocked(()):
         return ()
-    alone = next((blocker for blocker in blockers if blocked((blocker,))), None)
+    alone = _alone(_kinds(problem, blockers), blocked)
     chosen = [alone] if alone else _irreducible([], False, blockers, blocked)
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
@@ -49,19 +52,25 @@ class _Trials:
         self._bringing = [blocker for blocker in led if problem.would_bring(blocker[2])]
         roles = problem.facts.products
         self._kept = {p for p in problem.variables if roles[p].role in ("dimension", "feature")}
-        self._known: dict[frozenset[Blocker], bool] = {}
+        self._bits = {blocker: 1 << n for n, blocker in enumerate(blockers)}
+        self._free: list[int] = []  # sets that exclude not every stack: none of their parts does
+        self._excluding = [(1 << len(blockers)) - 1]  # the question has no answer, so all of them together do
 
     def blocked(self, active: Iterable[Blocker]) -> bool:
         """Return whether some blockers alone exclude every stack."""
         key = frozenset(active)
         if (finder := self._problem.facts.finder) is not None:
             return bool(finder.is_blocked(self._problem, self._every - key))
-        found = self._known.get(key)
-        if found is None:
-            silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}
-            brought = frozenset(blocker[2] for blocker in self._bringing if blocker not in key)
-            problem = self._problem.ignoring(self._every - key, silent, brought, self._touched(key))
-            found = self._known[key] = not Search(problem, first_only=True).run()
+        bits = sum(self._bits[blocker] for blocker in key)
+        if any(not bits & ~free for free in self._free):
+            return False
+        if any(not known & ~bits for known in self._excluding):
+            return True
+        silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}
+        brought = frozenset(blocker[2] for blocker in self._bringing if blocker not in key)
+        problem = self._problem.ignoring(self._every - key, silent, brought, self._touched(key))
+        found = not Search(problem, first_only=True).run()
+        (self._excluding if found else self._free).append(bits)
         return found
 
     def _touched(self, active: frozenset[Blocker]) -> tuple[str, ...]:
@@ -81,7 +90,28 @@ class _Trials:
         return any(product not in variables and roles[product].role == "leaf" for product in claimed)
 
 
-def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked) -> list[Blocker]:  # type: ignore[no-untyped-def]
+def _kinds(problem: Problem, blockers: list[Blocker]) -> list[list[Blocker]]:
+    """Split a list of blockers, in its order, where their kind changes: those of one kind mostly exclude nothing at all."""
+    roles = problem.facts.products
+
+    def kind(blocker: Blocker) -> tuple[str, bool]:
+        return blocker[0], any(roles[product].role == "leaf" for product in blocker[1:])
+
+    return [list(group) for _, group in groupby(blockers, kind)]
+
+
+def _alone(groups: list[list[Blocker]], blocked: Blocked) -> Blocker | None:
+    """Return the first blocker that excludes every stack by itself; a group that does not has none."""
+    for group in groups:
+        if blocked(group):
+            half = len(group) // 2
+            found = _alone([group[:half], group[half:]], blocked) if half else group[0]
+            if found:
+                return found
+    return None
+
+
+def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked: Blocked) -> list[Blocker]:
     """QuickXplain (Junker 2004): the first blockers of the list are kept in preference to later ones."""
     if changed and blocked(base):
         return []

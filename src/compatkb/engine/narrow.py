@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.problem import GLIBC, Problem
 
 
@@ -21,10 +22,12 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     """
     if not all(domains[product] for product in problem.required):
         return None
-    domains = dict(domains)
+    domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
+    if not all(domains[product] for product in problem.required):
+        return None
     changed: set[str] | None = set(problem.required)
     while changed:
-        changed = _revised(problem, domains, changed)
+        changed = _revised(problem, domains, changed, KNOWN if known_only else ALLOWED)
         if not changed and changed is not None and known_only:
             changed = _unvouched(problem, domains)
     if changed is None:
@@ -39,7 +42,18 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     return Narrowed(domains, strong, weak, unknown) if strong | weak | unknown else None
 
 
-def _revised(problem: Problem, domains: dict[str, int], queue: set[str]) -> set[str] | None:
+def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> dict[str, int]:
+    """Drop what has no platform that the request leaves open; of versions that are not listed nothing is known."""
+    kept = {}
+    for product, domain in domains.items():
+        kept[product] = domain
+        if domain > 0:
+            every = len(problem.facts.elements(product))
+            kept[product] &= problem.placed(product)[known_only] | -1 << every
+    return kept
+
+
+def _revised(problem: Problem, domains: dict[str, int], queue: set[str], what: int) -> set[str] | None:
     """Drop what no candidate of a required product admits, until nothing changes; None where nothing is left."""
     number, cells = problem.frame.number, problem.cells
     while queue:
@@ -49,7 +63,7 @@ def _revised(problem: Problem, domains: dict[str, int], queue: set[str]) -> set[
             continue
         for other, domain in domains.items():
             if other != product and domain > 0 and (table := problem.between(product, other)):
-                kept = domain & table.image(left, number, cells, vouched=False)
+                kept = domain & table.image(left, number, cells, what)
                 if kept != domain:
                     domains[other] = kept
                     if other in problem.required:
@@ -72,7 +86,7 @@ def _unvouched(problem: Problem, domains: dict[str, int]) -> set[str] | None:
         vouched = 0
         for other, theirs in domains.items():
             if other != product and theirs and roles[other].role != "feature" and (table := problem.between(other, product)):
-                vouched |= table.image(theirs, number, cells, vouched=True)
+                vouched |= table.image(theirs, number, cells, VOUCHED)
                 if not domain & ~vouched:
                     break
         if domain & ~vouched:

@@ -8,7 +8,7 @@ ignore blockers; that is how causes are shown to be minimal.
 from collections.abc import Iterator
 from functools import cached_property
 
-from compatkb.engine.between import NO_PAIR, Between, Pair, judged
+from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Pair, judged
 from compatkb.engine.view import Frame, Levels, view_of
 from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
@@ -181,6 +181,19 @@ class Problem:
             found = row[idx] = self._platform(product, idx)
         return found
 
+    def placed(self, product: str) -> tuple[int, int]:
+        """Return the listed elements that have a platform here; those that are known on one."""
+        key = (product, ("platform", product) in self.ignored, self.quiet(product))
+        found = self.frame.placed.get(key)
+        if found is None:
+            somewhere = known = 0
+            for part in self.view.places(product):
+                levels = self.levels(product, part.bit_length() - 1)
+                somewhere |= part if any(levels) else 0
+                known |= part if levels.strong | levels.weak else 0
+            found = self.frame.placed[key] = (somewhere, known)
+        return found
+
     def reach(self, product: str, domain: int) -> tuple[int, int, int]:
         """Return where some element of a set is known firmly; at least faintly; at all."""
         key = (product, domain, ("platform", product) in self.ignored, self.quiet(product))
@@ -253,8 +266,7 @@ class Problem:
             return NO_PAIR
         found = table.pairs.get((i, j))
         if found is None:
-            found = judged(self.speaking(p, i, q, j))
-            table.keep(i, j, found)
+            found = table.pair(i, j) or judged(self.speaking(p, i, q, j))
         return found
 
     def between(self, p: str, q: str) -> Between | None:
@@ -296,8 +308,7 @@ class Problem:
         table = self.between(p, q)
         if table is None:
             return (2 << len(self.facts.elements(q))) - 1
-        found = table.allowed(self.frame.number).get(i)
-        return table.allow(i, self.frame.number, self.cells) if found is None else found
+        return table.mask(i, self.frame.number, self.cells, ALLOWED)
 
 
 def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:

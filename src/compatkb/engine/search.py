@@ -6,7 +6,7 @@ where every platform that it could still serve already has an answer that is at 
 
 from typing import NamedTuple
 
-from compatkb.engine.between import Between
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Between
 from compatkb.engine.budget import gave_up
 from compatkb.engine.leaves import leaf_conflicts
 from compatkb.engine.narrow import narrowed
@@ -39,6 +39,7 @@ class Search:
         self.first_only = first_only
         self.best_only = best_only
         self.known_only = known_only
+        self._sought = KNOWN if known_only else ALLOWED
         self.budget = self._limit = budget
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
         self._covered: dict[int, int] = {}
@@ -179,8 +180,7 @@ class Search:
         changed = []
         for n, table, needed in step.later:
             if left[n] > 0:
-                allowed = table.allowed(number).get(idx)
-                kept = left[n] & (table.allow(idx, number, self.problem.cells) if allowed is None else allowed)
+                kept = left[n] & table.mask(idx, number, self.problem.cells, self._sought)
                 if kept != left[n]:
                     left[n] = kept
                     if needed:
@@ -205,7 +205,7 @@ class Search:
             for tables in (steps[n].later, steps[n].back):
                 for m, table, needed in tables:
                     if m > depth and domains[m] > 0:
-                        kept = domains[m] & table.image(domain, number, cells, vouched=False)
+                        kept = domains[m] & table.image(domain, number, cells, self._sought)
                         if kept != domains[m]:
                             domains[m] = kept
                             if needed:
@@ -221,7 +221,7 @@ class Search:
         """Return whether something chosen vouches for an element, or something that may still be chosen."""
         for n, table in step.vouchers or ():
             if n > depth:
-                if table.vouching(idx, self.problem.frame.number, self.problem.cells) & domains[n]:
+                if table.mask(idx, self.problem.frame.number, self.problem.cells, VOUCHED) & domains[n]:
                     return True
             elif chosen[n][1] >= 0:
                 pair = self.problem.pair(step.product, idx, *chosen[n])

@@ -1,5 +1,6 @@
 """What is the same for every question about one device, day and hardware: looked up once, then shared."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from compatkb.engine.between import Between, Context, Kept, Said
@@ -25,6 +26,7 @@ class Frame:
     def __init__(self, cells: int, number: int) -> None:
         self.cells, self.number = cells, number
         self.levels: dict[tuple[str, bool, frozenset[str]], dict[int, Levels]] = {}  # whether what is ignored
+        self.placed: dict[tuple[str, bool, frozenset[str]], tuple[int, int]] = {}
         self.reach: dict[tuple[str, int, bool, frozenset[str]], tuple[int, int, int]] = {}
 
 
@@ -54,6 +56,8 @@ class View:
         self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._least: dict[tuple[str, int], int] = {}
+        self._warning: dict[str, tuple[int, ...]] = {}
+        self._places: dict[str, tuple[int, ...]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
@@ -65,11 +69,12 @@ class View:
     def _share(self, plain: "View") -> None:
         """Share with the view of no hardware what no edge about hardware can change."""
         self._offers, self._serving, self._bound, self._yanked = plain._offers, plain._serving, plain._bound, plain._yanked
-        self._warnings, self._least = plain._warnings, plain._least
+        self._warnings, self._least, self._warning = plain._warnings, plain._least, plain._warning
         roles = self.facts.products
         targets = {roles[to].role if to not in _PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
         if "platform" not in targets:
             self._grounds, self._frames, self._somewhere = plain._grounds, plain._frames, plain._somewhere
+            self._places = plain._places
             if "leaf" not in targets:
                 self.conflicts, self.demands = plain.conflicts, plain.demands
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
@@ -85,11 +90,15 @@ class View:
 
     def says(self, of: str, idx: int, to: str) -> list[Edge]:
         """Return the edges that element `idx` of one product has to another product."""
+        return self.said(of, to).by(idx)
+
+    def said(self, of: str, to: str) -> Said:
+        """Return what one product says of another one."""
         key = (of, to)
         found = self._says.get(key)
         if found is None:
             found = self._says[key] = self.kept.said(of, to, self.device, self.hardware)
-        return found.by(idx)
+        return found
 
     def between(self, p: str, q: str) -> Between | None:
         """Return what two products say of each other; None where they say nothing."""
@@ -148,38 +157,52 @@ class View:
         """Return the elements that can be installed for this device and were out on this day."""
         if product not in self._offers:
             role = self.facts.products[product].role
-            kept = 0
-            for element in self.facts.elements(product):
-                free = role in ("leaf", "feature") or (role == "dimension" and not element.devices)
-                fits = free or self.device in element.devices
-                if element.installable and fits and (element.since is None or element.since <= self.as_of):
-                    kept |= 1 << element.idx
-            self._offers[product] = kept
+            kept = self._those(product, "installable", lambda value: value == "1")
+            if role not in ("leaf", "feature"):
+                anywhere = role == "dimension"
+                kept &= self._those(product, "devices", lambda value: self.device in value.split() or (anywhere and not value))
+            self._offers[product] = kept & ~self._those(product, "since", lambda day: int(day) > self.as_of)
         return self._offers[product]
 
     def serving(self, product: str) -> int:
         """Return the elements that can be installed for this device, on whatever day they came out."""
         if product not in self._serving:
-            fits = (e for e in self.facts.elements(product) if e.installable and self.device in e.devices)
-            self._serving[product] = sum(1 << e.idx for e in fits)
+            fitting = self._those(product, "devices", lambda value: self.device in value.split())
+            self._serving[product] = fitting & self._those(product, "installable", lambda value: value == "1")
         return self._serving[product]
 
     def bound(self, product: str) -> dict[frozenset[str], int]:
         """Return the elements that are of use only beside other products, by those products."""
         if product not in self._bound:
-            found: dict[frozenset[str], int] = {}
-            for element in self.facts.elements(product):
-                if element.only_with:
-                    found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
-            self._bound[product] = found
+            rows = self.facts.having(product, "only_with")
+            self._bound[product] = {frozenset(value.split()): mask for value, mask in rows if value}
         return self._bound[product]
 
     def yanked(self, product: str) -> int:
         """Return the elements that were yanked by this day."""
         if product not in self._yanked:
-            gone = (e for e in self.facts.elements(product) if e.yank_by is not None and e.yank_by <= self.as_of)
-            self._yanked[product] = sum(1 << e.idx for e in gone)
+            self._yanked[product] = self._those(product, "yank_by", lambda day: int(day) <= self.as_of)
         return self._yanked[product]
+
+    def _those(self, product: str, column: str, good: Callable[[str], bool]) -> int:
+        """Return the elements of which a column says something good."""
+        mask = 0
+        for value, members in self.facts.having(product, column):
+            if good(value):
+                mask |= members
+        return mask
+
+    def places(self, product: str) -> tuple[int, ...]:
+        """Return the elements of a product in sets; of all members of one the same is known on every platform."""
+        found = self._places.get(product)
+        if found is None:
+            parts = [mask for _, mask in self.facts.having(product, "place")]
+            for dimension in _PLATFORM:
+                for edge in self.said(product, dimension).edges:
+                    cut = (part for known in parts for part in (known & edge.of_mask, known & ~edge.of_mask))
+                    parts = [part for part in cut if part]
+            found = self._places[product] = tuple(parts)
+        return found
 
     def ground(self, product: str, idx: int, ignored: frozenset[str]) -> Ground:
         """Return an element's platforms with what it says of Python, OS and architecture; `ignored` ones left out."""
@@ -230,29 +253,41 @@ class View:
         key = (product, domain)
         found = self._least.get(key)
         if found is None:
-            numbers = (n for n in range(domain.bit_length()) if domain >> n & 1)
-            found = self._least[key] = min((self.warnings(product, n) for n in numbers), default=0)
+            left = [domain]  # by how many warnings they carry at least
+            for mask in self._warned(product):
+                more = [part & mask for part in left]
+                left = [part & ~mask for part in left] + [0]
+                left = [part | extra for part, extra in zip(left, [0, *more], strict=True)]
+            found = self._least[key] = next((count for count, part in enumerate(left) if part), 0)
         return found
 
     def _count(self, product: str, idx: int) -> int:
-        elements = self.facts.elements(product)
-        if self.facts.products[product].role in ("leaf", "dimension") or not 0 <= idx < len(elements):
-            return 0
-        element = elements[idx]
-        count = int(element.yank_by is not None and (element.yank_after or 0) <= self.as_of)
-        count += int(element.eol is not None and element.eol < self.as_of)
-        count += int(element.stage in ("preview", "prototype"))
-        return count + sum(1 for a in self.advisories(product, idx) if not a.to and a.kind != "known-issue")
+        return sum(mask >> idx & 1 for mask in self._warned(product)) if idx >= 0 else 0
+
+    def _warned(self, product: str) -> tuple[int, ...]:
+        """Return the elements that carry a warning, for each kind of warning."""
+        found = self._warning.get(product)
+        if found is None:
+            masks = []
+            if self.facts.products[product].role not in ("leaf", "dimension"):
+                yanked = self._those(product, "yank_by", lambda _: True)
+                masks.append(yanked & ~self._those(product, "yank_after", lambda day: int(day) > self.as_of))
+                masks.append(self._those(product, "eol", lambda day: int(day) < self.as_of))
+                masks.append(self._those(product, "stage", lambda stage: stage in ("preview", "prototype")))
+                told = (a for a in self.facts.advisories if a.product == product and not a.to and a.kind != "known-issue")
+                masks += [a.mask for a in told if self._concerns(a)]
+            found = self._warning[product] = tuple(mask for mask in masks if mask)
+        return found
+
+    def _concerns(self, advisory: Advisory) -> bool:
+        return advisory.since <= self.as_of and (not advisory.devices or self.device in advisory.devices)
 
     def advisories(self, product: str, idx: int) -> list[Advisory]:
         """Return the advisories on an element, those about its neighbours too."""
         return [
             advisory
             for advisory in self.facts.advisories
-            if advisory.product == product
-            and advisory.mask >> idx & 1
-            and advisory.since <= self.as_of
-            and (not advisory.devices or self.device in advisory.devices)
+            if advisory.product == product and advisory.mask >> idx & 1 and self._concerns(advisory)
         ]
 
 

@@ -8,7 +8,7 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release, Role
-from compatkb.snapshot import claims, disputes, elements, features, guides, provenance, readings, tags, timeline
+from compatkb.snapshot import claims, disputes, elements, features, guides, provenance, readings, tags, timeline, traits
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
@@ -22,13 +22,15 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
         with db.conn:
             db.execute("PRAGMA journal_mode = OFF")
             cells = Interned()
+            listed = list(elements.elements(knowledge, cells))
             rows: dict[str, Iterator[Row]] = {
                 "meta": _meta(knowledge, digest),
                 "product": _products(knowledge),
                 "name": _names(knowledge),
                 "grid": _grid(knowledge),
                 "release": _releases(knowledge),
-                "element": elements.elements(knowledge, cells),
+                "element": iter(listed),
+                "trait": traits.traits(listed),
                 "word": elements.words(knowledge),
                 "edge": claims.edges(knowledge, cells),
                 "claim": claims.claims(knowledge),

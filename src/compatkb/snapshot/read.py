@@ -3,12 +3,14 @@
 import json
 import re
 import sqlite3
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from compatkb.errors import DataError
 from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
 from compatkb.snapshot.schema import FORMAT
+from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
 
 
@@ -24,7 +26,8 @@ class Snapshot:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
-        self._elements: dict[str, tuple[Element, ...]] = {}
+        self._elements: dict[str, Elements] = {}
+        self._traits: dict[str, dict[str, list[tuple[str, int]]]] = {}
         self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
         self._cells: dict[int, int] = {}
         self._series: dict[str, tuple[int, ...]] = {}
@@ -119,16 +122,33 @@ class Snapshot:
             found.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
         return found
 
-    def elements(self, product: str) -> tuple[Element, ...]:
-        """Return the elements of a product, oldest first."""
-        if product not in self._elements:
-            query = (
-                "select product, idx, version, release, stage, installable, devices, channels, only_with, distribution, "
-                "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker, extras "
-                "from element where product = ? order by idx"
-            )
-            self._elements[product] = tuple(self._element(row) for row in self._db.execute(query, (product,)))
-        return self._elements[product]
+    def elements(self, product: str) -> Sequence[Element]:
+        """Return the elements of a product, oldest first; those of a product that has many are read one by one."""
+        found = self._elements.get(product)
+        if found is None:
+            (count,) = self._db.execute("select count(*) from element where product = ?", (product,)).fetchone()
+            found = self._elements[product] = Elements(count, partial(self._fetch, product))
+        return found
+
+    def _fetch(self, product: str, idx: int | None) -> Iterator[Element]:
+        query = (
+            "select product, idx, version, release, stage, installable, devices, channels, only_with, distribution, "
+            "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker, extras "
+            "from element where product = ?"
+        )
+        if idx is not None:
+            return map(self._element, self._db.execute(f"{query} and idx = ?", (product, idx)))
+        return map(self._element, self._db.execute(f"{query} order by idx", (product,)))
+
+    def having(self, product: str, column: str) -> tuple[tuple[str, int], ...]:
+        """Return the elements of a product by what a column says of them, as text; see `snapshot.traits`."""
+        found = self._traits.get(product)
+        if found is None:
+            found = self._traits[product] = {}
+            query = "select column, value, mask from trait where product = ?"
+            for name, value, mask in self._db.execute(query, (product,)):
+                found.setdefault(name, []).append((value, int(mask, 16)))
+        return tuple(found.get(column, ()))
 
     def series(self, product: str) -> tuple[int, ...]:
         """Return the elements of each series of a product, oldest series first."""

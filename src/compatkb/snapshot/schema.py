@@ -6,7 +6,7 @@ are computed with are proleptic ordinals; dates that are only shown are ISO text
 
 from typing import Any
 
-FORMAT = "4"
+FORMAT = "5"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -42,6 +42,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ),
         ("product", "idx"),
     ),
+    "trait": (_columns("product column value mask"), ("product", "column", "value")),
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
     "edge": (
         _columns(
