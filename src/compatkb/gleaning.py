@@ -10,7 +10,7 @@ from compatkb.snapshot.read import Snapshot
 _NEXT = re.compile(r"(?:==|[ =:-]+v?|\n ?version: )([0-9][0-9a-z+_-]{0,20}(?:\.[0-9a-z+_-]{1,30}){1,8})(?![0-9a-z+])")
 _WISH = re.compile(r"(?:requires|depends on|requirement|needs|install|found for|matching|satisfies|uninstall) $")
 _SAID = re.compile(r"(?:you have|installed|uninstalled|found existing installation:) $")
-_BEFORE = re.compile(r"[0-9a-z._/-]$")
+_BEFORE = re.compile(r"[0-9a-z._/-]\Z")
 _WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
 """How a version was told, the most telling way first."""
