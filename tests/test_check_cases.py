@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fuzz_readers import mutated
 
-from compatkb.check import check
+from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, check
 from compatkb.check.document import Asked, Document
 from compatkb.check.edits import mended
 from compatkb.snapshot.read import Snapshot
@@ -41,6 +41,48 @@ def test_there_are_enough_cases() -> None:
     assert sum(not case["expect"] for case in cases) * 3 >= len(cases)
     told = {line.split(" ")[1] for case in cases for line in case["expect"]}
     assert {rule.id for rule in RULES} <= told
+
+
+SAME = (
+    {"install-unpublished", "pin-unpublished", "text-version", "version-unknown"},
+    {"install-index", "pin-index", "build-plain"},
+    {"install-together", "pins-together", "text-together", "versions-together", "pins-contradict"},
+    {"install-unpinned", "pin-drifts", "pin-missing"},
+    {"image-tag-unlisted", "image-tag-spelling", "image-tag-gone"},
+)
+"""Rules that say one thing of different places; of one statement only one of them may speak."""
+INSTALL = (
+    "pip install torch==2.4.9\npip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\npip install torch==2.8.0+xpu\n"
+)
+EVERYWHERE = {
+    "README.md": f"Run `pip install torch==2.4.9`.\n\n| PyTorch | how |\n|---|---|\n| 2.4.9 | `pip install torch==2.4.9` |\n\n"
+    f"```sh\n{INSTALL}pip install intel-extension-for-pytorch\n```\n\n"
+    "```sh\ndocker run intel/intel-extension-for-pytorch:2.4.0-pip-bse\n```\n",
+    "install.sh": INSTALL,
+    "Dockerfile": "FROM intel/intel-extension-for-pytorch:2.4.0-pip-bse\n"
+    + "".join(f"RUN {line}\n" for line in INSTALL.splitlines()),
+    "requirements.txt": "torch==2.5.0\nintel-extension-for-pytorch==2.4.0\ntorchvision==0.20.9\ntorchaudio\n",
+    "n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["```sh\\n", "pip install torch==2.4.9\\n", "```"]}, '
+    '{"cell_type": "code", "source": ["!pip install torch==2.4.9"]}]}',
+}
+
+
+def test_nothing_is_said_twice(facts: Snapshot) -> None:
+    """No statement has two findings that say the same, and of a file that is read as a document none is about pins."""
+    projects = [EVERYWHERE, *(tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES)]
+    for files in projects:
+        findings = check([Document(path, text) for path, text in files.items()], Asked(facts, DAY)).findings
+        for same in SAME:
+            places = [(f.path, f.line, f.column) for f in findings if f.rule in same]
+            assert len(places) == len(set(places)), [f for f in findings if places.count((f.path, f.line, f.column)) > 1]
+    told = {(f.path, f.rule) for f in check([Document(*item) for item in EVERYWHERE.items()], Asked(facts, DAY)).findings}
+    assert {("README.md", "install-unpublished"), ("install.sh", "pin-unpublished"), ("n.ipynb", "pin-unpublished")} <= told
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_a_file_has_one_reader(path: str) -> None:
+    """What reviews documents and what reads projects share no file, so `install-` and `pin-` rules never meet."""
+    assert sum(checker.reads(path) for checker in (*CHECKERS, *REPOSITORY_CHECKERS)) == 1
 
 
 def test_line_ends_change_no_finding(facts: Snapshot) -> None:

@@ -10,7 +10,7 @@ from compatkb.check.markdown_text import Page, read_page
 
 STOCK = MarkdownIt("commonmark").enable("table")
 TEXTS = ("a", "b c", " ", "`", "`x`", "\\", "[l]", "[m](u)", "*e*", "é", "&amp;")
-BLOCKS = ("\n", "\n", "> ", "- ", "    ", "\t")
+BLOCKS = ("\n", "\n", "> ", "- ", "8. ", "    ", "\t")
 TABLES = ("|", "|", "|", "-", "---", ":-", "-:", "\\|")
 PARTS = st.sampled_from(TEXTS + BLOCKS + TABLES)
 
@@ -38,6 +38,7 @@ def stock_tables(text: str) -> list[list[list[str]]]:
 @example("```")
 @example("```\n\n")
 @example("- a|\n    ---")
+@example("a\n\n|b|\n|-|\n8. c")
 def test_tables_are_those_of_the_parser(text: str) -> None:
     """Tables begin and end where markdown-it has them, and their cells are cut alike."""
     found = page(text)

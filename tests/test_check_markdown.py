@@ -175,3 +175,10 @@ def test_foreign_images_are_left_alone(facts: Snapshot) -> None:
 def test_sound_text_gives_nothing(facts: Snapshot, text: str) -> None:
     """What only looks like a defect is none: negations, bounds, commits, footnotes, licences, series, remarks."""
     assert rules(review(facts, text, DAY)) == []
+
+
+def test_paths_of_the_readers_own_home_are_no_contradiction(facts: Snapshot) -> None:
+    """A folder that the text and its commands use outside of the container says nothing about a mount of that name."""
+    text = "Put it into `~/work/models`:\n\n```sh\ncd ~/work/models\ndocker run -it -v $PWD:/models intel/x:1 bash\n```\n"
+    assert "command-path" not in rules(review(facts, text, DAY))
+    assert "command-path" in rules(review(facts, text.replace("cd ~/work/models\n", ""), DAY))

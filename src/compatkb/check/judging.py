@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 from compatkb.asking import make_request
 from compatkb.check.document import Asked
 from compatkb.check.markdown_facts import Known, known
-from compatkb.engine.answer import Answer, Near, best_stacks, resolve
+from compatkb.engine.answer import Answer, Near, is_possible, resolve
 from compatkb.engine.causes import Cause
 from compatkb.errors import CompatkbError
 from compatkb.records import WEAK, Element, Pin, Product, Request
@@ -111,7 +111,7 @@ class Judge:
         if key not in self._refused:
             request = self._request(holds, pythons, systems)
             try:
-                self._refused[key] = request is not None and not best_stacks(self.facts, request)
+                self._refused[key] = request is not None and not is_possible(self.facts, request)
             except CompatkbError:
                 self._refused[key] = False
         return self._refused[key]

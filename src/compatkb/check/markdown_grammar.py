@@ -55,11 +55,13 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     if silent:
         return True
     ends = state.md.block.ruler.getRules("blockquote")
+    outer, state.parentType = state.parentType, "table"  # a list ends a table whatever its first number, a paragraph not
     line = first + 2
     while line < last and state.sCount[line] >= state.blkIndent and _line(state, line).strip():
         if state.is_code_block(line) or any(rule(state, line, last, True) for rule in ends):
             break
         line += 1
+    state.parentType = outer
     token = state.push("table", "table", 0)
     token.map = [first, line]
     token.meta["columns"] = [_column(state, number) for number in range(first, line)]

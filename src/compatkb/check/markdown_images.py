@@ -63,6 +63,8 @@ def _repositories(tag: Named, data: Known) -> str:
 
 
 def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
+    if not tags:
+        return
     counts = Counter(word for name in data.images for word in _WORD.findall(name))
     fresh = {tag.name for tag in tags} - set(data.images)
     counts.update(word for name in fresh for word in _WORD.findall(name))

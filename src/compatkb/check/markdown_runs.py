@@ -86,6 +86,8 @@ def _paths(page: Page, found: list[Command]) -> Iterator[Finding]:
         for code in piece.codes:
             if _PATH.fullmatch(code.text) and _is_own(whole := _home(code.text)):
                 said.setdefault(posixpath.basename(whole), set()).add(whole)
+    for path in _outside(found):  # of the reader's own home the text says nothing about the container
+        said.get(posixpath.basename(path), set()).discard(path)
     for start, end, text in [*_mounted(found), *_written(page)]:
         whole = _home(text)
         told = said.get(posixpath.basename(whole), set())
@@ -97,6 +99,12 @@ def _paths(page: Page, found: list[Command]) -> Iterator[Finding]:
 
 def _home(path: str) -> str:
     return posixpath.normpath("/root" + path[1:] if path.startswith("~") else path)
+
+
+def _outside(found: list[Command]) -> set[str]:
+    """Return the paths below a home that commands name outside of containers."""
+    plain = [command for command in found if not read_run(command)]
+    return {_home(word.text) for command in plain for word in command.words if word.text.startswith("~/")}
 
 
 def _is_own(path: str) -> bool:

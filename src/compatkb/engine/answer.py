@@ -13,7 +13,7 @@ from compatkb.engine.view import kept_of
 from compatkb.records import UNKNOWN, Request
 from compatkb.snapshot.read import Snapshot
 
-__all__ = ["Answer", "Near", "best_stacks", "nearest", "resolve", "routes_of"]
+__all__ = ["Answer", "Near", "best_stacks", "is_possible", "nearest", "resolve", "routes_of"]
 
 
 class Answer(NamedTuple):
@@ -60,6 +60,12 @@ def _repeats(cause: Cause, other: Cause) -> bool:
     if cause.blocker != other.blocker:
         return False
     return cause.device == other.device or (cause.edges, cause.refused) == (other.edges, other.refused)
+
+
+def is_possible(facts: Snapshot, request: Request) -> bool:
+    """Return whether there is any stack at all, also one that nothing speaks for; much quicker than to look for the best."""
+    problems = (Problem(facts, request, device, route) for device, route in routes_of(facts, request))
+    return any(search(problem, first_only=True) for problem in problems)
 
 
 def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
