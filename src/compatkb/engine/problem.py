@@ -46,6 +46,7 @@ class Problem:
         made.ignored, made._silent, made._levels = ignored, silent, {}
         made.__dict__["_brought"] = brought
         made.__dict__.pop("leaf_key", None)
+        made.__dict__.pop("partners", None)
         made.variables = variables
         if brought or len(variables) < len(self.variables):
             domains = same[2]
@@ -275,6 +276,15 @@ class Problem:
             return None
         return self.view.between(p, q)
 
+    @cached_property
+    def partners(self) -> dict[str, dict[str, Between]]:
+        """For each variable the others that it speaks with, what is ignored left out."""
+        found = self.view.partners(self.variables)
+        if not self._silent:
+            return found
+        silent = self._silent
+        return {p: {q: table for q, table in tables.items() if frozenset((p, q)) not in silent} for p, tables in found.items()}
+
     def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two elements, and whether each names the other one."""
         if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
@@ -288,6 +298,8 @@ class Problem:
         others = [(other, number) for other, number in present if other != product and roles[other].role != "feature"]
         if any(number < 0 for _, number in others):
             return -1, 0
+        if partners := self.partners.get(product):
+            others = [(other, number) for other, number in others if other in partners or other not in self.partners]
         machine = roles[product].role == "dimension"
         if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
             others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speaks(o, n, product)]

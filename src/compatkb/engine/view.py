@@ -9,6 +9,7 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_VIEWS = 256
 _MOST_FRAMES = 1_024
+_MOST_PARTNERS = 1_024
 _PLATFORM = ("python", "os", "arch")
 
 
@@ -58,6 +59,7 @@ class View:
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
         self._places: dict[str, tuple[int, ...]] = {}
+        self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
@@ -106,6 +108,19 @@ class View:
         if key not in self._between:
             self._between[key] = self.kept.between(p, q, self.device, self.hardware)
         return self._between[key]
+
+    def partners(self, products: tuple[str, ...]) -> dict[str, dict[str, Between]]:
+        """Return for each of some products those among the others that it speaks with."""
+        found = self._partners.get(products)
+        if found is None:
+            found = {}
+            for product in products:
+                tables = ((other, self.between(product, other)) for other in products if other != product)
+                found[product] = {other: table for other, table in tables if table is not None}
+            if len(self._partners) >= _MOST_PARTNERS:
+                self._partners.clear()
+            self._partners[products] = found
+        return found
 
     def frame(self, pins: object, cells: int) -> Frame:
         """Return what is known on the platforms that some pins leave open."""
