@@ -35,24 +35,32 @@ class Problem:
         self.view = view_of(facts, device, request.as_of, hardware)
         self._levels: dict[str, dict[int, Levels]] = {}
         self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
+        self.leafless = False
+        self.required, self.optional, self.variables = self.view.shape(
+            (*self._pins, *request.bare, route.provider, *route.with_)
+        )
+        self._brought = self._bring() if ignored else _NONE
 
     def ignoring(
-        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...]
-    ) -> "Problem":
-        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none."""
-        same = (self.required, self.optional, self.domains, self.frame)  # computed before they are shared
+        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...],
+        *, leafless: bool,
+    ) -> "Problem":  # fmt: skip
+        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none.
+
+        `leafless` where all is ignored that anyone says of leaves.
+        """
+        domains, _ = self.domains, self.frame  # computed before they are shared
         made = Problem.__new__(Problem)
         made.__dict__.update(self.__dict__)
-        made.ignored, made._silent, made._levels = ignored, silent, {}
-        made.__dict__["_brought"] = brought
+        made.ignored, made._silent, made._levels, made.leafless = ignored, silent, {}, leafless
+        made._brought = brought
         made.__dict__.pop("leaf_key", None)
         made.__dict__.pop("partners", None)
         made.variables = variables
         if brought or len(variables) < len(self.variables):
-            domains = same[2]
             made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
         if len(variables) < len(self.variables):  # from here on: what a product comes along with was all of them
-            made.required, made.optional = tuple(p for p in same[0] if p in variables), ()
+            made.required, made.optional = tuple(p for p in self.required if p in variables), ()
         return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------
@@ -75,23 +83,6 @@ class Problem:
         if pin is None:
             return None
         return pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The products that a stack must or may hold, in rank order."""
-        wanted = {*self.required, *self.optional}
-        return tuple(product for product in self.facts.products if product in wanted)
-
-    @cached_property
-    def required(self) -> tuple[str, ...]:
-        """The products that the request or the route asks for."""
-        asked = [*self._pins, *self.request.bare, self.route.provider, *self.route.with_]
-        return tuple(dict.fromkeys(p for p in asked if not self.facts.products[p].platform and p != "device"))
-
-    @cached_property
-    def optional(self) -> tuple[str, ...]:
-        """The packages that some candidate needs and nobody asked for."""
-        return self.view.optional(self.required)
 
     # -- candidates ---------------------------------------------------------------------------------------------
 
@@ -150,9 +141,8 @@ class Problem:
             return "yanked"
         return None
 
-    @cached_property
-    def _brought(self) -> frozenset[str]:
-        """Products of which none fits the device, while what the provider says of them is ignored.
+    def _bring(self) -> frozenset[str]:
+        """Return the products of which none fits the device, while what the provider says of them is ignored.
 
         A provider that served them would bring its own build of them along, as Intel's extension did.
         """

@@ -64,6 +64,7 @@ class View:
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._shapes: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {}
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:
             self._share(view_of(facts, device, as_of, 0))
@@ -80,7 +81,7 @@ class View:
             if "leaf" not in targets:
                 self.conflicts, self.demands = plain.conflicts, plain.demands
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
-            self._needs, self._optional = plain._needs, plain._optional
+            self._needs, self._optional, self._shapes = plain._needs, plain._optional, plain._shapes
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware."""
@@ -108,6 +109,17 @@ class View:
         if key not in self._between:
             self._between[key] = self.kept.between(p, q, self.device, self.hardware)
         return self._between[key]
+
+    def shape(self, asked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Return what a stack must hold if it is asked for this, what it may have to hold besides, and both by rank."""
+        found = self._shapes.get(asked)
+        if found is None:
+            roles = self.facts.products
+            required = tuple(dict.fromkeys(p for p in asked if not roles[p].platform and p != "device"))
+            optional = self.optional(required)
+            wanted = {*required, *optional}
+            found = self._shapes[asked] = (required, optional, tuple(product for product in roles if product in wanted))
+        return found
 
     def partners(self, products: tuple[str, ...]) -> dict[str, dict[str, Between]]:
         """Return for each of some products those among the others that it speaks with."""
