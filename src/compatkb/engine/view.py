@@ -61,6 +61,7 @@ class View:
         self._places: dict[str, tuple[int, ...]] = {}
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
+        self.stacks: dict[object, object] = {}  # what was made of what a search found
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
