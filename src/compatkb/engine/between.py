@@ -1,6 +1,6 @@
 """What two products say of each other, looked up once and shared by every question to which it is the same."""
 
-from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.budget import Budget
@@ -9,6 +9,8 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_IMAGES = 4_096
 _MOST_PAIRS = 200_000
+_SMALL = 1 << 16
+"""Of so many pairs all that is known is kept; of more, what is asked for."""
 
 
 class Pair(NamedTuple):
@@ -78,6 +80,10 @@ ALLOWED, VOUCHED, KNOWN = 0, 1, 2
 on them, since something vouches for them wherever something must."""
 
 
+_Place = tuple[int, int]
+_Said = tuple[_Place, int]
+
+
 class Between:
     """Two products seen from the first, by its elements; sets of elements of the second one are what comes back.
 
@@ -88,12 +94,14 @@ class Between:
         self._kept = kept
         self._told, self._back = mine, back
         self._mine, self._theirs = sizes
+        self._is_small = self._mine * self._theirs <= _SMALL
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
         self._masks: dict[tuple[int, int], dict[int, int]] = {}
         self._images: dict[tuple[int, int, int], int] = {}
         self._classes: dict[int, int] = {}
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._likes: dict[tuple[int, int], dict[int, int]] = {}
 
     def pair(self, i: int, j: int) -> Pair | None:
         """Return what is known of two elements, None where one of them is not listed."""
@@ -150,6 +158,14 @@ class Between:
             self._images[key] = found
         return found
 
+    def like(self, i: int, number: int, cells: int, what: int) -> int:
+        """Return the elements that have the mask of element `i`, itself included."""
+        mask = self.mask(i, number, cells, what)
+        key = (number, what)
+        if key not in self._likes:
+            self._likes[key] = {mask: alike for alike, mask in self._rectangles(number, cells, what)}
+        return self._likes[key].get(mask, 1 << i)
+
     def _rectangles(self, number: int, cells: int, what: int) -> list[tuple[int, int]]:
         """Return sets of elements with the mask of each member."""
         key = (number, what)
@@ -184,46 +200,56 @@ class Between:
         """Return the elements of the second product in sets, each with what is known of its members beside element `i`."""
         found = self._kinds.get(i)
         if found is None:
-            fields: tuple[dict[int, int], ...] = ({}, {}, {}, {}, {})
-            for field, cells, mask in self._told_of(i):
-                if cells and mask:
-                    fields[field][cells] = fields[field].get(cells, 0) | mask
             parts = [((1 << self._theirs) - 1, NO_PAIR)]
-            for field, spoken in enumerate(fields):
-                for cells, mask in spoken.items():
-                    apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
-                    parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
+            for (field, cells), mask in self._told_of(i).items():
+                apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
+                parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
             merged: dict[Pair, int] = {}
             for known, pair in parts:
                 merged[pair] = merged.get(pair, 0) | known
             found = tuple((known, self._kept.one(pair)) for pair, known in merged.items())
-            self._kinds[i] = found
+            if self._is_small:
+                self._kinds[i] = found
         return found
 
-    def _told_of(self, i: int) -> Iterator[tuple[int, int, int]]:
-        """Yield what edges say of element `i`: the field of a pair, the platforms, and the elements on the other side."""
+    def _told_of(self, i: int) -> dict[_Place, int]:
+        """Return what is said of element `i`: by field of a pair and platforms, the elements on the other side."""
+        always, rows = self._rows
+        found, bit = dict(always), 1 << i
+        for members, named, others in rows:
+            for key, mask in named if members & bit else others:
+                found[key] = found.get(key, 0) | mask
+        return found
+
+    @cached_property
+    def _rows(self) -> tuple[dict[_Place, int], list[tuple[int, list[_Said], list[_Said]]]]:
+        """What is said of all our elements; then for each edge whom it names or speaks of, what of them, what of the rest."""
         listed = (1 << self._theirs) - 1
-        for edge in self._told:
-            if edge.of_mask >> i & 1:
-                inside = edge.to_mask & listed
-                yield from _fields(edge, inside, listed & ~inside)
+        always: dict[_Place, int] = {}
+        rows: list[tuple[int, list[_Said], list[_Said]]] = []
+        rows += [(e.of_mask, _fields(e, e.to_mask & listed, listed & ~e.to_mask), []) for e in self._told]
         for edge in self._back:
-            inside = bool(edge.to_mask >> i & 1)
-            yield from _fields(edge, edge.of_mask if inside else 0, 0 if inside else edge.of_mask)
+            named, others = _fields(edge, edge.of_mask, 0), _fields(edge, 0, edge.of_mask)
+            for key, mask in (said for said in named if said in others):
+                always[key] = always.get(key, 0) | mask
+            only_named, only_others = ([s for s in one if s not in two] for one, two in ((named, others), (others, named)))
+            rows.append((edge.to_mask, only_named, only_others))
+        return always, rows
 
 
-def _fields(edge: Edge, named: int, others: int) -> Iterator[tuple[int, int, int]]:
-    """Yield what an edge says of elements that it names and of the others of whom it speaks; see `judged`."""
+def _fields(edge: Edge, named: int, others: int) -> list[_Said]:
+    """Return what an edge says of elements that it names and of the others of whom it speaks; see `judged`."""
     matters = edge.kind in ("needs", "constrains")
+    said: list[tuple[int, int, int]] = []
     if edge.open:
-        yield _MUDDLED, edge.denies | edge.vouches, named | others if matters else named
-        return
-    if matters:
-        yield _MATTERS, edge.denies, named | others
-        yield _DENIED, edge.denies, others
-    elif edge.kind == "breaks":
-        yield _DENIED, edge.denies, named
-    yield _STRONG if edge.level == STRONG else _WEAK, edge.vouches, named
+        said.append((_MUDDLED, edge.denies | edge.vouches, named | others if matters else named))
+    else:
+        if matters:
+            said += [(_MATTERS, edge.denies, named | others), (_DENIED, edge.denies, others)]
+        elif edge.kind == "breaks":
+            said.append((_DENIED, edge.denies, named))
+        said.append((_STRONG if edge.level == STRONG else _WEAK, edge.vouches, named))
+    return [((field, cells), mask) for field, cells, mask in said if cells and mask]
 
 
 def _with(pair: Pair, field: int, cells: int) -> Pair:

@@ -68,19 +68,21 @@ class _Trials:
             return True
         silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}
         brought = frozenset(blocker[2] for blocker in self._bringing if blocker not in key)
-        problem = self._problem.ignoring(self._every - key, silent, brought, self._touched(key))
+        leafless = not self._speaks_of_leaves(key)
+        touched = self._touched(key, leafless=leafless)
+        problem = self._problem.ignoring(self._every - key, silent, brought, touched, leafless=leafless)
         found = not Search(problem, first_only=True).run()
         (self._excluding if found else self._free).append(bits)
         return found
 
-    def _touched(self, active: frozenset[Blocker]) -> tuple[str, ...]:
+    def _touched(self, active: frozenset[Blocker], *, leafless: bool) -> tuple[str, ...]:
         """Return the variables that blockers can matter to; of any other one, every candidate will do, or its absence.
 
         Whether a product that nobody asked for has to be there depends on all others, and so does what waives a pin.
         """
         variables = self._problem.variables
         named = self._kept.union(*(blocker[1:] for blocker in active))
-        if not named.isdisjoint(self._problem.optional) or self._speaks_of_leaves(active):
+        if not leafless or not named.isdisjoint(self._problem.optional):
             return variables
         return tuple(product for product in variables if product in named)
 

@@ -21,20 +21,18 @@ class LeafRow(NamedTuple):
 
 def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, list[LeafRow]]:
     """Return what a stack's builds require of products that are known only through pins, waived pins left out."""
-    names = {product for product, _ in present}
-    waived = {
-        (edge, number)
-        for product, mask, edge, of_mask in problem.facts.waivers
-        if any(p == product and i >= 0 and mask >> i & 1 for p, i in present)
-        for number in range(of_mask.bit_length())
-        if of_mask >> number & 1
-    }
+    names = dict(present)
+    waived: dict[int, int] = {}  # edges, with the elements for which they do not hold
+    for product, mask, edge, of_mask in problem.facts.waivers:
+        idx = names.get(product, -1)
+        if idx >= 0 and mask >> idx & 1:
+            waived[edge] = waived.get(edge, 0) | of_mask
     found: dict[str, list[LeafRow]] = {}
     for product, idx in present:
         if idx < 0 or idx >= len(problem.facts.elements(product)):
             continue
         for to, edge, row in _demands(problem, product, idx):
-            if to not in names and (edge, idx) not in waived and ("claim", product, to) not in problem.ignored:
+            if to not in names and not waived.get(edge, 0) >> idx & 1 and ("claim", product, to) not in problem.ignored:
                 found.setdefault(to, []).append(row)
     return found
 
@@ -62,6 +60,8 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
 
 def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
     """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
+    if problem.leafless:
+        return 0, 0
     if any(i >= len(problem.facts.elements(p)) for p, i in present):
         return _conflicts(problem, present)
     key = (tuple(present), problem.leaf_key)

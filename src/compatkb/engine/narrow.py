@@ -1,5 +1,6 @@
 """Before the search: candidates and platforms that cannot be part of any stack are dropped at once."""
 
+from collections import deque
 from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
@@ -25,7 +26,7 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
     if not all(domains[product] for product in problem.required):
         return None
-    changed: set[str] | None = set(problem.required)
+    changed: list[str] | None = list(problem.required)
     while changed:
         changed = _revised(problem, domains, changed, KNOWN if known_only else ALLOWED)
         if not changed and changed is not None and known_only:
@@ -53,39 +54,44 @@ def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> d
     return kept
 
 
-def _revised(problem: Problem, domains: dict[str, int], queue: set[str], what: int) -> set[str] | None:
+def _revised(problem: Problem, domains: dict[str, int], changed: list[str], what: int) -> list[str] | None:
     """Drop what no candidate of a required product admits, until nothing changes; None where nothing is left."""
     number, cells = problem.frame.number, problem.cells
+    required, queue = frozenset(problem.required), deque(changed)
     while queue:
-        product = queue.pop()
+        product = queue.popleft()
         left = domains[product]
         if left <= 0 or left >> len(problem.facts.elements(product)):
             continue
-        for other, domain in domains.items():
-            if other != product and domain > 0 and (table := problem.between(product, other)):
+        for other, table in problem.partners[product].items():
+            domain = domains[other]
+            if domain > 0:
                 kept = domain & table.image(left, number, cells, what)
                 if kept != domain:
                     domains[other] = kept
-                    if other in problem.required:
+                    if other in required:
                         if not kept:
                             return None
-                        queue.add(other)
-    return queue
+                        if other not in queue:
+                            queue.append(other)
+    return []
 
 
-def _unvouched(problem: Problem, domains: dict[str, int]) -> set[str] | None:
+def _unvouched(problem: Problem, domains: dict[str, int]) -> list[str] | None:
     """Drop what no candidate of another product vouches for; return whose candidates became fewer, None where none is left."""
     facts, number, cells = problem.facts, problem.frame.number, problem.cells
     roles = facts.products
     if any(domain < 0 or domain >> len(facts.elements(product)) for product, domain in domains.items()):
-        return set()
-    changed = set()
+        return []
+    changed = []
     for product, domain in domains.items():
         if product in (problem.route.provider, GLIBC) or not domain:
             continue
         vouched = 0
-        for other, theirs in domains.items():
-            if other != product and theirs and roles[other].role != "feature" and (table := problem.between(other, product)):
+        for other in problem.partners[product]:
+            theirs = domains[other]
+            if theirs and roles[other].role != "feature":
+                table = problem.partners[other][product]
                 vouched |= table.image(theirs, number, cells, VOUCHED)
                 if not domain & ~vouched:
                     break
@@ -94,5 +100,5 @@ def _unvouched(problem: Problem, domains: dict[str, int]) -> set[str] | None:
             if product in problem.required:
                 if not domain & vouched:
                     return None
-                changed.add(product)
+                changed.append(product)
     return changed

@@ -35,23 +35,32 @@ class Problem:
         self.view = view_of(facts, device, request.as_of, hardware)
         self._levels: dict[str, dict[int, Levels]] = {}
         self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
+        self.leafless = False
+        self.required, self.optional, self.variables = self.view.shape(
+            (*self._pins, *request.bare, route.provider, *route.with_)
+        )
+        self._brought = self._bring() if ignored else _NONE
 
     def ignoring(
-        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...]
-    ) -> "Problem":
-        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none."""
-        same = (self.required, self.optional, self.domains, self.frame)  # computed before they are shared
+        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...],
+        *, leafless: bool,
+    ) -> "Problem":  # fmt: skip
+        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none.
+
+        `leafless` where all is ignored that anyone says of leaves.
+        """
+        domains, _ = self.domains, self.frame  # computed before they are shared
         made = Problem.__new__(Problem)
         made.__dict__.update(self.__dict__)
-        made.ignored, made._silent, made._levels = ignored, silent, {}
-        made.__dict__["_brought"] = brought
+        made.ignored, made._silent, made._levels, made.leafless = ignored, silent, {}, leafless
+        made._brought = brought
         made.__dict__.pop("leaf_key", None)
+        made.__dict__.pop("partners", None)
         made.variables = variables
         if brought or len(variables) < len(self.variables):
-            domains = same[2]
             made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
         if len(variables) < len(self.variables):  # from here on: what a product comes along with was all of them
-            made.required, made.optional = tuple(p for p in same[0] if p in variables), ()
+            made.required, made.optional = tuple(p for p in self.required if p in variables), ()
         return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------
@@ -74,23 +83,6 @@ class Problem:
         if pin is None:
             return None
         return pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The products that a stack must or may hold, in rank order."""
-        wanted = {*self.required, *self.optional}
-        return tuple(product for product in self.facts.products if product in wanted)
-
-    @cached_property
-    def required(self) -> tuple[str, ...]:
-        """The products that the request or the route asks for."""
-        asked = [*self._pins, *self.request.bare, self.route.provider, *self.route.with_]
-        return tuple(dict.fromkeys(p for p in asked if not self.facts.products[p].platform and p != "device"))
-
-    @cached_property
-    def optional(self) -> tuple[str, ...]:
-        """The packages that some candidate needs and nobody asked for."""
-        return self.view.optional(self.required)
 
     # -- candidates ---------------------------------------------------------------------------------------------
 
@@ -149,9 +141,8 @@ class Problem:
             return "yanked"
         return None
 
-    @cached_property
-    def _brought(self) -> frozenset[str]:
-        """Products of which none fits the device, while what the provider says of them is ignored.
+    def _bring(self) -> frozenset[str]:
+        """Return the products of which none fits the device, while what the provider says of them is ignored.
 
         A provider that served them would bring its own build of them along, as Intel's extension did.
         """
@@ -275,6 +266,15 @@ class Problem:
             return None
         return self.view.between(p, q)
 
+    @cached_property
+    def partners(self) -> dict[str, dict[str, Between]]:
+        """For each variable the others that it speaks with, what is ignored left out."""
+        found = self.view.partners(self.variables)
+        if not self._silent:
+            return found
+        silent = self._silent
+        return {p: {q: table for q, table in tables.items() if frozenset((p, q)) not in silent} for p, tables in found.items()}
+
     def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two elements, and whether each names the other one."""
         if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
@@ -288,6 +288,8 @@ class Problem:
         others = [(other, number) for other, number in present if other != product and roles[other].role != "feature"]
         if any(number < 0 for _, number in others):
             return -1, 0
+        if partners := self.partners.get(product):
+            others = [(other, number) for other, number in others if other in partners or other not in self.partners]
         machine = roles[product].role == "dimension"
         if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
             others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speaks(o, n, product)]

@@ -4,6 +4,7 @@ Depth first over the products in rank order, newest first; platforms are bits th
 where every platform that it could still serve already has an answer that is at least as good.
 """
 
+from collections import deque
 from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Between
@@ -72,14 +73,14 @@ class Search:
         optional = set(problem.optional)
         self._steps: list[_Step] = []
         self._many = len(variables) >= _MANY
+        numbers = {product: n for n, product in enumerate(variables)}
         for depth, product in enumerate(variables):
-            tables = [(n, problem.between(product, other)) for n, other in enumerate(variables) if n != depth]
-            spoken = [(n, table) for n, table in tables if table is not None]
+            spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
             feature = roles[product].role == "feature"
             sought = self.known_only and product not in (self._provider, GLIBC) and not feature
             self._steps.append(
                 _Step(
-                    product, product in optional, feature,
+                    product, len(problem.facts.elements(product)), product in optional, feature,
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n < depth),
@@ -105,6 +106,7 @@ class Search:
         step = self._steps[depth]
         product = step.product
         least = self._least[depth + 1]
+        hopeful = min(warned + self._least[depth], _MOST_WARNINGS)
         domain = domains[depth]
         joker = domain < 0  # the absence is ignored: one build that fits everything stands for it
         while True:
@@ -117,7 +119,7 @@ class Search:
                 idx, domain = ABSENT, -1
             else:
                 return
-            if self.first_only and self.raw:
+            if self.raw and (self.first_only or not self._could_improve(strong, weak, unknown, hopeful)):
                 return
             self.budget -= 1
             if self.budget < 0:
@@ -138,8 +140,7 @@ class Search:
                 continue
             s, w, u = self._beside(step, idx, chosen, strong, weak, unknown)
             if step.feature:  # they come last: all who can speak for it are there
-                present = [*((p, i) for p, i in chosen if i != ABSENT), (product, idx)]
-                s, w, u = self._attached([(product, idx)], present, s, w, u)
+                s, w, u = self._attached([(product, idx)], [*_present(chosen), (product, idx)], s, w, u)
             if self.known_only:
                 u = 0
             if self._covered:
@@ -147,7 +148,9 @@ class Search:
             if not s | w | u:
                 continue
             left = domains if idx < 0 or not step.later else self._ahead(step, depth, idx, domains)
-            if left and (step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w)):
+            if not left:
+                domain = self._unlike(step, idx, domain, domains)
+            elif step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
                 self._extend(depth + 1, (*chosen, (product, idx)), left, s, w, u, count)
 
     def _beside(
@@ -165,7 +168,7 @@ class Search:
                 continue
             pair = table.pairs.get((idx, other)) or self.problem.pair(step.product, idx, chosen[n][0], other)
             live = ~pair.denied
-            vague = pair.muddled | (pair.matters & ~pair.strong & ~pair.weak)
+            vague = pair.vague
             faint = pair.matters & ~pair.strong
             u = (u | ((s | w) & vague)) & live
             w = (w | (s & faint)) & live & ~vague
@@ -191,16 +194,26 @@ class Search:
             return []
         return left
 
+    def _unlike(self, step: "_Step", idx: int, domain: int, domains: list[int]) -> int:
+        """Return the candidates that do not leave others just what an element leaves them, which was nothing."""
+        number, cells = self.problem.frame.number, self.problem.cells
+        alike = max(domain, 0)
+        for n, table, _ in step.later:
+            if domains[n] > 0 and alike:
+                alike &= table.like(idx, number, cells, self._sought)
+        return domain & ~alike
+
     def _carried_on(self, depth: int, changed: list[int], domains: list[int]) -> bool:
         """Drop what candidates that became fewer no longer admit, and so on; False where a required product has none left.
 
         Among few products it costs more than it saves.
         """
         number, cells, steps = self.problem.frame.number, self.problem.cells, self._steps
-        while changed:
-            n = changed.pop()
+        queue = deque(changed)  # first come, first served: what changes often is looked at once, after the others
+        while queue:
+            n = queue.popleft()
             domain = domains[n]
-            if domain >> len(self.problem.facts.elements(steps[n].product)):
+            if domain >> steps[n].size:
                 continue
             for tables in (steps[n].later, steps[n].back):
                 for m, table, needed in tables:
@@ -211,8 +224,8 @@ class Search:
                             if needed:
                                 if not kept:
                                     return False
-                                if m not in changed:
-                                    changed.append(m)
+                                if m not in queue:
+                                    queue.append(m)
         return True
 
     def _can_be_vouched(
@@ -267,7 +280,7 @@ class Search:
         return cells
 
     def _finish(self, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int, warned: int) -> None:
-        present = [(p, i) for p, i in chosen if i != ABSENT]
+        present = _present(chosen)
         whole = self._closed(present)
         if not whole:
             return
@@ -325,10 +338,16 @@ class Search:
         return tuple(found)
 
 
+def _present(chosen: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
+    """Return the members that are there."""
+    return [(product, idx) for product, idx in chosen if idx != ABSENT]
+
+
 class _Step(NamedTuple):
     """What the choice of one product looks up: by number, the products that it speaks with."""
 
     product: str
+    size: int  # how many elements it has
     optional: bool
     feature: bool
     earlier: tuple[tuple[int, Between], ...]

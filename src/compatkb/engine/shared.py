@@ -2,8 +2,10 @@
 
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
-from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.engine.stacks import SHOWN, Stack, stacks_of
 from compatkb.records import Found
+
+_MOST_KEPT = 4_096
 
 
 def search(
@@ -18,6 +20,19 @@ def search(
 
 
 def shared_stacks(problem: Problem, found: Found) -> list[Stack]:
-    """Return what `stacks_of` makes of a hit."""
+    """Return what `stacks_of` makes of a hit; questions about other versions often come to the same one."""
     finder = problem.facts.finder
-    return stacks_of(problem, found) if finder is None else finder.stacks(problem, found)
+    if finder is not None:
+        return list(finder.stacks(problem, found))
+    pins = problem.request.pins
+    if any(pin.extra for pin in pins):
+        return stacks_of(problem, found)
+    machine = tuple((pin.product, pin.mask) for pin in pins if pin.product in SHOWN)
+    key = (found, problem.required, problem.variables, machine, problem.frame.number)
+    kept = problem.view.stacks
+    stacks = kept.get(key)
+    if not isinstance(stacks, tuple):
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        stacks = kept[key] = tuple(stacks_of(problem, found))
+    return list(stacks)

@@ -9,6 +9,7 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_VIEWS = 256
 _MOST_FRAMES = 1_024
+_MOST_PARTNERS = 1_024
 _PLATFORM = ("python", "os", "arch")
 
 
@@ -58,10 +59,13 @@ class View:
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
         self._places: dict[str, tuple[int, ...]] = {}
+        self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
+        self.stacks: dict[object, object] = {}  # what was made of what a search found
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._shapes: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {}
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:
             self._share(view_of(facts, device, as_of, 0))
@@ -78,7 +82,7 @@ class View:
             if "leaf" not in targets:
                 self.conflicts, self.demands = plain.conflicts, plain.demands
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
-            self._needs, self._optional = plain._needs, plain._optional
+            self._needs, self._optional, self._shapes = plain._needs, plain._optional, plain._shapes
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware."""
@@ -106,6 +110,30 @@ class View:
         if key not in self._between:
             self._between[key] = self.kept.between(p, q, self.device, self.hardware)
         return self._between[key]
+
+    def shape(self, asked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Return what a stack must hold if it is asked for this, what it may have to hold besides, and both by rank."""
+        found = self._shapes.get(asked)
+        if found is None:
+            roles = self.facts.products
+            required = tuple(dict.fromkeys(p for p in asked if not roles[p].platform and p != "device"))
+            optional = self.optional(required)
+            wanted = {*required, *optional}
+            found = self._shapes[asked] = (required, optional, tuple(product for product in roles if product in wanted))
+        return found
+
+    def partners(self, products: tuple[str, ...]) -> dict[str, dict[str, Between]]:
+        """Return for each of some products those among the others that it speaks with."""
+        found = self._partners.get(products)
+        if found is None:
+            found = {}
+            for product in products:
+                tables = ((other, self.between(product, other)) for other in products if other != product)
+                found[product] = {other: table for other, table in tables if table is not None}
+            if len(self._partners) >= _MOST_PARTNERS:
+                self._partners.clear()
+            self._partners[products] = found
+        return found
 
     def frame(self, pins: object, cells: int) -> Frame:
         """Return what is known on the platforms that some pins leave open."""
