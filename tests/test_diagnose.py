@@ -293,3 +293,30 @@ def test_data_without_symptoms(run: Callable[..., Run], tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text(GATE, encoding="utf-8")
     assert run("diagnose", str(path), "--data", str(tmp_path / "data")).code == 1
+
+
+@pytest.mark.parametrize(
+    ("pin", "said", "nearest", "device"),
+    [
+        (
+            "torch==2.8.0+xpu",
+            "the data know this build: 2.8.0+xpu on https://download.pytorch.org/whl/xpu",
+            "2.8.0+xpu",
+            "xpu",
+        ),
+        ("torch==2.8.0+cpu", "the data know this build: 2.8.0+cpu on https://download.pytorch.org/whl/cpu", None, "cpu"),
+        ("torch==2.5.1.post0+xpu", "the data know no such build; of that release there are 2.5.1 on", "2.5.1+xpu", "xpu"),
+        ("torch==2.4.0+xpu", "the data know this build, but no wheel of it; of that release there are 2.4.0 on", None, "xpu"),
+    ],
+)
+def test_a_pin_that_was_not_found(
+    pin: str, said: str, nearest: str | None, device: str, run: Callable[..., Run], tmp_path: Path
+) -> None:
+    """What an installer could not find is named with its own index; what is near is for the device of its label."""
+    path = tmp_path / "log.txt"
+    path.write_text(f"ERROR: No matching distribution found for {pin}\n", encoding="utf-8")
+    assert f"{pin}: {said}" in " ".join(run("diagnose", str(path)).out.split())
+    near = json.loads(run("diagnose", str(path), "--format", "json").out)["nearest"]
+    assert {stack["stack"]["device"] for stack in near} == {device}
+    if nearest:
+        assert near[0]["stack"]["packages"]["torch"] == nearest

@@ -39,6 +39,7 @@ class Wanted(NamedTuple):
     known: bool  # the very version is in the data
     builds: tuple[tuple[str, tuple[str, ...]], ...]  # version and channels, newest first
     near: tuple[str, ...]
+    pins: tuple[Read, ...] = ()  # the release and the device that were wanted, as far as the data know them
 
 
 class Diagnosis(NamedTuple):
@@ -154,7 +155,11 @@ def _nearest(facts: Snapshot, made: Diagnosis, causes: dict[str, dict[str, Any]]
     kept = tuple(r for r in made.versions if r.how != WISHED and f"{r.product} {r.version}" not in made.unread)
     if top["device"]:
         kept = (*(read for read in kept if read.product != "device"), Read("device", top["device"], 0, SLOTS))
-    for pins in (kept, tuple(read for read in kept if facts.products[read.product].role == "dimension"), kept[-1:], ()):
+    missed = tuple(pin for wanted in made.wanted for pin in wanted.pins)
+    fixed = {read.product for read in missed}
+    wished = (*(read for read in kept if read.product not in fixed), *missed)
+    place = tuple(read for read in kept if facts.products[read.product].role == "dimension")
+    for pins in (wished, kept, place, kept[-1:], ()):
         held = {read.product for read in pins}
         answer = _ask(facts, pins, day, tuple(word for word in top["ask"] if word not in held))
         if answer and answer.stacks and answer.verdict in _WORKS:
@@ -184,7 +189,13 @@ def _missed(facts: Snapshot, text: str) -> Wanted | None:
     below = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) <= numbers][-2:]
     above = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) > numbers][:1]
     exact = any(e.version == version for e in elements)
-    return Wanted(text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else ())
+    shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
+    pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
+    label = version.partition("+")[2]
+    devices = {e.devices for e in elements if label and e.version.partition("+")[2] == label}
+    if len(devices) == 1:
+        pins += tuple(Read("device", device, 0, SLOTS) for device in devices.pop())[:1]
+    return Wanted(text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins)
 
 
 def _mask(facts: Snapshot, product: Product, version: str) -> int:

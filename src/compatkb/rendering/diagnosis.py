@@ -116,13 +116,18 @@ def _candidate(found: Candidate, number: int) -> list[str]:
 
 def _wanted(facts: Snapshot, wanted: Wanted) -> str:
     addresses = {row["id"]: row["url"] or "the default index" for row in facts.rows("select id, url from channel")}
-    builds = [f"{version} on {addresses.get(channels[0], channels[0])}" for version, channels in wanted.builds if channels]
-    if wanted.known:
-        return f"{wanted.requirement}: the data know this build: {builds[0] if builds else 'it is on no known index'}"
+    builds = {
+        version: f"{version} on {addresses.get(channels[0], channels[0])}" for version, channels in wanted.builds if channels
+    }
+    pinned = wanted.requirement.rpartition("==")[2]
+    if wanted.known and pinned in builds:
+        return f"{wanted.requirement}: the data know this build: {builds[pinned]}"
+    found = "this build, but no wheel of it" if wanted.known else "no such build"
     if builds:
-        return f"{wanted.requirement}: the data know no such build; of that release there are {'; '.join(builds[:5])}"
+        of_it = "; ".join(list(builds.values())[:5])
+        return f"{wanted.requirement}: the data know {found}; of that release there are {of_it}"
     near = f"; the nearest releases are {', '.join(wanted.near)}" if wanted.near else ""
-    return f"{wanted.requirement}: the data know no such build{near}"
+    return f"{wanted.requirement}: the data know {found}{near}"
 
 
 def _versions(facts: Snapshot, made: Diagnosis) -> list[str]:
