@@ -12,6 +12,8 @@ _MOST_PAIRS = 200_000
 _SMALL = 1 << 16
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
+Blocker = tuple[str, ...]
+
 
 class Pair(NamedTuple):
     """What is known of two elements together, as platform bits."""
@@ -288,6 +290,7 @@ class Kept:
         self.frames = 0
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
+        self.blockers: dict[tuple[str, ...], tuple[list[Blocker], list[Blocker], list[Blocker]]] = {}
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Between
 from compatkb.engine.budget import gave_up
-from compatkb.engine.leaves import leaf_conflicts
+from compatkb.engine.leaves import leaf_conflicts, own_conflicts
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
@@ -81,6 +81,7 @@ class Search:
             self._steps.append(
                 _Step(
                     product, len(problem.facts.elements(product)), product in optional, feature,
+                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.edges_from(product)),
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n < depth),
@@ -157,6 +158,8 @@ class Search:
         self, step: "_Step", idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Return the platforms that are left beside what is chosen."""
+        if step.demanding and (bad := own_conflicts(self.problem, step.product, idx)):
+            strong, weak, unknown = strong & ~bad, weak & ~bad, unknown & ~bad
         levels = self.problem.levels(step.product, idx)
         usable = strong | weak
         s = strong & levels.strong
@@ -350,6 +353,7 @@ class _Step(NamedTuple):
     size: int  # how many elements it has
     optional: bool
     feature: bool
+    demanding: bool  # whether it requires something of leaves
     earlier: tuple[tuple[int, Between], ...]
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
     back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
