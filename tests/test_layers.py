@@ -51,7 +51,7 @@ LAYERS = (
     ("engine.problem",),
     ("engine.narrow", "engine.leaves"),
     ("engine.search",),
-    ("engine.stacks", "engine.causes"),
+    ("engine.stacks", "engine.causes", "engine.listing"),
     ("engine.shared",),
     ("engine.nearest",),
     ("engine.answer",),

@@ -12,6 +12,8 @@ _MOST_PAIRS = 200_000
 _SMALL = 1 << 16
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
+Blocker = tuple[str, ...]
+
 
 class Pair(NamedTuple):
     """What is known of two elements together, as platform bits."""
@@ -101,6 +103,7 @@ class Between:
         self._images: dict[tuple[int, int, int], int] = {}
         self._classes: dict[int, int] = {}
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
         self._likes: dict[tuple[int, int], dict[int, int]] = {}
 
     def pair(self, i: int, j: int) -> Pair | None:
@@ -142,24 +145,72 @@ class Between:
         return found
 
     def image(self, domain: int, number: int, cells: int, what: int) -> int:
-        """Return the union of `mask` over a set of elements; `domain` has listed elements alone."""
+        """Return the union of `mask` over a set of elements, or more than that; `domain` has listed elements alone."""
         key = (number, domain, what)
         found = self._images.get(key)
         if found is None:
-            found = 0
-            every = (2 << self._theirs) - 1
-            for alike, mask in self._rectangles(number, cells, what):
-                if alike & domain:
-                    found |= mask
-                    if found == every:
-                        break
+            found = self._union(domain, number, cells, what) if self._is_small else self._roughly(domain, number, cells, what)
             if len(self._images) >= _MOST_IMAGES:
                 self._images.clear()
             self._images[key] = found
         return found
 
+    def _union(self, domain: int, number: int, cells: int, what: int) -> int:
+        found, every = 0, (2 << self._theirs) - 1
+        for alike, mask in self._rectangles(number, cells, what):
+            if alike & domain:
+                found |= mask
+                if found == every:
+                    break
+        return found
+
+    def _roughly(self, domain: int, number: int, cells: int, what: int) -> int:
+        """Return at least the union, edge by edge: among thousands of elements judging each of them takes too long."""
+        self._kept.budget.spend(1 + (len(self._told) + len(self._back)) // 64)
+        if what == VOUCHED:
+            return self._rough_vouching(domain, cells)
+        demands, conditions = self._demands(number, cells)
+        found, left = 1 << self._theirs, domain
+        for members, admitted in demands:
+            if members & left:
+                found |= admitted
+                left &= ~members
+        if left:  # of these nothing is demanded
+            found = (2 << self._theirs) - 1
+        for mine, theirs in conditions:
+            if not mine & domain:
+                found &= ~theirs
+        return found
+
+    def _rough_vouching(self, domain: int, cells: int) -> int:
+        found = 0
+        for edge in self._told:
+            if edge.vouches & cells and edge.of_mask & domain and not edge.open:
+                found |= edge.to_mask
+        for edge in self._back:
+            if edge.vouches & cells and edge.to_mask & domain and not edge.open:
+                found |= edge.of_mask
+        return found
+
+    def _demands(self, number: int, cells: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Return what holds on all platforms: our elements with theirs that they admit; ours that theirs need, with theirs."""
+        found = self._firm.get(number)
+        if found is None:
+            listed = (1 << self._theirs) - 1
+            ours, theirs = (
+                [e for e in edges if e.kind != "verified" and not e.open and not cells & ~e.denies]
+                for edges in (self._told, self._back)
+            )
+            demands = [(e.of_mask, listed & (~e.to_mask if e.kind == "breaks" else e.to_mask)) for e in ours]
+            demands.sort(key=lambda demand: demand[1].bit_count())  # where several hold, the one that admits the least
+            conditions = [(~e.to_mask if e.kind == "breaks" else e.to_mask, e.of_mask) for e in theirs]
+            found = self._firm[number] = (demands, conditions)
+        return found
+
     def like(self, i: int, number: int, cells: int, what: int) -> int:
-        """Return the elements that have the mask of element `i`, itself included."""
+        """Return elements that have the mask of element `i`, itself included: all of them where there are few."""
+        if not self._is_small:
+            return self._alike(i)
         mask = self.mask(i, number, cells, what)
         key = (number, what)
         if key not in self._likes:
@@ -288,6 +339,7 @@ class Kept:
         self.frames = 0
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
+        self.blockers: dict[tuple[str, ...], tuple[list[Blocker], list[Blocker], list[Blocker]]] = {}
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}

@@ -1,14 +1,15 @@
 """Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
 
 from collections.abc import Callable, Iterable
-from itertools import groupby
 from typing import NamedTuple
 
-from compatkb.engine.problem import Blocker, Problem
+from compatkb.engine.between import Blocker
+from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.records import STRONG, UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
+_PLATFORM = ("os", "python", "arch")
 Blocked = Callable[[Iterable[Blocker]], bool]
 
 
@@ -32,12 +33,15 @@ def causes_of(
     What was found for another route is `preferred`: one cause that explains both is better than two.
     """
     problem = Problem(facts, request, device, route)
-    blockers = _blockers(problem)
-    blockers.sort(key=lambda blocker: blocker not in preferred)
+    groups = _blockers(problem)
+    if preferred:
+        first = [blocker for group in groups for blocker in group if blocker in preferred]
+        groups = [first, *([blocker for blocker in group if blocker not in preferred] for group in groups)]
+    blockers = [blocker for group in groups for blocker in group]
     blocked = _Trials(problem, blockers).blocked
     if blocked(()):
         return ()
-    alone = _alone(_kinds(problem, blockers), blocked)
+    alone = _alone(groups, blocked)
     chosen = [alone] if alone else _irreducible([], False, blockers, blocked)
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
@@ -92,20 +96,13 @@ class _Trials:
         return any(product not in variables and roles[product].role == "leaf" for product in claimed)
 
 
-def _kinds(problem: Problem, blockers: list[Blocker]) -> list[list[Blocker]]:
-    """Split a list of blockers, in its order, where their kind changes: those of one kind mostly exclude nothing at all."""
-    roles = problem.facts.products
-
-    def kind(blocker: Blocker) -> tuple[str, bool]:
-        return blocker[0], any(roles[product].role == "leaf" for product in blocker[1:])
-
-    return [list(group) for _, group in groupby(blockers, kind)]
-
-
 def _alone(groups: list[list[Blocker]], blocked: Blocked) -> Blocker | None:
-    """Return the first blocker that excludes every stack by itself; a group that does not has none."""
+    """Return the first blocker that excludes every stack by itself; a group that does not has none.
+
+    Groups are of one kind each: mostly only one of them excludes anything.
+    """
     for group in groups:
-        if blocked(group):
+        if group and blocked(group):
             half = len(group) // 2
             found = _alone([group[:half], group[half:]], blocked) if half else group[0]
             if found:
@@ -126,42 +123,40 @@ def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], bl
     return kept_left + kept_right
 
 
-def _blockers(problem: Problem) -> list[Blocker]:
-    """Return the groups of facts that can matter, those that explain best first."""
+def _blockers(problem: Problem) -> list[list[Blocker]]:
+    """Return the groups of facts that can matter, by kind; those that explain best first."""
     variables = problem.variables
-    pairs: list[Blocker] = []
+    kept = problem.view.kept.blockers
+    if variables not in kept:
+        kept[variables] = _told(problem)
+    told, platforms, leaves = kept[variables]
+    offers: list[Blocker] = [("offer", product) for product in variables if not problem.domains[product]]
+    held = {pin.product for pin in problem.request.pins}
+    told = sorted(told, key=lambda blocker: -len(held & set(blocker)))  # what the user named explains best
+    return [told, offers, platforms, leaves]
+
+
+def _told(problem: Problem) -> tuple[list[Blocker], list[Blocker], list[Blocker]]:
+    """Return what some products can be blocked by: claims about each other and platforms; wheels; claims about leaves."""
+    variables, facts = problem.variables, problem.facts
+    told: list[Blocker] = []
     for n, one in enumerate(variables):
         for other in variables[n + 1 :]:
-            if problem.facts.edges(other, one):
-                pairs.append(("claim", other, one))
-            elif problem.facts.edges(one, other):
-                pairs.append(("claim", one, other))
-    offers: list[Blocker] = [("offer", product) for product in variables if not problem.domains[product]]
-    dims: list[Blocker] = [
-        ("claim", product, dimension)
-        for product in variables
-        for dimension in ("os", "python", "arch")
-        if problem.facts.edges(product, dimension)
-    ]
-    platforms: list[Blocker] = [
-        ("platform", p) for p in variables if problem.facts.products[p].role not in ("dimension", "feature")
-    ]
+            if facts.edges(other, one):
+                told.append(("claim", other, one))
+            elif facts.edges(one, other):
+                told.append(("claim", one, other))
+    told += [("claim", p, dimension) for p in variables for dimension in _PLATFORM if facts.edges(p, dimension)]
+    platforms: list[Blocker] = [("platform", p) for p in variables if facts.products[p].role not in ("dimension", "feature")]
     leaves: list[Blocker] = [
         ("claim", product, to)
         for product in variables
-        for to in problem.facts.edges_from(product)
-        if to not in variables and problem.facts.products[to].role == "leaf"
+        for to in facts.edges_from(product)
+        if to not in variables and facts.products[to].role == "leaf"
     ]
-    leaves += [
-        ("claim", to, dimension)
-        for to in dict.fromkeys(blocker[2] for blocker in leaves)
-        for dimension in ("os", "python", "arch")
-        if problem.facts.edges(to, dimension)
-    ]
-    held = {pin.product for pin in problem.request.pins}
-    told = pairs + dims
-    told.sort(key=lambda blocker: -len(held & set(blocker)))  # what the user named explains best
-    return told + offers + platforms + leaves
+    demanded = dict.fromkeys(blocker[2] for blocker in leaves)
+    leaves += [("claim", to, dimension) for to in demanded for dimension in _PLATFORM if facts.edges(to, dimension)]
+    return told, platforms, leaves
 
 
 def _cause(problem: Problem, blocker: Blocker) -> Cause:

@@ -19,20 +19,25 @@ class LeafRow(NamedTuple):
     bound: str  # what a command must say, since no metadata do; empty where they do
 
 
-def leaf_rows(problem: Problem, present: list[tuple[str, int]]) -> dict[str, list[LeafRow]]:
-    """Return what a stack's builds require of products that are known only through pins, waived pins left out."""
+def leaf_rows(problem: Problem, present: list[tuple[str, int]], *, waivable: bool = True) -> dict[str, list[LeafRow]]:
+    """Return what a stack's builds require of products that are known only through pins, waived pins left out.
+
+    Those that something else could waive are left out too where they are not `waivable`.
+    """
     names = dict(present)
     waived: dict[int, int] = {}  # edges, with the elements for which they do not hold
     for product, mask, edge, of_mask in problem.facts.waivers:
         idx = names.get(product, -1)
-        if idx >= 0 and mask >> idx & 1:
+        if not waivable or (idx >= 0 and mask >> idx & 1):
             waived[edge] = waived.get(edge, 0) | of_mask
     found: dict[str, list[LeafRow]] = {}
     for product, idx in present:
         if idx < 0 or idx >= len(problem.facts.elements(product)):
             continue
         for to, edge, row in _demands(problem, product, idx):
-            if to not in names and not waived.get(edge, 0) >> idx & 1 and ("claim", product, to) not in problem.ignored:
+            if to in names or to in problem.pinned_leaves or ("claim", product, to) in problem.ignored:
+                continue
+            if not waived.get(edge, 0) >> idx & 1:
                 found.setdefault(to, []).append(row)
     return found
 
@@ -73,9 +78,23 @@ def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[in
     return kept[key]
 
 
-def _conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[int, int]:
+def own_conflicts(problem: Problem, product: str, idx: int) -> int:
+    """Return where an element's own requirements exclude each other, whoever else is there: no search need go on then."""
+    if problem.leafless or not 0 <= idx < len(problem.facts.elements(product)):
+        return 0
+    key = (product, idx, problem.leaf_key, problem.pinned_leaves)
+    kept = problem.view.own_conflicts
+    found = kept.get(key)
+    if found is None:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        found = kept[key] = _conflicts(problem, [(product, idx)], waivable=False)[0]
+    return found
+
+
+def _conflicts(problem: Problem, present: list[tuple[str, int]], *, waivable: bool = True) -> tuple[int, int]:
     bad = faint = 0
-    for leaf, rows in leaf_rows(problem, present).items():
+    for leaf, rows in leaf_rows(problem, present, waivable=waivable).items():
         for cells, mask, weak in _split(rows):
             bad |= cells & ~problem.view.somewhere(leaf, mask, problem.quiet(leaf))
             faint |= cells if weak else 0

@@ -8,12 +8,11 @@ ignore blockers; that is how causes are shown to be minimal.
 from collections.abc import Iterator
 from functools import cached_property
 
-from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Pair, judged
+from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Blocker, Pair, judged
 from compatkb.engine.view import Frame, Levels, view_of
 from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
-Blocker = tuple[str, ...]
 JOKER = -2
 """Stands for a build that nobody published: what a stack would hold if an absence were not."""
 ABSENT = -1
@@ -160,6 +159,11 @@ class Problem:
         roles = self.facts.products
         claims = (blocker for blocker in self.ignored if blocker[0] == "claim")
         return frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role))
+
+    @cached_property
+    def pinned_leaves(self) -> tuple[str, ...]:
+        """The products that the request asks for though they are known only through pins."""
+        return tuple(product for product in self.required if self.facts.products[product].role == "leaf")
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Between
 from compatkb.engine.budget import gave_up
-from compatkb.engine.leaves import leaf_conflicts
+from compatkb.engine.leaves import leaf_conflicts, own_conflicts
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
@@ -74,6 +74,11 @@ class Search:
         self._steps: list[_Step] = []
         self._many = len(variables) >= _MANY
         numbers = {product: n for n, product in enumerate(variables)}
+        due: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in variables]
+        for n, product in enumerate(variables):
+            if product not in (self._provider, GLIBC):  # platform tags speak of glibc; see Problem
+                others = tuple(numbers[other] for other in problem.partners[product])
+                due[max(n, *others) if others else n].append((n, others))
         for depth, product in enumerate(variables):
             spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
             feature = roles[product].role == "feature"
@@ -81,10 +86,12 @@ class Search:
             self._steps.append(
                 _Step(
                     product, len(problem.facts.elements(product)), product in optional, feature,
+                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.edges_from(product)),
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n < depth),
                     tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
+                    tuple(due[depth]),
                 )
             )  # fmt: skip
         if any(domain < 0 or domain >> len(problem.facts.elements(product)) for product, domain in domains.items()):
@@ -119,17 +126,17 @@ class Search:
                 idx, domain = ABSENT, -1
             else:
                 return
-            if self.raw and (self.first_only or not self._could_improve(strong, weak, unknown, hopeful)):
+            if self.raw and self._is_over(strong, weak, unknown, hopeful):
                 return
             self.budget -= 1
             if self.budget < 0:
                 raise gave_up(self._limit, "its limit")
             spend(1)
             if idx == ABSENT:
-                missed = self._missed(product, chosen)
-                if (strong | weak | unknown) & ~missed:
-                    s, w, u = strong & ~missed, weak & ~missed, unknown & ~missed
-                    self._extend(depth + 1, (*chosen, (product, idx)), domains, s, w, u, warned)
+                there, now = ~self._missed(product, chosen), (*chosen, (product, idx))
+                s, w, u = self._attached(step, now, strong & there, weak & there, unknown & there)
+                if s | w | u:
+                    self._extend(depth + 1, now, domains, s, w, u, warned)
                 return
             if step.optional and not self._may_be_needed(product, depth, chosen, domains):
                 domain = 0
@@ -138,11 +145,8 @@ class Search:
             hoped = min(count + least, _MOST_WARNINGS)
             if self._covered and not self._could_improve(strong, weak, unknown, hoped):
                 continue
-            s, w, u = self._beside(step, idx, chosen, strong, weak, unknown)
-            if step.feature:  # they come last: all who can speak for it are there
-                s, w, u = self._attached([(product, idx)], [*_present(chosen), (product, idx)], s, w, u)
-            if self.known_only:
-                u = 0
+            now = (*chosen, (product, idx))
+            s, w, u = self._attached(step, now, *self._beside(step, idx, chosen, strong, weak, unknown))
             if self._covered:
                 s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
             if not s | w | u:
@@ -151,12 +155,14 @@ class Search:
             if not left:
                 domain = self._unlike(step, idx, domain, domains)
             elif step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
-                self._extend(depth + 1, (*chosen, (product, idx)), left, s, w, u, count)
+                self._extend(depth + 1, now, left, s, w, u, count)
 
     def _beside(
         self, step: "_Step", idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Return the platforms that are left beside what is chosen."""
+        if step.demanding and (bad := own_conflicts(self.problem, step.product, idx)):
+            strong, weak, unknown = strong & ~bad, weak & ~bad, unknown & ~bad
         levels = self.problem.levels(step.product, idx)
         usable = strong | weak
         s = strong & levels.strong
@@ -284,15 +290,21 @@ class Search:
         whole = self._closed(present)
         if not whole:
             return
-        s, w, u = self._attached(present, present, strong & whole, weak & whole, unknown & whole)
+        s, w, u = strong & whole, weak & whole, unknown & whole
         bad, faint = leaf_conflicts(self.problem, present)
         s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, 0 if self.known_only else u & ~bad
         for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
             cells = self._open(cells, kind, warned)
             if cells:
-                level = kind * (_MOST_WARNINGS + 1) + warned
-                self._covered[level] = self._covered.get(level, 0) | cells
-                self.raw.append((level, len(self.raw), tuple(present), cells))
+                self._take(kind * (_MOST_WARNINGS + 1) + warned, tuple(present), cells)
+
+    def _take(self, level: int, present: tuple[tuple[str, int], ...], cells: int) -> None:
+        self._covered[level] = self._covered.get(level, 0) | cells
+        self.raw.append((level, len(self.raw), present, cells))
+
+    def _is_over(self, strong: int, weak: int, unknown: int, count: int) -> bool:
+        """Return whether what was found leaves nothing to be sought here."""
+        return self.first_only or not self._could_improve(strong, weak, unknown, count)
 
     def _closed(self, present: list[tuple[str, int]]) -> int:
         """Return where everything is there that is needed, and nothing that no required product leads to."""
@@ -311,19 +323,18 @@ class Search:
         return cells
 
     def _attached(
-        self, members: list[tuple[str, int]], present: list[tuple[str, int]], strong: int, weak: int, unknown: int
+        self, step: "_Step", chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
-        """Lower the level where one of some members is vouched for by nothing else that is present."""
-        for product, idx in members:
-            if product == self._provider or idx < 0 or len(present) == 1:
-                continue
-            if product == "glibc":  # platform tags speak of it; see Problem
-                continue
-            firm, faint = self.problem.vouched(product, idx, present)
-            unknown |= (strong | weak) & ~firm & ~faint
-            weak = (weak | strong & ~firm) & (firm | faint)
-            strong &= firm
-        return strong, weak, unknown
+        """Lower the level where nothing vouches for a member, as soon as all who could do so have been chosen."""
+        for n, others in step.due:
+            product, idx = chosen[n]
+            if idx >= 0:
+                present = [chosen[other] for other in others if chosen[other][1] != ABSENT]
+                firm, faint = self.problem.vouched(product, idx, present)
+                unknown |= (strong | weak) & ~firm & ~faint
+                weak = (weak | strong & ~firm) & (firm | faint)
+                strong &= firm
+        return strong, weak, 0 if self.known_only else unknown
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
@@ -333,9 +344,12 @@ class Search:
             cells &= ~taken
             taken |= cells
             if cells:
-                kind, warned = divmod(level, _MOST_WARNINGS + 1)
-                found.append(Found(self.problem.device, self.problem.route, chosen, kind, warned, cells))
+                found.append(self._found(level, chosen, cells))
         return tuple(found)
+
+    def _found(self, level: int, chosen: tuple[tuple[str, int], ...], cells: int) -> Found:
+        kind, warned = divmod(level, _MOST_WARNINGS + 1)
+        return Found(self.problem.device, self.problem.route, chosen, kind, warned, cells)
 
 
 def _present(chosen: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
@@ -350,7 +364,9 @@ class _Step(NamedTuple):
     size: int  # how many elements it has
     optional: bool
     feature: bool
+    demanding: bool  # whether it requires something of leaves
     earlier: tuple[tuple[int, Between], ...]
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
     back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
+    due: tuple[tuple[int, tuple[int, ...]], ...]  # members for whom nobody chosen later can vouch, with all who can

@@ -1,7 +1,7 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.leaves import LeafRow, leaf_conflicts, leaf_rows
@@ -74,6 +74,20 @@ class Stack(NamedTuple):
         if self.level == WEAK:
             return "likely"
         return "works-with-warnings" if any(w.kind != "known-issue" for w in self.warnings) else "works"
+
+
+class _Trace:
+    """What vouches for each pair of members, worked out at the first call."""
+
+    def __init__(self, problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> None:
+        self._about = problem, chosen, numbers, cells
+
+    def __call__(self) -> tuple[Link, ...]:
+        return self._links
+
+    @cached_property
+    def _links(self) -> tuple[Link, ...]:
+        return _links(*self._about)
 
 
 def stacks_of(problem: Problem, found: Found) -> list[Stack]:
@@ -283,7 +297,7 @@ def _stack(
     warnings += tuple(w for offered in features for w in _early(problem, offered))
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
-        warnings, cache(lambda: _links(problem, chosen, numbers, cells)), _rank(problem, found, chosen, cells, len(packages)),
+        warnings, _Trace(problem, chosen, numbers, cells), _rank(problem, found, chosen, cells, len(packages)),
         features,
     )  # fmt: skip
 

@@ -62,6 +62,7 @@ class View:
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
         self.stacks: dict[object, object] = {}  # what was made of what a search found
+        self.own_conflicts: dict[object, int] = {}
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -80,7 +81,7 @@ class View:
             self._grounds, self._frames, self._somewhere = plain._grounds, plain._frames, plain._somewhere
             self._places = plain._places
             if "leaf" not in targets:
-                self.conflicts, self.demands = plain.conflicts, plain.demands
+                self.conflicts, self.own_conflicts, self.demands = plain.conflicts, plain.own_conflicts, plain.demands
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
             self._needs, self._optional, self._shapes = plain._needs, plain._optional, plain._shapes
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from compatkb.engine.problem import Blocker, Problem
+from compatkb.engine.between import Blocker
+from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import SHOWN, Stack, stacks_of
 from compatkb.records import UNBUILT, UNKNOWN, Found, Pin
