@@ -481,3 +481,18 @@ def test_rules_are_documented() -> None:
     rules = set(re.findall(r'Remark\("([a-z-]+)"', source))
     assert len(rules) > 10
     assert all(f"`{rule}`" in PAGE for rule in rules)
+
+
+@pytest.mark.parametrize("words", [("--sysfs", "nowhere"), ("report.json", "--sysfs", "."), ("report.json", "--python", "x")])
+def test_places_that_cannot_be_looked_at(run: Callable[..., Run], words: tuple[str, ...]) -> None:
+    """A copy of /sys that is not there, and a report beside a place to look at, are wrong usage in one line."""
+    done = run("doctor", *words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+def test_helpers_alone_are_not_listed_as_more(facts: Snapshot) -> None:
+    """Where only packages are installed that others bring along, the list does not begin with a conjunction."""
+    text = examination_text(
+        facts, examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), DAY), DAY
+    )
+    assert "Installed:\n  only numpy 1.26.4\n" in text

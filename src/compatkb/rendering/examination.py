@@ -31,7 +31,9 @@ def examination_text(facts: Snapshot, made: Examination, day: date) -> str:
     lines += ["", "Installed:"] if made.held else ["", "Installed: nothing that the data know"]
     lines += [f"  {item.installed.name} {item.installed.version or '(no version)'}" for item in main]
     if rest:
-        lines += wrapped("  and ", ", ".join(f"{item.installed.name} {item.installed.version}" for item in rest))
+        lines += wrapped(
+            "  and " if main else "  only ", ", ".join(f"{item.installed.name} {item.installed.version}" for item in rest)
+        )
     lines += _graphics(made)
     lines += _environment(facts, made)
     lines += ["", f"Verdict: {_verdict(made)}"]
