@@ -242,3 +242,36 @@ def test_python_interface_gives_the_same_answer(facts: Snapshot, run: Runner) ->
     shown = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--as-of", "2026-11-21", "--format", "json").out)
     assert [{e.product: e.version for e in s.packages} for s in answer.stacks] == [s["packages"] for s in shown["stacks"]]
     assert base.data_date == date(2026, 11, 21)
+
+
+@pytest.mark.parametrize(
+    ("before", "option", "after"),
+    [
+        (("explain", "torch==2.8.0"), ("--device", "cpu"), ("python==3.11",)),
+        (("resolve", "torch==2.8.0"), ("--device", "cpu"), ("ipex", "python==3.11")),
+        (("show", "torch"), ("--format", "json"), ("2.8.0",)),
+        (("search", "arc"), ("--format", "json"), ("a770",)),
+        (("check", "a.txt"), ("--fail-on", "error"), ("b.txt",)),
+        (("docs", "check", "a.md"), ("--format", "json"), ("b.md",)),
+        (("docs", "render", "a.md"), ("--as-of", "2026-11-21"), ("b.md",)),
+        (("docs", "table", "stacks"), ("--format", "json"), ("device=xpu", "python=3.12")),
+        (("fmt", "a.toml"), ("--check",), ("b.toml",)),
+    ],
+)
+def test_words_may_stand_between_options(before: tuple[str, ...], option: tuple[str, ...], after: tuple[str, ...]) -> None:
+    """A word after an option is read as one before it, in every command that takes several."""
+    from compatkb.cli.parser import parse
+
+    mixed, plain = vars(parse([*before, *option, *after])), vars(parse([*before, *after, *option]))
+    assert {name: value for name, value in mixed.items() if name != "run"} == {n: v for n, v in plain.items() if n != "run"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list", "torch", "--format", "json", "ipex"), ("explain", "torch", "--devise", "cpu", "ipex"), ("doctor", "a", "b")],
+)
+def test_a_word_too_many_is_still_wrong(run: Callable[..., Run], words: tuple[str, ...]) -> None:
+    """What no command takes is refused in one line, wherever it stands."""
+    done = run(*words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "unrecognized arguments" in done.err

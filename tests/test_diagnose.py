@@ -201,6 +201,7 @@ def test_unknown_text(run: Callable[..., Run], tmp_path: Path) -> None:
     path.write_text("KeyError: 'x'\n", encoding="utf-8")
     done = run("diagnose", str(path))
     assert (done.code, "no cause is known" in done.out) == (1, True)
+    assert "compatkb doctor" in done.out
 
 
 @pytest.mark.parametrize("content", [None, b"", b" \n"])

@@ -30,6 +30,7 @@ from compatkb.machine.graphics import read_graphics, read_nodes
 from compatkb.machine.interpreter import read_interpreter
 from compatkb.machine.reports import read_report
 from compatkb.machine.system import read_libraries, read_packages, read_release
+from compatkb.rendering.examination import examination_text
 from compatkb.snapshot.read import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -274,6 +275,37 @@ def test_build_for_the_wrong_device(facts: Snapshot) -> None:
     assert made.verdict in WORKS
 
 
+def test_the_newest_stands_beside_the_proved(facts: Snapshot) -> None:
+    """Where a proposed stack is not the newest, the newest that is likely to work is told as well; else there is none."""
+    for device, beside in (("56a0", True), ("e20b", False)):
+        graphics = (Graphics("0", "8086", device, "xe"),)
+        made = examine(facts, Machine("t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", graphics=graphics), DAY)
+        assert made.best
+        assert (made.newer is not None) is beside
+        if made.newer:
+            first, second = (
+                next(e for e in stack.packages if e.product == "torch") for stack in (made.best.stack, made.newer)
+            )
+            assert (made.best.stack.verdict, made.newer.verdict) == ("works", "likely")
+            assert first.idx < second.idx
+            assert "Newer, but at least one step is only inferred:" in examination_text(facts, made, DAY)
+
+
+def test_the_way_from_the_processor_to_the_graphics(facts: Snapshot) -> None:
+    """Builds for the CPU beside a GPU that the makers name: they work, and the way to builds for the GPU is shown."""
+    installed, graphics = (Installed("torch", "2.8.0+cpu"),), (Graphics("0", "8086", "56a0", "i915"),)
+    machine = Machine("t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", packages=installed, graphics=graphics)
+    made = examine(facts, machine, DAY)
+    assert made.verdict in WORKS
+    assert "build-for-another-device" in rules_of(made)
+    assert made.best
+    assert made.best.stack.device == "xpu"
+    assert made.steps[0].before == "2.8.0+cpu"
+    text = examination_text(facts, made, DAY)
+    assert "The way to a stack for the GPU:" in text
+    assert "Nothing has to change" not in text
+
+
 @pytest.mark.parametrize("graphics", [(), ("4680",), ("7d67",)])
 def test_build_for_graphics_that_no_table_names(facts: Snapshot, graphics: tuple[str, ...]) -> None:
     """An XPU build is not said to work beside an old UHD, or without a GPU; where nobody looked, the packages decide."""
@@ -449,3 +481,18 @@ def test_rules_are_documented() -> None:
     rules = set(re.findall(r'Remark\("([a-z-]+)"', source))
     assert len(rules) > 10
     assert all(f"`{rule}`" in PAGE for rule in rules)
+
+
+@pytest.mark.parametrize("words", [("--sysfs", "nowhere"), ("report.json", "--sysfs", "."), ("report.json", "--python", "x")])
+def test_places_that_cannot_be_looked_at(run: Callable[..., Run], words: tuple[str, ...]) -> None:
+    """A copy of /sys that is not there, and a report beside a place to look at, are wrong usage in one line."""
+    done = run("doctor", *words)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+def test_helpers_alone_are_not_listed_as_more(facts: Snapshot) -> None:
+    """Where only packages are installed that others bring along, the list does not begin with a conjunction."""
+    text = examination_text(
+        facts, examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), DAY), DAY
+    )
+    assert "Installed:\n  only numpy 1.26.4\n" in text

@@ -54,6 +54,7 @@ class Examination(NamedTuple):
     steps: tuple[Step, ...]
     unserved: bool = False  # what is installed is built for a GPU, and none that the makers name for it is here
     instead: Instead | None = None  # what takes the place of installed products that have ended
+    newer: Stack | None = None  # beside a stack that is proposed: a newer one, of which less is proved
 
     @property
     def verdict(self) -> str:
@@ -97,7 +98,24 @@ def examine(facts: Snapshot, machine: Machine, day: date) -> Examination:
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
     products = [item.product for item in held if item.main]
     instead = instead_of(facts, products, _options(facts, machine, system) + hardware, devices, day)
-    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead)
+    proposed = best.stack if best and not there else instead.stack if instead else None
+    newer = _newer(facts, proposed, _options(facts, machine, system), hardware, day) if proposed else None
+    return Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead, newer)
+
+
+def _newer(
+    facts: Snapshot, stack: Stack, place: list[tuple[str, str]], hardware: list[tuple[str, str]], day: date
+) -> Stack | None:
+    """Return the best stack whose main package is newer than that of a proposed one; that one went first for its proof."""
+    main = next((e for e in stack.packages if e.product in {route.provider for route in facts.routes}), None)
+    if main is None:
+        return None
+    for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
+        request = _request(facts, [*options, (main.product, f">{main.release}")], (stack.device,), day)
+        found = [s for s in best_stacks(facts, request) if s.route == stack.route and s.verdict in _WORKS] if request else []
+        if found:
+            return found[0]
+    return None
 
 
 def _options(facts: Snapshot, machine: Machine, system: str | None) -> list[tuple[str, str]]:
@@ -195,13 +213,16 @@ def _best(
     answer: Answer | None,
 ) -> Near | None:
     """Return the stack to go to: the one that is there where it works, else the nearest, else the best for the machine."""
-    unserved = _is_unserved(facts, machine, device_of(facts, held, seen), seen)
-    if answer and answer.stacks and answer.verdict in _WORKS and not unserved:
+    devices = device_of(facts, held, seen)
+    unserved = _is_unserved(facts, machine, devices, seen)
+    idle = answer is not None and _is_idle(facts, devices, seen)
+    if answer and answer.stacks and answer.verdict in _WORKS and not unserved and not idle:
         return Near((), "same", answer.stacks[0])
-    for near in answer.nearest if answer and not unserved else ():
+    for near in answer.nearest if answer and not unserved and not idle else ():
         if near.stack.verdict in _WORKS:
             return near
-    devices = device_of(facts, held, seen)
+    if idle:
+        devices = device_of(facts, (), seen)
     if unserved or (not devices and machine.graphics is not None):
         devices = tuple(dict.fromkeys(d for r in facts.routes for d in sorted(r.devices) if not needs_graphics(facts, d)))
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1] if devices and _reaches(facts, name, devices[0])]
@@ -223,14 +244,19 @@ def _is_unserved(facts: Snapshot, machine: Machine, devices: tuple[str, ...], se
     return not any(_reaches(facts, name, devices[0]) for name in hardware_of(facts, seen))
 
 
+def _is_idle(facts: Snapshot, devices: tuple[str, ...], seen: tuple[Seen, ...]) -> bool:
+    """Return whether there are GPUs that the makers name, and what is installed is built for something else."""
+    hardware = hardware_of(facts, seen)
+    return bool(hardware and devices) and not any(_reaches(facts, name, devices[0]) for name in hardware)
+
+
 def _answer_remarks(
     facts: Snapshot, answer: Answer | None, devices: tuple[str, ...], seen: tuple[Seen, ...], *, unserved: bool
 ) -> list[Remark]:
-    hardware = hardware_of(facts, seen)
     if unserved:
         message = f"what is installed is built for {devices[0]}, and no GPU that the makers name for it is here"
         return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the builds for the processor")]
-    if answer and hardware and devices and not any(_reaches(facts, name, devices[0]) for name in hardware):
+    if answer and _is_idle(facts, devices, seen):
         message = f"a GPU for which there is XPU support is here, but what is installed is built for {devices[0]}"
         return [
             Remark("build-for-another-device", Severity.WARNING, message, "install the builds for the GPU, as shown below")

@@ -1,22 +1,24 @@
 """The Markdown parser that the reviewer uses: markdown-it, with places kept and tables as one token each.
 
 markdown-it gives every cell three tokens of its own and no column; a table of a million cells would need gigabytes. Here a
-table is one token with its lines, found by the same rules, and `markdown_text` cuts its rows.
+table is one token with its lines, found by the same rules, and `markdown_text` cuts its rows. markdown-it is imported with the
+first document: most checks read none.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline, autolink, backtick, html_inline, image, link
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 _DELIMITER = re.compile(r"[-:|][-:|\s][-:|\s]*")
 _COLUMN = re.compile(r":?-+:?")
 _PIPE = re.compile(r"\\?\|")  # a backslash before a pipe escapes it, whatever stands before that
-SPANS = {"link": link, "image": image, "backticks": backtick, "autolink": autolink, "html_inline": html_inline}
 
 
 def columns_of(delimiter: str) -> int:
@@ -41,11 +43,11 @@ def cut(row: str) -> Iterator[tuple[int, int]]:
     yield from spans
 
 
-def _line(state: StateBlock, line: int) -> str:
+def _line(state: "StateBlock", line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+def _table(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
     if first + 2 > last or state.sCount[first + 1] < state.blkIndent or state.is_code_block(first + 1):
         return False
     head = _line(state, first).strip()
@@ -69,16 +71,16 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     return True
 
 
-def _column(state: StateBlock, line: int) -> int:
+def _column(state: "StateBlock", line: int) -> int:
     """Return how many characters of a line, marks of quotes and lists among them, stand before its content."""
     start = state.bMarks[line] + state.tShift[line]
     return start - state.src.rfind("\n", 0, start) - 1
 
 
-def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+def _placed(rule: "Callable[[StateInline, bool], bool]") -> "Callable[[StateInline, bool], bool]":
     """Return a rule that notes at its token where in the source it stood."""
 
-    def placed(state: StateInline, silent: bool) -> bool:
+    def placed(state: "StateInline", silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
         found = rule(state, silent)
         if found and not silent:
@@ -90,27 +92,37 @@ def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline,
     return placed
 
 
-def _parser() -> MarkdownIt:
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import autolink, backtick, html_inline, image, link
+
+    marked = {"link": link, "image": image, "backticks": backtick, "autolink": autolink, "html_inline": html_inline}
     parser = MarkdownIt("commonmark", {"store_labels": True, "maxNesting": 20})
     parser.enable("table")
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     parser.disable(["inline", "text_join"])
-    for name, rule in SPANS.items():
+    for name, rule in marked.items():
         parser.inline.ruler.at(name, _placed(rule))
     return parser
 
 
-_PARSER = _parser()
-
-
-def blocks(text: str) -> tuple[list[Token], dict[str, Any]]:
+def blocks(text: str) -> "tuple[list[Token], dict[str, Any]]":
     """Return the block tokens of a text, its inline content unread; and its link definitions under `references`."""
     environment: dict[str, Any] = {}
-    return _PARSER.parse(text, environment), environment
+    return _parser().parse(text, environment), environment
 
 
-def spans(text: str, environment: dict[str, Any]) -> list[Token]:
+def spans(text: str, environment: dict[str, Any]) -> "list[Token]":
     """Return the inline tokens of a text; links, images, code and HTML have their place as `meta["span"]`."""
     tokens: list[Token] = []
-    _PARSER.inline.parse(text, _PARSER, environment, tokens)
+    parser = _parser()
+    parser.inline.parse(text, parser, environment, tokens)
     return tokens
+
+
+def label_key(label: str) -> str:
+    """Return the key under which a link's label is defined: case and white space do not count."""
+    from markdown_it.common.utils import normalizeReference
+
+    return normalizeReference(label)

@@ -5,13 +5,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
-
-from markdown_it.common.utils import normalizeReference
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compatkb.check.document import Document
-from compatkb.check.markdown_grammar import blocks, columns_of, cut, spans
+from compatkb.check.markdown_grammar import blocks, columns_of, cut, label_key, spans
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 MOST_LINES = 5_000
 MOST_CHARACTERS = 500_000
@@ -170,7 +170,7 @@ class _Reader:
         self.document = page.document
         self.environment = environment
 
-    def read(self, tokens: list[Token]) -> None:
+    def read(self, tokens: "list[Token]") -> None:
         kind = "paragraph"
         for token in tokens:
             if token.map is None:
@@ -189,7 +189,7 @@ class _Reader:
     def section(self) -> int:
         return len(self.page.sections) - 1
 
-    def _inline(self, token: Token, kind: str) -> None:
+    def _inline(self, token: "Token", kind: str) -> None:
         assert token.map
         offsets = self._offsets(token.content, token.map[0])
         piece = self._piece(token.content, offsets, kind)
@@ -259,7 +259,7 @@ class _Reader:
             piece.codes = (Code(match[1], piece.start + 1, piece.end - 1),)
             return piece
         match = _REFERENCE.fullmatch(content)
-        label = normalizeReference(match["label"] or match["text"]) if match else ""
+        label = label_key(match["label"] or match["text"]) if match else ""
         if match and "\n" not in content and (found := self.environment.get("references", {}).get(label)):
             piece.text = match["text"]
             piece.links = (Link(match["text"], str(found["href"]), label, piece.start, piece.end),)
@@ -290,7 +290,7 @@ class _Reader:
                 start = offsets[number][1]
                 self.page.misshapen.append(Misshapen(cells, columns, start, start + len(head.rstrip())))
 
-    def _code(self, token: Token) -> None:
+    def _code(self, token: "Token") -> None:
         assert token.map
         first = token.map[0] + (token.type == "fence")
         lines = []
@@ -310,7 +310,7 @@ class _Reader:
             start = self.document.offset(value["map"][0] + 1)
             end = self.document.starts[value["map"][1]] if value["map"][1] < len(self.document.starts) else None
             for match in _DEFINITION.finditer(self.document.text[start:end]):
-                if normalizeReference(match["label"]) == normalizeReference(key):
+                if label_key(match["label"]) == label_key(key):
                     where = start + match.start(), start + match.end()
                     inner = match["target"].startswith("<")
                     target = (start + match.start("target") + inner, start + match.end("target") - inner)
@@ -319,7 +319,7 @@ class _Reader:
         self.page.definitions.sort(key=lambda definition: definition.start)
 
 
-def _inside(tokens: list[Token], opening: int) -> list[Token]:
+def _inside(tokens: "list[Token]", opening: int) -> "list[Token]":
     depth = 0
     for number in range(opening, len(tokens)):
         depth += tokens[number].type == "link_open"
@@ -329,7 +329,7 @@ def _inside(tokens: list[Token], opening: int) -> list[Token]:
     return tokens[opening + 1 :]
 
 
-def _plain(tokens: list[Token]) -> str:
+def _plain(tokens: "list[Token]") -> str:
     found = []
     for token in tokens:
         if token.type in ("softbreak", "hardbreak"):

@@ -3,15 +3,30 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage is one line, with the closest right word where there is one."""
+    """Wrong usage is one line, with the closest right word where there is one; words may stand between options."""
+
+    _is_mixing = False
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         return argparse.HelpFormatter(prog=self.prog, width=_columns() - 2)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Return what was recognized and what was not; a word that is left over is tried again as one between options."""
+        found, left = super().parse_known_args(args, namespace)
+        if self._is_mixing or namespace is not None or self._subparsers or all(word.startswith("-") for word in left):
+            return found, left
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args)
+        finally:
+            self._is_mixing = False
 
     def error(self, message: str) -> NoReturn:
         """End the process with the line."""

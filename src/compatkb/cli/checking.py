@@ -20,7 +20,6 @@ from compatkb.cli.commands import open_facts
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.findings import Finding, Severity, worst
 from compatkb.rendering.checking import checking_json, checking_text, rules_text
-from compatkb.rendering.reporting import github_text, gitlab_text, junit_text, sarif_text, summary_text
 from compatkb.writing import write_file
 
 
@@ -32,14 +31,26 @@ class Shown(NamedTuple):
     data_date: str
 
 
+def _reported(name: str) -> Callable[[Shown], str]:
+    """Return a form for other programs; their module is imported when one is asked for."""
+
+    def made(shown: Shown) -> str:
+        from compatkb.rendering import reporting
+
+        text: str = getattr(reporting, name)(*shown if name == "sarif_text" else shown[:1])
+        return text
+
+    return made
+
+
 FORMS: dict[str, Callable[[Shown], str]] = {
     "text": lambda shown: checking_text(shown.report),
     "json": lambda shown: checking_json(*shown),
-    "github": lambda shown: github_text(shown.report),
-    "gitlab": lambda shown: gitlab_text(shown.report),
-    "junit": lambda shown: junit_text(shown.report),
-    "markdown": lambda shown: summary_text(shown.report),
-    "sarif": lambda shown: sarif_text(*shown),
+    "github": _reported("github_text"),
+    "gitlab": _reported("gitlab_text"),
+    "junit": _reported("junit_text"),
+    "markdown": _reported("summary_text"),
+    "sarif": _reported("sarif_text"),
 }
 """Every form of output; `cli.project` lists their names."""
 

@@ -53,6 +53,10 @@ def doctor(arguments: argparse.Namespace) -> int:
 
     if arguments.file and arguments.python:
         raise UsageError("name either a report or --python")
+    if arguments.sysfs and arguments.file:
+        raise UsageError("name either a report or --sysfs; a report tells the graphics itself")
+    if arguments.sysfs and not Path(arguments.sysfs).is_dir():
+        raise UsageError(f"{arguments.sysfs}: is no directory; name a copy of /sys")
     facts, day = open_facts(arguments)
     machine = _report(facts, arguments.file) if arguments.file else _this_machine(facts, arguments.python, arguments.sysfs)
     made = examine(facts, machine, day)

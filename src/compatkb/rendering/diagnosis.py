@@ -35,6 +35,10 @@ def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date) -> str:
         lines += [*_candidate(found, number), ""]
     if not made.candidates:
         lines += ["no cause is known for this text", ""]
+        lines += [
+            "The whole traceback, with the output of `pip list`, tells more; `compatkb doctor` looks at the machine.",
+            "",
+        ]
     for wanted in made.wanted:
         lines += [*wrapped("", _wanted(facts, wanted)), ""]
     lines += _versions(facts, made)

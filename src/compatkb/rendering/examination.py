@@ -31,7 +31,9 @@ def examination_text(facts: Snapshot, made: Examination, day: date) -> str:
     lines += ["", "Installed:"] if made.held else ["", "Installed: nothing that the data know"]
     lines += [f"  {item.installed.name} {item.installed.version or '(no version)'}" for item in main]
     if rest:
-        lines += wrapped("  and ", ", ".join(f"{item.installed.name} {item.installed.version}" for item in rest))
+        lines += wrapped(
+            "  and " if main else "  only ", ", ".join(f"{item.installed.name} {item.installed.version}" for item in rest)
+        )
     lines += _graphics(made)
     lines += _environment(facts, made)
     lines += ["", f"Verdict: {_verdict(made)}"]
@@ -87,6 +89,7 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
         "commands": _commands(facts, made),
         "stack": stack_brief(facts, made.best.stack, _request(made, day)) if made.best else None,
         "instead": instead_payload(facts, made.instead, _request(made, day)),
+        "newer": stack_brief(facts, made.newer, _request(made, day)) if made.newer else None,
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
@@ -158,15 +161,27 @@ def _way(facts: Snapshot, made: Examination) -> list[str]:
     if made.best.where == "same" and made.verdict != "unknown":
         said = [w for w in made.best.stack.warnings if w.kind != "known-issue"]
         lines = [line for w in said for line in wrapped(f"warning ({w.kind}): ", sentences.warning(w), "  ")]
-        return [*lines, "  Nothing has to change.", "", *instead]
+        return [*lines, "  Nothing has to change.", "", *instead, *_newer(facts, made)]
     given = f", giving up {', '.join(made.best.relaxed)}" if made.best.relaxed else ""
-    lines = ["", f"The way to the nearest stack that works{given}:"]
+    aim = (
+        "a stack for the GPU" if made.verdict not in ("does-not-work", "unknown", _NOTHING) else "the nearest stack that works"
+    )
+    lines = ["", f"The way to {aim}{given}:"]
     for step in made.steps:
         lines += [f"  - {step.distribution} {step.before}"] if step.before else []
         lines += [f"  + {step.distribution} {step.after}"] if step.after else []
     stack = stack_lines(facts, made.best.stack)
     lines += [f"  {line}" for line in stack if not line.startswith("$ ")]
-    return [*lines, *(f"  $ {command}" for command in _commands(facts, made)), "", *instead]
+    return [*lines, *(f"  $ {command}" for command in _commands(facts, made)), "", *_newer(facts, made), *instead]
+
+
+def _newer(facts: Snapshot, made: Examination) -> list[str]:
+    """Return the newer stack beside the one that is proposed, and why it does not come first."""
+    if made.newer is None:
+        return []
+    weak = made.newer.verdict == "likely"
+    head = "Newer, but at least one step is only inferred:" if weak else "Newer, but with warnings:"
+    return [head, *(f"  {line}" for line in stack_lines(facts, made.newer)), ""]
 
 
 def _commands(facts: Snapshot, made: Examination) -> list[str]:
