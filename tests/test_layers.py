@@ -21,7 +21,7 @@ LAYERS = (
     ("models.dispute",),
     ("models.product", "models.index", "models.image", "models.evidence", "models.proofs"),
     ("models.timeline", "models.feature"),
-    ("models.symptom", "models.machine"),
+    ("models.symptom", "models.machine", "models.migration"),
     ("models.product", "models.index", "models.image", "models.evidence", "models.exception"),
     ("models",),
     ("loader", "canonical", "platforms"),
