@@ -97,8 +97,10 @@ class Guide:
         """The product and the choices for each value."""
         found: dict[str, tuple[str, tuple[Choice, ...]]] = {}
         for record in self._records("value"):
-            keys = ("device", "instead", "how", "mechanical", "basis", "note")
-            choice = Choice(*(record[key] for key in keys), _cited(record))
+            choice = Choice(
+                record["device"], record["instead"], record["how"], record["mechanical"], record["basis"], record["note"],
+                _cited(record),
+            )  # fmt: skip
             product, choices = found.get(record["value"], (record["product"], ()))
             found[record["value"]] = (product, (*choices, choice))
         return found
@@ -122,8 +124,10 @@ class Guide:
         """What replaces each program or module that is run."""
         found: dict[str, tuple[Started, ...]] = {}
         for record in self._records("launcher"):
-            keys = ("product", "device", "instead", "how", "basis", "note")
-            started = Started(*(record[key] for key in keys), _cited(record))
+            started = Started(
+                record["product"], record["device"], record["instead"], record["how"], record["basis"], record["note"],
+                _cited(record),
+            )  # fmt: skip
             for name in record["names"]:
                 found[name] = (*found.get(name, ()), started)
         return found

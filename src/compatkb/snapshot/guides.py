@@ -9,7 +9,7 @@ from compatkb.snapshot.citation import cite_text, cite_url, dumps
 
 
 def guides(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield the records of symptoms.toml, machine.toml and migration.toml as JSON, in the order of the files, with their sources."""
+    """Yield the records of symptoms.toml, machine.toml and migration.toml as JSON, in order, with their sources."""
     for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
         if file is None:
             continue
