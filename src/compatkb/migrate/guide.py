@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -132,14 +133,18 @@ class Guide:
                 found[name] = (*found.get(name, ()), started)
         return found
 
+    def holds(self, text: str) -> bool:
+        """Return whether a text may use any of it, so that it has to be read: words are looked for, however they are meant."""
+        return any(all(word in text for word in words) for words in self._marks)
+
     @cached_property
-    def marks(self) -> re.Pattern[str]:
-        """What a text holds that has to be read: a module, the first parts of a name, a quoted value."""
-        words = {*self.modules, *(".".join(name.split(".")[:2]) for name in self.names)}
-        tails = {name.rpartition(".")[2] for name in self.names if name.partition(".")[0] not in self.modules}
-        found = [rf"\b{re.escape(word)}\b" for word in sorted(words | tails)]
-        found += [rf"[\"':]{re.escape(value)}\b" for value in sorted(self.values)]
-        return re.compile("|".join(found) or r"(?!)")
+    def _marks(self) -> tuple[tuple[str, ...], ...]:
+        heads = Counter(".".join(name.split(".")[:2]) for name in self.names)
+        words = {name if heads[head] == 1 else head for name in self.names if (head := ".".join(name.split(".")[:2]))}
+        found: list[tuple[str, ...]] = [(word,) for word in sorted({*self.modules, *words})]
+        found += [(f"from {word.rpartition('.')[0]} import", word.rpartition(".")[2]) for word in sorted(words)]
+        found += [(f"{mark}{value}",) for value in sorted(self.values) for mark in ("'", '"', ":")]
+        return tuple(found)
 
     @cached_property
     def module_pattern(self) -> re.Pattern[str]:

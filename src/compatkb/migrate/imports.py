@@ -61,10 +61,9 @@ def judge(
     code = program.code
     found = relevant_of(code, guide)
     uses = tuple(uses)
-    optional = {r.imported.bound for r in found if r.imported.optional is not None}
     left: dict[str, list[int]] = {}
     for use in uses:
-        if not mended[use] and not use.asked and use.root not in optional:
+        if not mended[use] and not use.asked:
             left.setdefault(use.product, []).append(_line(program, use.start))
     going: dict[Imported, tuple[Edit, ...]] = {}
     staying: dict[Imported, list[int]] = {}
@@ -163,7 +162,11 @@ def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], goi
     parent = code.parents[statement]
     if isinstance(parent, ast.Try) and statement in parent.body:
         return _without_try(program, parent, gone)
-    return take_out(program, statement, gone)
+    outer = code.parents.get(parent)
+    whole = (
+        _without_try(program, outer, gone) if isinstance(parent, ast.ExceptHandler) and isinstance(outer, ast.Try) else None
+    )
+    return whole or take_out(program, statement, gone)
 
 
 def _without_aliases(code: Code, names: list[ast.alias], aliases: set[ast.alias]) -> Edit | None:
@@ -184,7 +187,7 @@ def _without_try(program: Program, found: ast.Try, gone: set[ast.stmt]) -> Edit 
     bound = {alias.asname or alias.name for s in found.body if isinstance(s, ast.Import | ast.ImportFrom) for alias in s.names}
     for handler in found.handlers:
         for statement in handler.body:
-            if isinstance(statement, ast.Pass):
+            if isinstance(statement, ast.Pass) or statement in gone:
                 continue
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue

@@ -34,10 +34,15 @@ class Told(NamedTuple):
 class Pins:
     """The environments of a project, and what is said of what they install."""
 
-    def __init__(self, world: World, judge: Judge, guide: Guide, device: str | None, used: Mapping[str, str]) -> None:
-        """Take the device of the project, None where it is open; `used` names where a product is still in use."""
+    def __init__(
+        self, world: World, judge: Judge, guide: Guide, asked: str | None, device: str | None, used: Mapping[str, str]
+    ) -> None:
+        """Take the device that was asked for, and that of the project, None where it is open.
+
+        `used` names where a product is still in use.
+        """
         self.world, self.judge, self.guide = world, judge, guide
-        self.device, self.used = device, used
+        self.asked, self.device, self.used = asked, device, used
         self.targets = Targets(judge.asked, guide, judge)
         self.told: dict[tuple[str, int, int, str], list[Told]] = {}
         self.gone: dict[str, list[Statement]] = {}
@@ -126,11 +131,11 @@ class Pins:
         if not ended:
             return
         devices = self._devices_of(setting)
-        device = self.device or (next(iter(devices)) if len(devices) == 1 else None)
+        device = self.asked or (next(iter(devices)) if len(devices) == 1 else None if devices else self.device)
         used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
         open_ = device is None or bool(used) or any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
         system = next((s for s in self.targets.systems if s in setting.systems or self._wider(setting, s)), "")
-        target = self.targets.of(device, self._oldest(setting.pythons) or pythons, system) if device else None
+        target = self._target(device, self._oldest(setting.pythons), pythons, system) if device else None
         if target and not target.fits:
             open_ = True
         for wish in ended:
@@ -142,6 +147,11 @@ class Pins:
             for wish in setting.wishes:
                 if wish.product.id not in self.guide.ended:
                     self._build(environment, setting, wish, target, whole=not open_)
+
+    def _target(self, device: str, own: str, project: str, system: str) -> Target | None:
+        """Return the stack for the environment's own Python; that of the project counts where a stack is for it."""
+        found = self.targets.of(device, own or project, system)
+        return found if own or found is None or found.fits else self.targets.of(device, "", system)
 
     def _wider(self, setting: Setting, system: str) -> bool:
         return any(system in self.judge.facts.wider.get(name, ()) for name in setting.systems)
@@ -191,6 +201,9 @@ class Pins:
             return
         if product.id not in main and product.role != "companion":
             return
+        builds = self.judge.elements(product.id, hold.mask) if hold and requirement.specifier else []
+        if builds and all(target.stack.device not in e.devices for e in builds) and "+" in requirement.specifier:
+            return  # a build for another device
         if wanted is None:
             if hold and requirement.specifier:
                 message = f"no {product.name} is known to go with {self._named(target)}"

@@ -79,7 +79,7 @@ class _Project:
         texts = self._texts(found)
         readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in (None, "markdown")]
         world = World(self.asked.facts, readings)
-        pins = Pins(world, self.judge, self.guide, None, {})
+        pins = Pins(world, self.judge, self.guide, self.device, None, {})
         device = self.device or self._device(texts, pins.devices())
         ran = [item for document, reading in readings for item in commands.ran(document, reading, self.guide, device)]
         used: dict[str, str] = {}
@@ -91,7 +91,7 @@ class _Project:
             code = self._code(texts, device, f"{first} needs {self.asked.facts.products[waits[0]].name}")
         found += [item.finding for item in ran]
         found += code.findings
-        found += Pins(world, self.judge, self.guide, device, {**used, **code.used}).findings()
+        found += Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used}).findings()
         return found
 
     # programs
@@ -100,7 +100,7 @@ class _Project:
         known = frozenset(element.version for element in self.asked.facts.elements("device"))
         texts = []
         for document in self.documents.values():
-            if not document.path.endswith((".py", ".pyi", ".ipynb")) or not self.guide.marks.search(document.text):
+            if not document.path.endswith((".py", ".pyi", ".ipynb")) or not self.guide.holds(document.text):
                 continue
             try:
                 program = program_of(document)

@@ -1,6 +1,7 @@
 """What a Python text uses of products that have ended: names, values, modules asked for by name; what to write instead."""
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from compatkb.migrate.syntax import Chain, Code
 _OPEN = re.compile(r"\s*\(")
 _LITERAL = re.compile(r"""[rRuU]?(["'])(.*)\1""", re.DOTALL)
 _LOADS = ("import_module", "__import__")
+_ASKS = re.compile(
+    r"find_spec|find_loader|importorskip|version|distribution|metadata|(?:_?is|has|check|get|require)_\w+|\w*(?:available|installed)\w*"
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ def uses_of(code: Code, guide: Guide, device: str | None) -> Iterator[Use]:
     seen: set[tuple[int, int, str]] = set()
     for chain in code.chains:
         use = _named(code, guide, chain)
+        if use and _is_asked(code, chain):
+            use = dataclasses.replace(use, asked=True)
         if use and (key := (use.start, use.end, use.rule.id)) not in seen:
             seen.add(key)
             yield use
@@ -166,6 +172,21 @@ def _shown(code: Code, start: int, end: int) -> str:
     return " ".join(code.text[start:end].split())[:100]
 
 
+def _is_asked(code: Code, chain: Chain) -> bool:
+    """Return whether a name is used only where `hasattr` finds it."""
+    name = chain.meaning.split(".")
+    child: ast.AST = chain.root
+    for one in code.above(chain.root):
+        if isinstance(one, ast.If | ast.IfExp) and child is not one.test:
+            for node in ast.walk(one.test):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
+                    asked = [a.value for a in node.args if isinstance(a, ast.Constant)]
+                    if any(part in asked for part in name):
+                        return True
+        child = one
+    return False
+
+
 # modules that are asked for by name
 
 
@@ -174,9 +195,11 @@ def _asked(code: Code, guide: Guide, node: ast.Constant, module: str) -> Iterato
     if not isinstance(parent, ast.Call) or node not in parent.args:
         return
     function = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+    loads = function in _LOADS
+    if not loads and not _ASKS.fullmatch(function):
+        return
     product = guide.modules[module]
     start, end = code.span(node)
-    loads = function in _LOADS
     name = guide.facts.products[product].name
     said = "is loaded by name" if loads else f"is asked for by {function or 'a call'}"
     fix = "take out what depends on it" if not loads else None
@@ -235,6 +258,7 @@ def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | No
     while isinstance(parent := code.parents.get(top), ast.IfExp | ast.BoolOp):
         top = parent
     endings = guide.options.get(value, ())
+    renamed = any(choice.instead for choice in guide.values[value][1])  # then what is compared with it matters too
 
     def fits(name: object) -> bool:
         return isinstance(name, str) and name.replace("-", "_").endswith(tuple(e.replace("-", "_") for e in endings))
@@ -254,7 +278,7 @@ def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | No
         if any(_flows(code, guide, name, value) for name in names):
             return "call"
         ends = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", None) for t in targets]
-        return "other" if any(fits(end) for end in ends) else None
+        return "other" if renamed and any(fits(end) for end in ends) else None
     if isinstance(parent, ast.Dict):
         keys = [key for key, item in zip(parent.keys, parent.values, strict=True) if item is top]
         return "other" if any(isinstance(key, ast.Constant) and fits(key.value) for key in keys) else None
@@ -263,7 +287,7 @@ def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | No
         names_of = [s.attr if isinstance(s, ast.Attribute) else getattr(s, "id", None) for s in sides]
         calls = [s.func for s in sides if isinstance(s, ast.Call)]
         names_of += [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None) for f in calls]
-        return "other" if any(fits(name) for name in names_of) else None
+        return "other" if renamed and any(fits(name) for name in names_of) else None
     return None
 
 
