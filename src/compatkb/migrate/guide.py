@@ -143,6 +143,7 @@ class Guide:
         words = {name if heads[head] == 1 else head for name in self.names if (head := ".".join(name.split(".")[:2]))}
         found: list[tuple[str, ...]] = [(word,) for word in sorted({*self.modules, *words})]
         found += [(f"from {word.rpartition('.')[0]} import", word.rpartition(".")[2]) for word in sorted(words)]
+        found += [(f"import {head} as", tail) for head, _, tail in (word.rpartition(".") for word in sorted(words)) if head]
         found += [(f"{mark}{value}",) for value in sorted(self.values) for mark in ("'", '"', ":")]
         return tuple(found)
 

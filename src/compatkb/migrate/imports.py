@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from compatkb.check.migration import IMPORT
+from compatkb.check.migration import BACKEND, IMPORT
 from compatkb.findings import Edit, Finding, Severity
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.program import Program
@@ -70,7 +70,7 @@ def judge(
     for one in found:
         bound = one.imported.bound
         mine = [use for use in uses if use.root == bound or (one.whole and not use.root and use.product == one.product)]
-        lines = [_line(program, use.start) for use in mine if not mended[use] and not use.asked]
+        lines = [_line(program, use.start) for use in mine if not mended[use] and (not use.asked or use.rule is BACKEND)]
         sure = len({i.meaning for i in code.bound[bound]}) == 1 and bound not in code.rebound
         elsewhere = one.whole and one.product in needed
         if lines or elsewhere or bound in code.exported | exported or one.imported.alias.name == "*" or not sure:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from compatkb.check.document import Document, Rule
-from compatkb.check.installing import Setting, known_image, settings_of, sources_of
+from compatkb.check.installing import FAMILIES, Setting, known_image, settings_of, sources_of
 from compatkb.check.judging import Judge, address, is_exact
 from compatkb.check.migration import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.world import Environment, Said, Wish, World
@@ -13,6 +13,7 @@ from compatkb.findings import Edit, Finding
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, line_bounds, place_of, removal
 from compatkb.migrate.target import Target, Targets
+from compatkb.reading.asked import PYTHON
 from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role, Statement
 
 _LOCKS = re.compile(r"lock|pylock")
@@ -107,8 +108,12 @@ class Pins:
                 continue
             asked = sources_of(setting, wish.requirement.step, wish.requirement, self.judge)
             elements = [e for e in self.judge.elements(hold.product, hold.mask) if e.channels]
-            near = [e for e in elements if asked.channels & set(e.channels)] or elements
             only = asked.channels - {self.judge.own}
+            label = re.split(r"[,;]", hold.text.partition("+")[2])[0]
+            if not elements:  # a build that is in no list, by its label or the indexes that are asked
+                every = self.judge.facts.elements(hold.product)
+                elements = [e for e in every if label in e.devices] or [e for e in every if only & set(e.channels)]
+            near = [e for e in elements if asked.channels & set(e.channels)] or elements
             nearer = [e for e in near if only & set(e.channels)] or near
             found |= {device for e in nearer for device in e.devices}
         return found
@@ -119,6 +124,12 @@ class Pins:
         for setting in settings:
             mask |= setting.pythons
         return self._oldest(mask)
+
+    def _run(self, environment: Environment) -> str:
+        """Return the Python that the commands of a file name first; empty where none is named with its version."""
+        known = {e.version for e in self.judge.facts.elements("python")}
+        named = (PYTHON.fullmatch(word.value) for words in environment.reading.calls for word in words[:3])
+        return next((found[1] for found in named if found and found[1] in known), "")
 
     def _oldest(self, mask: int) -> str:
         versions = [e.version for e in self.judge.elements("python", mask) if not e.version.endswith("t")]
@@ -134,8 +145,9 @@ class Pins:
         device = self.asked or (next(iter(devices)) if len(devices) == 1 else None if devices else self.device)
         used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
         open_ = device is None or bool(used) or any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
-        system = next((s for s in self.targets.systems if s in setting.systems or self._wider(setting, s)), "")
-        target = self._target(device, self._oldest(setting.pythons), pythons, system) if device else None
+        system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
+        own = self._oldest(setting.pythons) or self._run(environment)
+        target = self._target(device, own, pythons, system) if device else None
         if target and not target.fits:
             open_ = True
         for wish in ended:

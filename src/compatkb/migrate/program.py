@@ -9,6 +9,7 @@ from typing import Protocol
 from compatkb.check.document import Document
 from compatkb.findings import Edit
 from compatkb.migrate.syntax import Code, SyntaxProblemError
+from compatkb.reading.nodes import TreeError
 from compatkb.reading.notebook import code_cells
 from compatkb.reading.source import Fragment, Piece, Source
 
@@ -65,7 +66,7 @@ class Cells:
         self.document = document
         self._source = Source(document.path, document.text)
         pieces: list[Piece] = []
-        for cell in code_cells(self._source):
+        for cell in _cells(self._source):
             shown = _python(cell.text)
             bounds = [*cell.bounds(), len(shown)]
             pieces += [Piece(shown[a:b], cell.origin(a)) for a, b in pairwise(bounds)]
@@ -108,6 +109,13 @@ class Cells:
 def program_of(document: Document) -> Program:
     """Return the Python of a document; raises SyntaxProblemError where there is none that can be read."""
     return Cells(document) if document.path.endswith(".ipynb") else Plain(document)
+
+
+def _cells(source: Source) -> list[Fragment]:
+    try:
+        return list(code_cells(source))
+    except TreeError as error:
+        raise SyntaxProblemError(error.place.line, str(error)) from None
 
 
 def _python(cell: str) -> str:

@@ -1,10 +1,10 @@
 """Where a migration leads: the best native stack for a device, a Python and a system, as the engine has it."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.check.document import Asked
+from compatkb.check.installing import FAMILIES
 from compatkb.check.judging import Judge
 from compatkb.engine.stacks import Stack
 from compatkb.migrate.guide import Guide
@@ -36,11 +36,6 @@ class Targets:
         self._asked, self._guide, self._judge = asked, guide, judge
         self._found: dict[tuple[str, str, str], Target | None] = {}
 
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """The systems on which the native builds run, the first of the grid first."""
-        return tuple(self._asked.facts.grid["os"])
-
     def of(self, device: str, python: str, system: str) -> Target | None:
         """Return the best stack; an empty Python or system is any; None where nothing replaces on this device."""
         key = (device, python, system)
@@ -54,7 +49,7 @@ class Targets:
             return None
         facts = self._asked.facts
         options = [("python", python)] if python else []
-        options += [("os", system or self.systems[0])]
+        options += [("os", system or next(iter(FAMILIES.values())))]
         found = instead_of(facts, tuple(guide.ended), options, [device], self._asked.day)
         if found is None:
             return None

@@ -230,11 +230,24 @@ def _value(code: Code, guide: Guide, node: ast.Constant, text: str, device: str 
     notes = [c.note for c in fitting if c.note and len(fitting) == 1]
     message += f" ({fitting[0].basis}: {notes[0]})" if notes else ""
     edits: tuple[Edit, ...] = ()
-    if how == "call" and len(fitting) == 1 and fitting[0].mechanical and fitting[0].instead:
+    chosen = any(c.instead and _chooses(code, node, c.instead) for c in choices)
+    if chosen:
+        message += "; the program chooses already: the branch with this one can go"
+    elif how == "call" and len(fitting) == 1 and fitting[0].mechanical and fitting[0].instead:
         edits = _literal(code, node, text, {value: fitting[0].instead})
     sources = tuple(dict.fromkeys(s for c in fitting for s in c.sources))
     rule = BACKEND if any(c.instead for c in fitting) else HINT
-    yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits)
+    yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits, asked=chosen)
+
+
+def _chooses(code: Code, node: ast.AST, instead: str) -> bool:
+    """Return whether a value stands where a condition asks for the one that takes its place."""
+    for one in code.above(node):
+        if isinstance(one, ast.If | ast.IfExp):
+            start, end = code.span(one.test)
+            if instead in code.text[start:end]:
+                return True
+    return False
 
 
 def _told(choice: Choice, *, several: bool) -> str:
