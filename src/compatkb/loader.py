@@ -18,6 +18,7 @@ from compatkb.models import (
     ImageFile,
     IndexFile,
     MachineFile,
+    MigrationFile,
     Observation,
     ProductFile,
     Record,
@@ -28,7 +29,7 @@ from compatkb.models import (
 from compatkb.places import Places
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
-SYMPTOMS, MACHINE = "symptoms.toml", "machine.toml"
+SYMPTOMS, MACHINE, MIGRATION = "symptoms.toml", "machine.toml", "migration.toml"
 FOLDERS: dict[str, type[Record]] = {
     "products": ProductFile,
     "images": ImageFile,
@@ -42,6 +43,7 @@ SINGLE: dict[str, type[Record]] = {
     EXCEPTIONS: ExceptionFile,
     SYMPTOMS: SymptomFile,
     MACHINE: MachineFile,
+    MIGRATION: MigrationFile,
 }
 NEEDED = (CHANNELS, ROUTES)
 LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
@@ -63,6 +65,7 @@ class Files:
     features: tuple[FeatureFile, ...] = ()
     symptoms: SymptomFile | None = None
     machine: MachineFile | None = None
+    migration: MigrationFile | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] 
         tuple(record for record in records if isinstance(record, FeatureFile)),
         _only(records, SymptomFile),
         _only(records, MachineFile),
+        _only(records, MigrationFile),
     )
 
 

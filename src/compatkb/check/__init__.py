@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, cast
 
-from compatkb.check import baseline, files, ignores, markdown, repository
+from compatkb.check import baseline, files, ignores, markdown, migration, repository
 from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
 from compatkb.check.settings import Settings
 from compatkb.findings import Finding
@@ -24,7 +24,8 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule, in the order in which the documents list them."""
 
-BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
+BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in (*RULES, *migration.RULES)}
+"""Every rule that comments and settings may name, those of `migrate` too."""
 
 
 class Report(NamedTuple):
@@ -65,7 +66,21 @@ def check(
     for several in REPOSITORY_CHECKERS:
         if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
             found += several.check(mine, asked)
-    left, accepted = _settled(found, by_path)
+    return finished(found, by_path, settings, known, frozenset(rule.id for rule in migration.RULES))
+
+
+def finished(
+    found: list[Finding],
+    by_path: Mapping[str, Document],
+    settings: Settings,
+    known: "Counter[baseline.Known] | None",
+    others: frozenset[str],
+) -> Report:
+    """Return what was found as a report: without what comments, settings and the baseline accept.
+
+    `others` are the rules that were not asked.
+    """
+    left, accepted = _settled(found, by_path, others)
     counting = [_levelled(f, settings) for f in left if not settings.ignored(f.path, f.rule)]
     report = Report(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
     if known is None:
@@ -74,7 +89,7 @@ def check(
     return report._replace(findings=tuple(fresh), known=old, gone=gone)
 
 
-def _settled(found: list[Finding], documents: Mapping[str, Document]) -> tuple[list[Finding], int]:
+def _settled(found: list[Finding], documents: Mapping[str, Document], others: frozenset[str]) -> tuple[list[Finding], int]:
     """Return the findings that no comment accepts, and how many are accepted."""
     by_path: dict[str, list[Finding]] = {path: [] for path in documents}
     left: list[Finding] = []
@@ -82,7 +97,7 @@ def _settled(found: list[Finding], documents: Mapping[str, Document]) -> tuple[l
         by_path.get(finding.path, left).append(finding)
     accepted = 0
     for path, document in documents.items():
-        kept, count = ignores.settle(document, by_path[path], BY_ID.__contains__)
+        kept, count = ignores.settle(document, by_path[path], BY_ID.__contains__, others)
         left += kept
         accepted += count
     return left, accepted

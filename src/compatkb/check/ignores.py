@@ -29,8 +29,13 @@ class Ignore(NamedTuple):
     shown: bool = False
 
 
-def settle(document: Document, findings: Iterable[Finding], known: Callable[[str], bool]) -> tuple[list[Finding], int]:
-    """Return the findings of a document that no comment accepts, with those about its comments; and how many are accepted."""
+def settle(
+    document: Document, findings: Iterable[Finding], known: Callable[[str], bool], others: frozenset[str] = frozenset()
+) -> tuple[list[Finding], int]:
+    """Return the findings of a document that no comment accepts, with those about its comments; and how many are accepted.
+
+    `others` are rules that were not asked: a comment that names one may accept what another command finds.
+    """
     found = list(findings)
     if "compatkb:" not in document.text:
         return found, 0
@@ -44,7 +49,8 @@ def settle(document: Document, findings: Iterable[Finding], known: Callable[[str
         used.update(accepting)
         if not accepting:
             left.append(finding)
-    told = [(n, ignore) for n, ignore in enumerate(ignores) if not ignore.shown]
+    told = [(n, i) for n, i in enumerate(ignores) if not i.shown]
+    used |= {n for n, ignore in told if others & set(ignore.rules)}
     wrong = [finding for n, ignore in told for finding in _wrong(document, ignore, known, used=n in used)]
     return [*left, *wrong], len(found) - len(left)
 

@@ -12,7 +12,7 @@ from compatkb.check.world import Environment, Said, Wish
 from compatkb.reading.statement import ImageUse, IndexUse, Requirement, Role
 
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
-_FAMILIES = {"linux": "linux", "win32": "windows"}
+FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
 
 
@@ -74,7 +74,7 @@ def settings_of(environment: Environment, judge: Judge) -> Iterator[Setting]:
     declared = pythons or _declared(environment, judge)
     groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for platform, system, os_name in _PLATFORMS:
-        if systems and not _fits(systems, _FAMILIES[platform], judge):
+        if systems and not _fits(systems, FAMILIES[platform], judge):
             continue
         for element in judge.facts.elements("python"):
             if element.version.endswith("t") or (declared and not declared >> element.idx & 1):
@@ -90,7 +90,7 @@ def settings_of(environment: Environment, judge: Judge) -> Iterator[Setting]:
         mask = 0
         for _, idx in places:
             mask |= 1 << idx
-        families = {_FAMILIES[platform] for platform, _ in places}
+        families = {FAMILIES[platform] for platform, _ in places}
         chosen = systems or (tuple(families) if len(families) == 1 else ())
         yield _installed(Setting(environment, wishes, mask if pythons or len(groups) > 1 else 0, said, chosen), judge)
 
@@ -148,7 +148,7 @@ def _systems(environment: Environment, judge: Judge) -> tuple[str, ...]:
 
 def is_judged(setting: Setting, judge: Judge) -> bool:
     """Return whether the system is one on which any of the devices is, or is not known."""
-    return not setting.systems or any(_fits(setting.systems, family, judge) for family in _FAMILIES.values())
+    return not setting.systems or any(_fits(setting.systems, family, judge) for family in FAMILIES.values())
 
 
 def _fits(systems: tuple[str, ...], family: str, judge: Judge) -> bool:

@@ -60,18 +60,18 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.list_rules:
         print(rules_text(RULES), end="")
         return 0
-    settings = _settings(arguments)
-    reports = [_report(text) for text in arguments.report or ()]
+    settings = settings_of(arguments)
+    reports = [report_of(text) for text in arguments.report or ()]
     asked = Asked(*open_facts(arguments), settings.within)
     paths = files.find(arguments.paths or ["."], reads, settings)
     known = None if arguments.write_baseline else _baseline(arguments, settings)
     report = _checked(paths, asked, settings, known)
     if arguments.diff:
-        changes = [(document, mended(document, _of(report, document))[0]) for document in report.documents.values()]
+        changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
         print("".join(diff(document, after) for document, after in changes), end="")
         return int(any(after != document.text for document, after in changes))
     if arguments.fix:
-        done = _mend(paths, report)
+        done = mend(paths, report)
         report = _checked(paths, asked, settings, known) if done else report
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
     if arguments.write_baseline:
@@ -83,11 +83,11 @@ def check(arguments: argparse.Namespace) -> int:
     for form, target in reports:
         write_file(target, FORMS[form](shown).encode())
     print(FORMS[arguments.format](shown), end="")
-    _remark(report)
+    remark_on(report)
     return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
 
 
-def _report(text: str) -> tuple[str, Path]:
+def report_of(text: str) -> tuple[str, Path]:
     """Return form and file of a --report; raises UsageError."""
     form, equals, target = text.partition("=")
     if form not in FORMS or not equals or not target:
@@ -101,25 +101,26 @@ def _checked(paths: list[Path], asked: Asked, settings: Settings, known: Counter
     return check_documents(documents, asked, settings, known, [item for item in read if isinstance(item, Finding)])
 
 
-def _of(report: Report, document: Document) -> list[Finding]:
+def findings_of(report: Report, document: Document) -> list[Finding]:
+    """Return the findings of one document."""
     return [finding for finding in report.findings if finding.path == document.path]
 
 
-def _mend(paths: list[Path], report: Report) -> int:
+def mend(paths: list[Path], report: Report) -> int:
     """Write what mends findings into their files, and return how many findings it mends."""
     count = 0
     for path in paths:
         document = report.documents.get(files.shown(path))
         if document is None:
             continue
-        text, done = mended(document, _of(report, document))
+        text, done = mended(document, findings_of(report, document))
         if text != document.text:
             files.write(path, document, text)
             count += len(done)
     return count
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def settings_of(arguments: argparse.Namespace) -> Settings:
     """Return the settings of the nearest pyproject.toml above, or of --config, with what the command line says."""
     settings = _configured(arguments.config)
     if arguments.fail_on:
@@ -179,7 +180,8 @@ def _text(path: Path) -> str:
         raise UnavailableError(f"{files.shown(path)}: cannot be read: {error.strerror}") from None
 
 
-def _remark(report: Report) -> None:
+def remark_on(report: Report) -> None:
+    """Print on stderr what does not count."""
     said = [
         (report.accepted, "accepted by comments"),
         (report.known, "known to the baseline"),

@@ -256,6 +256,7 @@ COMMANDS: dict[str, Callable[[Any], None]] = {
     "features": _features,
     "eol": _eol,
     "check": partial(_project, "check"),
+    "migrate": partial(_project, "migrate"),
     "validate": partial(_upkeep, "validate"),
     "refresh": partial(_upkeep, "refresh"),
     "timeline": _timeline,

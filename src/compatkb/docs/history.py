@@ -25,7 +25,7 @@ def _timeline(asked: Question) -> list[Block]:
     for event in found:
         title = " ".join([event.title, *(f"({mark})" for mark in events.marks(event, asked.day))])
         who = () if len(vendors) == 1 else (asked.facts.vendors[event.vendor],)
-        rows.append((events.date_text(event), *who, event.kind, title, _numbered(event.sources)))
+        rows.append((events.date_text(event), *who, event.kind, title, numbered(event.sources)))
     notes = tuple(
         f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
         for event in found
@@ -36,7 +36,8 @@ def _timeline(asked: Question) -> list[Block]:
     return [Table(head, tuple(rows)), *disputed, asked.foot]
 
 
-def _numbered(sources: Any) -> Inline:
+def numbered(sources: Any) -> Inline:
+    """Return sources, pairs of text and address, as numbered links."""
     pieces: list[str | Span] = []
     for number, (text, url) in enumerate(sources, 1):
         pieces += [", ", Span(str(number), url) if url else text.partition(": ")[0]]  # a file of an index has no page
@@ -71,7 +72,7 @@ def _replacements(asked: Question) -> list[Block]:
         where = f" on {instead['device']}" if instead.get("device") else ""
         name = facts.products[instead["product"]].name if instead["product"] in facts.products else instead["product"]
         since = f"{name} {instead['version'].removeprefix('>=')}{where}"
-        rows.append((row["name"], name, since, "stated", _numbered(json.loads(row["replaced_sources"]))))
+        rows.append((row["name"], name, since, "stated", numbered(json.loads(row["replaced_sources"]))))
     for row in facts.rows("select * from feature where replaced_by is not null order by id"):
         instead = json.loads(row["replaced_by"])
         known = instead["basis"] if instead["basis"] == "stated" else f"inferred: {instead['note']}"
@@ -82,7 +83,7 @@ def _replacements(asked: Question) -> list[Block]:
                 other[0]["name"] if other else instead["feature"],
                 _since(asked, instead["feature"]),
                 known,
-                _numbered(instead["sources"]),
+                numbered(instead["sources"]),
             )
         )
     if not rows:

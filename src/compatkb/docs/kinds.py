@@ -10,6 +10,7 @@ from compatkb.docs.asking import Argument, Kind, Question
 from compatkb.docs.history import HISTORY
 from compatkb.docs.images import IMAGES
 from compatkb.docs.matrix import MATRIX
+from compatkb.docs.migration import MIGRATION
 from compatkb.docs.tables import TABLES
 from compatkb.errors import UsageError
 from compatkb.rendering.blocks import Block, Table
@@ -43,6 +44,7 @@ KINDS: dict[str, Kind] = {
     **ANSWERS,
     **IMAGES,
     **HISTORY,
+    **MIGRATION,
     "kinds": Kind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""

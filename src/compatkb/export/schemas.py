@@ -12,6 +12,7 @@ from compatkb.models import (
     ImageFile,
     IndexFile,
     MachineFile,
+    MigrationFile,
     Observation,
     ProductFile,
     Record,
@@ -32,6 +33,7 @@ _MODELS: dict[str, type[Record]] = {
     "exceptions": ExceptionFile,
     "symptoms": SymptomFile,
     "machine": MachineFile,
+    "migration": MigrationFile,
     "proofs": ProofFile,
     "observation": Observation,
 }

@@ -8,6 +8,7 @@ from compatkb.models.feature import Feature, FeatureFile, Statement, Status
 from compatkb.models.image import Contained, ImageFile, Listing, Repository, Revision, Tag
 from compatkb.models.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
 from compatkb.models.machine import MachineFile
+from compatkb.models.migration import MigrationFile
 from compatkb.models.product import (
     Advisory,
     Build,
@@ -57,6 +58,7 @@ __all__ = [
     "Level",
     "Listing",
     "MachineFile",
+    "MigrationFile",
     "Moment",
     "Observation",
     "Outcome",

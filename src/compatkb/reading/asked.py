@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from compatkb.places import Place
 from compatkb.reading.requirement import from_conda, is_name, normal, of_file, statement
-from compatkb.reading.shell import Variables, Word
+from compatkb.reading.shell import Variables
 from compatkb.reading.statement import (
     MAIN,
     Group,
@@ -17,6 +17,7 @@ from compatkb.reading.statement import (
     Requirement,
     Role,
     Statement,
+    Word,
 )
 
 _VALUED = frozenset(

@@ -11,9 +11,9 @@ from compatkb.places import Place
 from compatkb.reading.asked import Scope
 from compatkb.reading.images import image_use
 from compatkb.reading.installers import SETTINGS, read_shell
-from compatkb.reading.shell import Shell, Variables, Word
+from compatkb.reading.shell import Shell, Variables
 from compatkb.reading.source import Fragment, Piece, Source
-from compatkb.reading.statement import Action, Group, IndexUse, Reading
+from compatkb.reading.statement import Action, Group, IndexUse, Reading, Word
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:[ \t]+|$)")
 _ESCAPE = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)
@@ -92,6 +92,8 @@ class _Dockerfile:
             self._run(rest)
         elif name in ("COPY", "ADD"):
             self._copy(rest)
+        elif name in ("CMD", "ENTRYPOINT"):
+            self.reading.call(self._words(_exec_form(rest, 0) or rest))
 
     def _words(self, rest: Fragment) -> list[Word]:
         words: list[Word] = []

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from compatkb.reading import tools
 from compatkb.reading.asked import PYTHON, Run, Scope, active
-from compatkb.reading.shell import Shell, Word
+from compatkb.reading.shell import Shell
 from compatkb.reading.source import Fragment
-from compatkb.reading.statement import IndexUse
+from compatkb.reading.statement import IndexUse, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
@@ -47,6 +47,7 @@ def read_shell(fragment: Fragment, scope: Scope) -> None:
         known = len(shell.groups)
         read_settings(command.settings, scope, command.group)
         if command.words:
+            scope.reading.call(command.words)
             read_command(command.words, scope, command.group)
     for opener, inner in shell.heredocs:
         if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):

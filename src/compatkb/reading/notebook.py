@@ -1,6 +1,7 @@
 """Jupyter notebooks: the shell lines of their code cells."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from compatkb.reading.asked import Scope
@@ -15,25 +16,28 @@ _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+bash|!|system)\b")
 
 def read_notebook(source: Source, reading: Reading) -> None:
     """Add what the cells of a notebook install; they run in the order in which they stand."""
-    try:
-        tree = json_tree(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
-    cells = tree.get("cells") if tree else None
     scope = Scope(reading)
     left = MOST_SHELL
+    try:
+        for cell in code_cells(source):
+            left -= len(cell.text)
+            if left < 0:
+                reading.problem(cell.place(0), "is too long to be read on")
+                return
+            for part in _parts(cell):
+                read_shell(part, scope)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+
+
+def code_cells(source: Source) -> Iterator[Fragment]:
+    """Yield the text of each code cell; raises TreeError where the file is no JSON."""
+    tree = json_tree(source)
+    cells = tree.get("cells") if tree else None
     for cell in cells.items if cells else []:
         kind, text = cell.get("cell_type"), cell.get("source")
-        if kind is None or kind.text != "code" or text is None:
-            continue
-        joined = _joined(source, text)
-        left -= len(joined.text)
-        if left < 0:
-            reading.problem(cell.place, "is too long to be read on")
-            return
-        for part in _parts(joined):
-            read_shell(part, scope)
+        if kind is not None and kind.text == "code" and text is not None:
+            yield _joined(source, text)
 
 
 def _joined(source: Source, node: Node) -> Fragment:

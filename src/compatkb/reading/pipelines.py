@@ -9,8 +9,8 @@ from compatkb.reading.images import image_use
 from compatkb.reading.installers import SETTINGS, read_shell
 from compatkb.reading.nodes import Node
 from compatkb.reading.requirement import is_specifier
-from compatkb.reading.shell import Shell, Variables, Word
-from compatkb.reading.statement import MAIN, Group, IndexUse, PythonUse, Reading, SystemUse
+from compatkb.reading.shell import Shell, Variables
+from compatkb.reading.statement import MAIN, Group, IndexUse, PythonUse, Reading, SystemUse, Word
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000

@@ -6,9 +6,9 @@ from compatkb.reading.asked import Scope
 from compatkb.reading.installers import read_shell
 from compatkb.reading.nodes import Node, walk
 from compatkb.reading.pipelines import Runner
-from compatkb.reading.shell import Variables, Word
+from compatkb.reading.shell import Variables
 from compatkb.reading.source import Source
-from compatkb.reading.statement import Reading
+from compatkb.reading.statement import Reading, Word
 
 _IMAGE_LINE = re.compile(r"^\s*(?:-\s+)?[\"']?image[\"']?\s*:\s*[\"']?([^\s\"'#{}]+)", re.MULTILINE)
 _KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from compatkb.places import Place
 from compatkb.reading.source import Fragment, Piece
-from compatkb.reading.statement import MAIN, Group
+from compatkb.reading.statement import MAIN, Group, Word
 
 _GAP = re.compile(r"(?:[ \t]|\\\n|`\n)+")
 _OPERATOR = re.compile(r"\n|;;&?|;&|;|\|\||\|&?|&&|&(?!>)|\(|\)")
@@ -25,19 +25,6 @@ _MOST_WORDS = 200_000
 _MOST_DEPTH = 60
 _MOST_LETTERS = 4000
 _MOST_VARIABLES = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word with its variables filled in; `raw` is how it is written, `open` where its value is not known."""
-
-    value: str
-    raw: str
-    place: Place
-    open: bool = False
-    derived: bool = False
-    inside: Place | None = None  # behind its opening quote
-    redirected: str | None = None  # what follows without a gap and redirects: `a>=1` is the word a, redirected to `=1`
 
 
 @dataclass(frozen=True, slots=True)

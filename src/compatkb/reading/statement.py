@@ -5,6 +5,7 @@ combination of its matrix, one branch of a script. A *step* is one run of an ins
 the step 0, and everything of one step is chosen together.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -130,6 +131,23 @@ class Problem:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word with its variables filled in; `raw` is how it is written, `open` where its value is not known."""
+
+    value: str
+    raw: str
+    place: Place
+    open: bool = False
+    derived: bool = False
+    inside: Place | None = None  # behind its opening quote
+    redirected: str | None = None  # what follows without a gap and redirects: `a>=1` is the word a, redirected to `=1`
+
+
+MOST_CALLS = 5000
+"""More commands of one file are not kept."""
+
+
 @dataclass
 class Reading:
     """What one file says; statements in the order of their steps and places. `kind` is the format."""
@@ -139,6 +157,7 @@ class Reading:
     statements: list[Statement] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=lambda: {MAIN: Group(MAIN, "file")})
     problems: list[Problem] = field(default_factory=list)
+    calls: list[tuple[Word, ...]] = field(default_factory=list)  # the commands that are run, whatever they do
 
     def members(self, group: str) -> tuple[str, ...]:
         """Return a group and all that it is based on, itself first; each once, even where they name each other."""
@@ -150,6 +169,11 @@ class Reading:
                 found[name] = None
                 queue += self.groups[name].based_on
         return tuple(found)
+
+    def call(self, words: Iterable[Word]) -> None:
+        """Note a command that is run, unless there are many already."""
+        if len(self.calls) < MOST_CALLS:
+            self.calls.append(tuple(words))
 
     def problem(self, place: Place, message: str) -> None:
         """Note a place that cannot be read, unless there are many already."""

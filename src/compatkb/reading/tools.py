@@ -19,8 +19,7 @@ from compatkb.reading.asked import (
 )
 from compatkb.reading.images import image_use
 from compatkb.reading.requirement import from_poetry, is_name, normal
-from compatkb.reading.shell import Word
-from compatkb.reading.statement import Action, PythonUse, Requirement, SystemPackage
+from compatkb.reading.statement import Action, PythonUse, Requirement, SystemPackage, Word
 
 _VALUED = frozenset(
     [

@@ -19,14 +19,15 @@ def checking_text(report: Report) -> str:
     for finding in report.findings:
         place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
         lines.append(f"{place}: {finding.level}: {finding.message} [{finding.rule}]")
-        lines += _excerpt(finding, report.line(finding))
+        lines += excerpt(finding, report.line(finding))
         if finding.fix:
             lines.append(f"    fix: {finding.fix}" + (" (--fix does it)" if finding.edits else ""))
         lines += [f"    source: {source}" for source in finding.sources]
     return "\n".join([*lines, count_text(report.findings)]) + "\n"
 
 
-def _excerpt(finding: Finding, line: str) -> list[str]:
+def excerpt(finding: Finding, line: str) -> list[str]:
+    """Return the line of a finding with carets below what is meant; nothing where no place in it is known."""
     if not line.strip() or not finding.column:
         return []
     start = finding.column - 1

@@ -1,4 +1,4 @@
-"""Rows of the snapshot for those whose machine fails: causes, symptoms and readings, graphics, drivers, systems."""
+"""Rows of the snapshot for those whose machine fails, or who leave a product: causes, symptoms, graphics, what replaces."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,8 @@ from compatkb.snapshot.citation import cite_text, cite_url, dumps
 
 
 def guides(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield the records of symptoms.toml and machine.toml as JSON, in the order of the files, with their sources."""
-    for file in (knowledge.files.symptoms, knowledge.files.machine):
+    """Yield the records of symptoms.toml, machine.toml and migration.toml as JSON, in order, with their sources."""
+    for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
         if file is None:
             continue
         for kind in type(file).model_fields:

@@ -38,7 +38,7 @@ _COMPILER = (
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
-_SINGLE = ("channels.toml", "routes.toml", "timeline.toml", "symptoms.toml", "machine.toml")
+_SINGLE = ("channels.toml", "routes.toml", "timeline.toml", "symptoms.toml", "machine.toml", "migration.toml")
 
 
 def locate(directory: str | os.PathLike[str] | None = None) -> str:

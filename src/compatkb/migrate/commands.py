@@ -1,0 +1,109 @@
+"""What commands run of products that have ended: programs, modules, lines of Python, options that only they understand."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from compatkb.check.document import Document
+from compatkb.check.migration import BACKEND, COMMAND
+from compatkb.findings import Finding
+from compatkb.migrate.guide import Guide
+from compatkb.migrate.removing import Span, span_of
+from compatkb.reading.statement import Reading, Word
+
+_LATEST = 40
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+
+
+class Ran(NamedTuple):
+    """A finding about a command, and the product that the command needs."""
+
+    product: str
+    finding: Finding
+
+
+def ran(document: Document, reading: Reading, guide: Guide, device: str | None) -> Iterator[Ran]:
+    """Yield what the commands of a file need."""
+    for words in reading.calls:
+        for number, word in enumerate(words[:_LATEST]):
+            before = words[number - 1].value if number else ""
+            if word.value.rpartition("/")[2] in guide.launchers and (number == 0 or before == "-m" or _starts(words, number)):
+                yield from _launched(document, guide, word, device)
+            elif match := guide.module_pattern.search(word.raw):
+                yield from _python(document, guide, word, match)
+        yield from _options(document, guide, words, device)
+
+
+def _starts(words: Sequence[Word], number: int) -> bool:
+    """Return whether a word may be the program that a wrapper runs: it is neither an option's value nor a file."""
+    return words[number].value == words[number].raw and "." not in words[number].value
+
+
+def _span(document: Document, word: Word) -> Span:
+    found = span_of(document, word)
+    if found is not None:
+        return found
+    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
+    return Span(start, start)
+
+
+def _launched(document: Document, guide: Guide, word: Word, device: str | None) -> Iterator[Ran]:
+    choices = guide.launchers[word.value.rpartition("/")[2]]
+    fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
+    product = fitting[0].product
+    name = guide.facts.products[product].name
+    told = [
+        (f"on {c.device}: " if c.device and len(fitting) > 1 else "")
+        + (c.how or (f"{c.instead}" if c.instead else "no documented replacement"))
+        for c in fitting
+    ]
+    note = next((f" ({c.basis}: {c.note})" for c in fitting if c.note), "")
+    sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
+    span = _span(document, word)
+    message = f"{word.value} is of {name}{note}"
+    yield Ran(product, document.finding(COMMAND, *span, message, fix="; ".join(told), sources=sources, subject=word.raw[:80]))
+
+
+def _python(document: Document, guide: Guide, word: Word, match: re.Match[str]) -> Iterator[Ran]:
+    """Yield a word that holds Python which imports a module; a name in a path or an address is none."""
+    if not re.search(r"\b(?:import|from)\b", word.raw) and word.value != match[0]:
+        return
+    if word.value == match[0] and not word.raw.startswith(("'", '"')):
+        return  # a package's folder, or a word of a message
+    product = guide.modules[match[0]]
+    span = _span(document, word)
+    start = span.start + match.start() if span.end > span.start else span.start
+    name = guide.facts.products[product].name
+    message = f"this command imports {match[0]} of {name}, which has ended"
+    sources = guide.ended_sources.get(product, ())
+    yield Ran(
+        product,
+        document.finding(
+            COMMAND, start, start + len(match[0]), message, fix="take it out of the command", sources=sources, subject=match[0]
+        ),
+    )
+
+
+def _options(document: Document, guide: Guide, words: Sequence[Word], device: str | None) -> Iterator[Ran]:
+    for number, word in enumerate(words[:_LATEST]):
+        name, equals, value = word.value.partition("=")
+        if not _OPTION.fullmatch(name):
+            continue
+        holder = word
+        if not equals and number + 1 < len(words):
+            holder = words[number + 1]
+            value = holder.value
+        if value not in guide.values or not name.endswith(guide.options.get(value, ())):
+            continue
+        product, choices = guide.values[value]
+        fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
+        told = [
+            (f"on {c.device}: " if c.device and len(fitting) > 1 else "") + (c.how or f"give {c.instead}") for c in fitting
+        ]
+        sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
+        message = (
+            f"{value} is a word of {guide.facts.products[product].name}; whether the program takes another one, it decides"
+        )
+        span = _span(document, holder)
+        found = document.finding(BACKEND, *span, message, fix="; ".join(told), sources=sources, subject=holder.raw[:80])
+        yield Ran(product, found)

@@ -1,0 +1,169 @@
+"""What the data know of names, values and commands that products bring which have ended, ready to be looked up."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from compatkb.snapshot.read import Snapshot
+
+
+class Replaced(NamedTuple):
+    """What replaces a name: another name, a sentence, or nothing that is documented."""
+
+    product: str
+    instead: str | None
+    how: str | None
+    device: str | None
+    mechanical: bool
+    arguments: tuple[str, ...]
+    before: tuple[str, ...]
+    defaults: tuple[tuple[str, str], ...]
+    basis: str
+    note: str | None
+    sources: tuple[str, ...]
+
+
+class Argument(NamedTuple):
+    """Where a call takes a value."""
+
+    name: str
+    position: int | None
+
+
+class Choice(NamedTuple):
+    """What to pass instead of a value on a device; any device where none is named."""
+
+    device: str | None
+    instead: str | None
+    how: str | None
+    mechanical: bool
+    basis: str
+    note: str | None
+    sources: tuple[str, ...]
+
+
+class Started(NamedTuple):
+    """What replaces a command on a device."""
+
+    product: str
+    device: str | None
+    instead: str | None
+    how: str | None
+    basis: str
+    note: str | None
+    sources: tuple[str, ...]
+
+
+class Guide:
+    """The records of the data, by what is looked up."""
+
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
+
+    def _records(self, kind: str) -> Iterator[dict[str, Any]]:
+        for row in self.facts.rows("select body from guide where kind = ? order by position", kind):
+            yield json.loads(row["body"])
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """The product that each module belongs to."""
+        return {record["name"]: record["product"] for record in self._records("module")}
+
+    @cached_property
+    def module_sources(self) -> dict[str, tuple[str, ...]]:
+        """The sources of each module."""
+        return {record["name"]: _cited(record) for record in self._records("module")}
+
+    @cached_property
+    def names(self) -> dict[str, Replaced]:
+        """What replaces each dotted name."""
+        found: dict[str, Replaced] = {}
+        for record in self._records("replacement"):
+            for name in record["names"]:
+                stem, star, _ = name.partition(".*")
+                for member in record["members"] if star else ("",):
+                    other = record["instead"] and record["instead"].replace("*", member)
+                    found[f"{stem}.{member}" if star else name] = Replaced(
+                        record["product"], other, record["how"], record["device"], record["mechanical"],
+                        tuple(record["arguments"]), tuple(record["before"]), tuple(record["defaults"].items()),
+                        record["basis"], record["note"], _cited(record),
+                    )  # fmt: skip
+        return found
+
+    @cached_property
+    def values(self) -> dict[str, tuple[str, tuple[Choice, ...]]]:
+        """The product and the choices for each value."""
+        found: dict[str, tuple[str, tuple[Choice, ...]]] = {}
+        for record in self._records("value"):
+            choice = Choice(
+                record["device"], record["instead"], record["how"], record["mechanical"], record["basis"], record["note"],
+                _cited(record),
+            )  # fmt: skip
+            product, choices = found.get(record["value"], (record["product"], ()))
+            found[record["value"]] = (product, (*choices, choice))
+        return found
+
+    @cached_property
+    def calls(self) -> dict[str, dict[str, Argument]]:
+        """Where each call takes each of the values."""
+        found: dict[str, dict[str, Argument]] = {}
+        for record in self._records("value"):
+            for item in record["arguments"]:
+                found.setdefault(item["call"], {})[record["value"]] = Argument(item["name"], item["position"])
+        return found
+
+    @cached_property
+    def options(self) -> dict[str, tuple[str, ...]]:
+        """How options of programs end that take each of the values."""
+        return {record["value"]: tuple(record["options"]) for record in self._records("value")}
+
+    @cached_property
+    def launchers(self) -> dict[str, tuple[Started, ...]]:
+        """What replaces each program or module that is run."""
+        found: dict[str, tuple[Started, ...]] = {}
+        for record in self._records("launcher"):
+            started = Started(
+                record["product"], record["device"], record["instead"], record["how"], record["basis"], record["note"],
+                _cited(record),
+            )  # fmt: skip
+            for name in record["names"]:
+                found[name] = (*found.get(name, ()), started)
+        return found
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text may use any of it, so that it has to be read: words are looked for, however they are meant."""
+        return any(all(word in text for word in words) for words in self._marks)
+
+    @cached_property
+    def _marks(self) -> tuple[tuple[str, ...], ...]:
+        heads = Counter(".".join(name.split(".")[:2]) for name in self.names)
+        words = {name if heads[head] == 1 else head for name in self.names if (head := ".".join(name.split(".")[:2]))}
+        found: list[tuple[str, ...]] = [(word,) for word in sorted({*self.modules, *words})]
+        found += [(f"from {word.rpartition('.')[0]} import", word.rpartition(".")[2]) for word in sorted(words)]
+        found += [(f"import {head} as", tail) for head, _, tail in (word.rpartition(".") for word in sorted(words)) if head]
+        found += [(f"{mark}{value}",) for value in sorted(self.values) for mark in ("'", '"', ":")]
+        return tuple(found)
+
+    @cached_property
+    def module_pattern(self) -> re.Pattern[str]:
+        """The modules as words of a text."""
+        return re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in sorted(self.modules)) or r"(?!)")
+
+    @cached_property
+    def ended(self) -> dict[str, dict[str, Any]]:
+        """What replaces each product that has ended."""
+        rows = self.facts.rows("select id, replaced_by from product where replaced_by is not null")
+        return {row["id"]: json.loads(row["replaced_by"]) for row in rows}
+
+    @cached_property
+    def ended_sources(self) -> dict[str, tuple[str, ...]]:
+        """The sources that say what replaces a product."""
+        rows = self.facts.rows("select id, replaced_sources from product where replaced_by is not null")
+        return {row["id"]: tuple(url or text for text, url in json.loads(row["replaced_sources"])) for row in rows}
+
+
+def _cited(record: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(url or text for text, url in record["sources"])

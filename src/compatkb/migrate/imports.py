@@ -1,0 +1,219 @@
+"""Imports of products that have ended: which can go, what takes them out, and why the others have to stay."""
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from compatkb.check.migration import BACKEND, IMPORT
+from compatkb.findings import Edit, Finding, Severity
+from compatkb.migrate.guide import Guide
+from compatkb.migrate.program import Program
+from compatkb.migrate.syntax import Code, Imported
+from compatkb.migrate.uses import Use, module_of
+
+_MOST_LINES = 5
+
+
+class Relevant(NamedTuple):
+    """An import of a product: the statement's part, the module or name, and whether it is imported for that alone."""
+
+    imported: Imported
+    product: str
+    name: str
+    whole: bool  # a module, whose import does more than to bind a name
+
+
+def relevant_of(code: Code, guide: Guide) -> list[Relevant]:
+    """Return the imports that need a product which has ended."""
+    found = []
+    for one in code.imports:
+        name = one.alias.name if isinstance(one.statement, ast.Import) else one.meaning
+        module = module_of(guide, name)
+        named = guide.names.get(one.meaning if isinstance(one.statement, ast.ImportFrom) else name)
+        if module is not None:
+            found.append(Relevant(one, guide.modules[module], name, True))
+        elif named is not None:
+            found.append(Relevant(one, named.product, name, False))
+    return found
+
+
+class Judged(NamedTuple):
+    """What is said of the imports of a text: findings, and what of each product stays in use there."""
+
+    findings: tuple[Finding, ...]
+    left: Mapping[str, tuple[int, ...]]  # lines, by product
+
+
+def judge(
+    program: Program,
+    guide: Guide,
+    uses: Iterable[Use],
+    mended: Mapping[Use, bool],
+    needed: Mapping[str, str],
+    exported: frozenset[str],
+) -> Judged:
+    """Return what is said of the imports of a text.
+
+    `mended` tells which uses are written anew; `needed` names, by product, a place elsewhere that needs it loaded;
+    `exported` are names that other files take from this one.
+    """
+    code = program.code
+    found = relevant_of(code, guide)
+    uses = tuple(uses)
+    left: dict[str, list[int]] = {}
+    for use in uses:
+        if not mended[use] and not use.asked:
+            left.setdefault(use.product, []).append(_line(program, use.start))
+    going: dict[Imported, tuple[Edit, ...]] = {}
+    staying: dict[Imported, list[int]] = {}
+    for one in found:
+        bound = one.imported.bound
+        mine = [use for use in uses if use.root == bound or (one.whole and not use.root and use.product == one.product)]
+        lines = [_line(program, use.start) for use in mine if not mended[use] and (not use.asked or use.rule is BACKEND)]
+        sure = len({i.meaning for i in code.bound[bound]}) == 1 and bound not in code.rebound
+        elsewhere = one.whole and one.product in needed
+        if lines or elsewhere or bound in code.exported | exported or one.imported.alias.name == "*" or not sure:
+            staying[one.imported] = lines
+            if one.imported.optional is None and one.product not in left:
+                left[one.product] = [_line(program, code.span(one.imported.statement)[0])]
+        else:
+            going[one.imported] = tuple(edit for use in mine if mended[use] for edit in use.edits)
+    findings = []
+    for statement, items in _by_statement(found).items():
+        findings.append(_finding(program, guide, statement, items, going, staying, needed))
+    return Judged(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
+
+
+def _line(program: Program, offset: int) -> int:
+    return program.document.place(program.start(offset)).line
+
+
+def _by_statement(found: Iterable[Relevant]) -> dict[ast.stmt, list[Relevant]]:
+    grouped: dict[ast.stmt, list[Relevant]] = {}
+    for one in found:
+        grouped.setdefault(one.imported.statement, []).append(one)
+    return grouped
+
+
+def _finding(
+    program: Program,
+    guide: Guide,
+    statement: ast.stmt,
+    items: list[Relevant],
+    going: Mapping[Imported, tuple[Edit, ...]],
+    staying: Mapping[Imported, list[int]],
+    needed: Mapping[str, str],
+) -> Finding:
+    code = program.code
+    start, end = code.span(statement)
+    product = items[0].product
+    name = guide.facts.products[product].name
+    shown = ", ".join(dict.fromkeys(item.name for item in items))
+    guard = items[0].imported.optional
+    edits: tuple[Edit, ...] = ()
+    message = f"{shown} is of {name}, which has ended"
+    fix: str | None = None
+    level = IMPORT.level
+    if all(item.imported in going for item in items):
+        removal = _removal(program, statement, {item.imported.alias for item in items}, set(going))
+        message += "; nothing of it is left in use" if not any(going[i.imported] for i in items) else ""
+        fix = "take the import out" + (" once the names below it are written anew" if any(going.values()) else "")
+        if removal is not None:
+            own = tuple(edit for item in items for edit in going[item.imported])
+            edits = program.edits((*dict.fromkeys(own), removal))
+        elif guard is not None:
+            level = Severity.INFO
+            message += (
+                f"; the import is optional: without it line {_line(program, code.span(guard)[0])} takes the other branch"
+            )
+            fix = "take out the import and the branch that needs it"
+    else:
+        lines = sorted({line for item in items for line in staying.get(item.imported, ())})
+        if lines:
+            more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+            message += f"; it stays in use in line {', '.join(str(n) for n in lines[:_MOST_LINES])}{more}"
+            fix = "take out what uses it first"
+        elif product in needed:
+            message += f"; {needed[product]} needs it loaded"
+        else:
+            message += "; other code may take the name from here"
+        if guard is not None:
+            level = Severity.INFO
+            message += "; the import is optional"
+    sources = tuple(dict.fromkeys((*guide.ended_sources.get(product, ()),)))
+    made = program.document.finding(
+        IMPORT, program.start(start), program.end(end), message, fix=fix, sources=sources, edits=edits, subject=shown
+    )
+    return dataclasses.replace(made, level=level)
+
+
+def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], going: set[Imported]) -> Edit | None:
+    """Return what takes aliases out of an import, or the import, or the `try` around it; None where hands have to."""
+    code = program.code
+    names = statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else []
+    if len(aliases) < len(names):
+        return _without_aliases(code, names, aliases)
+    gone: set[ast.stmt] = set()
+    for one in going:
+        others = one.statement.names
+        if all(any(g.alias is alias for g in going) for alias in others):
+            gone.add(one.statement)
+    parent = code.parents[statement]
+    if isinstance(parent, ast.Try) and statement in parent.body:
+        return _without_try(program, parent, gone)
+    outer = code.parents.get(parent)
+    whole = (
+        _without_try(program, outer, gone) if isinstance(parent, ast.ExceptHandler) and isinstance(outer, ast.Try) else None
+    )
+    return whole or take_out(program, statement, gone)
+
+
+def _without_aliases(code: Code, names: list[ast.alias], aliases: set[ast.alias]) -> Edit | None:
+    """Return what takes a run of aliases out of a list; None for those that stand apart."""
+    numbers = [n for n, alias in enumerate(names) if alias in aliases]
+    first, last = numbers[0], numbers[-1]
+    if numbers != list(range(first, last + 1)):
+        return None
+    if last + 1 < len(names):
+        return Edit(code.span(names[first])[0], code.span(names[last + 1])[0], "")
+    return Edit(code.span(names[first - 1])[1], code.span(names[last])[1], "")
+
+
+def _without_try(program: Program, found: ast.Try, gone: set[ast.stmt]) -> Edit | None:
+    """Return what takes out a `try` that does nothing but to import; None for others."""
+    if found.orelse or found.finalbody or not all(statement in gone for statement in found.body):
+        return None
+    bound = {alias.asname or alias.name for s in found.body if isinstance(s, ast.Import | ast.ImportFrom) for alias in s.names}
+    for handler in found.handlers:
+        for statement in handler.body:
+            if isinstance(statement, ast.Pass) or statement in gone:
+                continue
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            named = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+            if named and all(isinstance(t, ast.Name) and t.id in bound for t in getattr(statement, "targets", ())):
+                continue
+            return None
+    return take_out(program, found, {*gone, found})
+
+
+def take_out(program: Program, statement: ast.stmt, gone: set[ast.stmt]) -> Edit | None:
+    """Return what takes a statement out of a text, leaving `pass` where its block would be empty."""
+    code = program.code
+    start, end = code.span(statement)
+    block = code.block_of(statement)
+    empty = not isinstance(code.parents[statement], ast.Module) and all(one in gone for one in block)
+    if empty and statement is block[0]:
+        return Edit(start, end, "pass")
+    line, last = code.line_of(start), code.line_of(end)
+    head, tail = code.line_span(line)[0], code.line_span(last)[1]
+    before, after = code.text[head:start], code.text[end:tail].strip(" \t\r\n;")
+    number = next(n for n, one in enumerate(block) if one is statement)
+    if not before.strip() and (not after or after.startswith("#")):
+        return Edit(head, tail, "") if program.whole_lines else Edit(start, end, "")
+    if number + 1 < len(block) and code.line_of(code.span(block[number + 1])[0]) == last:
+        return Edit(start, code.span(block[number + 1])[0], "")
+    if number and code.line_of(code.span(block[number - 1])[1]) == line:
+        return Edit(code.span(block[number - 1])[1], end, "")
+    return Edit(start, end, "pass")

@@ -1,0 +1,149 @@
+"""A Python text and the document that it stands in: a file as a whole, or the cells of a notebook."""
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+from compatkb.check.document import Document
+from compatkb.findings import Edit
+from compatkb.migrate.syntax import Code, SyntaxProblemError
+from compatkb.reading.nodes import TreeError
+from compatkb.reading.notebook import code_cells
+from compatkb.reading.source import Fragment, Piece, Source
+
+_PLACE = "\n\n"
+
+
+class Program(Protocol):
+    """A Python text, and where in a document it stands."""
+
+    document: Document
+    code: Code
+    whole_lines: bool  # whether a line of the text is a line of the document
+
+    def start(self, offset: int) -> int:
+        """Return the offset in the document of a character of the text."""
+
+    def end(self, offset: int) -> int:
+        """Return the offset in the document behind the last character before an offset of the text."""
+
+    def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """Return edits of the text as edits of the document, none at all where one cannot be made there."""
+
+
+class Plain:
+    """A Python file."""
+
+    whole_lines = True
+
+    def __init__(self, document: Document) -> None:
+        """Raise SyntaxProblemError where the file is no Python that can be read."""
+        self.document = document
+        self.code = Code(document.text)
+
+    def start(self, offset: int) -> int:
+        """Return the offset itself."""
+        return offset
+
+    def end(self, offset: int) -> int:
+        """Return the offset itself."""
+        return offset
+
+    def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """Return the edits themselves."""
+        return tuple(edits)
+
+
+class Cells:
+    """The code cells of a notebook, one after the other; lines that are no Python are left blank."""
+
+    whole_lines = False
+
+    def __init__(self, document: Document) -> None:
+        """Raise SyntaxProblemError where the cells are no Python that can be read."""
+        self.document = document
+        self._source = Source(document.path, document.text)
+        pieces: list[Piece] = []
+        for cell in _cells(self._source):
+            shown = _python(cell.text)
+            bounds = [*cell.bounds(), len(shown)]
+            pieces += [Piece(shown[a:b], cell.origin(a)) for a, b in pairwise(bounds)]
+            pieces.append(Piece(_PLACE, pieces[-1].start + len(pieces[-1].text) if pieces else 0))
+        self._fragment = Fragment(self._source, pieces)
+        self.code = Code(self._fragment.text)
+
+    @cached_property
+    def _same(self) -> bool:
+        return len(self._source.text) == len(self.document.text)
+
+    def _there(self, origin: int) -> int:
+        """Return the offset in the document of one in the source, which has one kind of line ends."""
+        return origin if self._same else self.document.offset(*self._source.place(origin))
+
+    def start(self, offset: int) -> int:
+        """Return where a character of a cell stands in the file."""
+        return self._there(self._fragment.origin(min(offset, max(0, len(self._fragment.text) - 1))))
+
+    def end(self, offset: int) -> int:
+        """Return where the character before an offset ends in the file, its escape included."""
+        at = self.start(max(0, offset - 1))
+        text = self.document.text
+        return at + (6 if text[at : at + 2] == "\\u" else 2 if text[at : at + 1] == "\\" else 1)
+
+    def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """Return the edits with their text as JSON has it; none where one would reach beyond a string of the file."""
+        found: list[Edit] = []
+        text = self.document.text
+        for edit in edits:
+            start = self.start(edit.start)
+            end = start if edit.end == edit.start else self.end(edit.end)
+            new = json.dumps(edit.text, ensure_ascii=False)[1:-1]
+            if end < start or "\n" in text[start:end] or _decoded(text[start:end]) != self.code.text[edit.start : edit.end]:
+                return ()
+            found.append(Edit(start, end, new))
+        return tuple(found)
+
+
+def program_of(document: Document) -> Program:
+    """Return the Python of a document; raises SyntaxProblemError where there is none that can be read."""
+    return Cells(document) if document.path.endswith(".ipynb") else Plain(document)
+
+
+def _cells(source: Source) -> list[Fragment]:
+    try:
+        return list(code_cells(source))
+    except TreeError as error:
+        raise SyntaxProblemError(error.place.line, str(error)) from None
+
+
+def _python(cell: str) -> str:
+    """Return a cell of the same length in which nothing but Python is left; an unreadable one is blank."""
+    lines = cell.split("\n")
+    if cell.lstrip().startswith("%%"):
+        return "\n".join(" " * len(line) for line in lines)
+    shown = []
+    continued = False
+    for line in lines:
+        stripped = line.lstrip()
+        if continued or stripped.startswith(("!", "%", "?")) or (stripped.endswith("?") and "#" not in stripped):
+            word = "pass" if len(stripped) >= 4 and not continued else "0" if stripped and not continued else ""
+            indent = line[: len(line) - len(stripped)]
+            shown.append((indent + word).ljust(len(line)))
+            continued = line.endswith("\\")
+        else:
+            shown.append(line)
+    text = "\n".join(shown)
+    try:
+        Code(text)
+    except SyntaxProblemError:
+        return "\n".join(" " * len(line) for line in lines)
+    return text
+
+
+def _decoded(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text

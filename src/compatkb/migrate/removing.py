@@ -1,0 +1,224 @@
+"""What takes a requirement or an index out of a file, and leaves the file as whole as it was."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from compatkb.check.document import Document
+from compatkb.findings import Edit
+from compatkb.reading.statement import Reading, Statement, Word
+
+LINES = ("requirements", "constraints")
+TABLES = ("pyproject", "setup.cfg", "Pipfile")
+COMMANDS = ("dockerfile", "shell", "github", "gitlab", "azure", "notebook")
+_CONTINUED = re.compile(r"\\[ \t]*(?:\r\n?|\n)")
+_GLUE = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*")
+_BACK = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*\Z")
+_RUN = re.compile(r"[ \t]*RUN[ \t]+(?:--[a-z][\w.-]*(?:=\S*)?[ \t]+)*\Z", re.IGNORECASE)
+
+
+class Span(NamedTuple):
+    """A word of a command in a document."""
+
+    start: int
+    end: int
+
+
+def place_of(document: Document, statement: Statement) -> Span | None:
+    """Return where a statement stands, as it is written; None where it is put together from elsewhere."""
+    start = document.offset(*statement.place) if statement.place.line <= len(document.starts) else len(document.text)
+    end = start + len(statement.text)
+    return Span(start, end) if statement.text and document.text[start:end] == statement.text else None
+
+
+def removal(document: Document, reading: Reading, statement: Statement, gone: Iterable[Statement]) -> Edit | None:
+    """Return what takes a statement out, None where hands have to; `gone` are all that leave the file."""
+    where = place_of(document, statement)
+    if where is None:
+        return None
+    if reading.kind in LINES:
+        return _logical_line(document, where)
+    if reading.kind in TABLES:
+        return _entry(document, where)
+    if (word := _word_at(document, reading, where)) is not None:
+        return _word(document, reading, word, statement, tuple(gone))
+    if reading.kind in ("environment", "compose", "github", "gitlab", "azure"):
+        return _item(document, where)
+    return None
+
+
+def line_bounds(document: Document, offset: int) -> tuple[int, int]:
+    """Return where the line of an offset starts, and where the next one does."""
+    number = document.place(offset).line
+    end = document.starts[number] if number < len(document.starts) else len(document.text)
+    return document.starts[number - 1], end
+
+
+def _logical_line(document: Document, where: Span) -> Edit:
+    start, end = line_bounds(document, where.start)
+    while end < len(document.text) and document.text[start:end].rstrip("\r\n").endswith("\\"):
+        end = line_bounds(document, end)[1]
+    return Edit(start, end, "")
+
+
+def _entry(document: Document, where: Span) -> Edit | None:
+    """Return what takes an entry out of a list or a table: its line, or itself with a comma."""
+    start, end = line_bounds(document, where.start)
+    text = document.text
+    quoted = (
+        where.start > start and text[where.start - 1] in "\"'" and text[where.end : where.end + 1] == text[where.start - 1]
+    )
+    first, last = (where.start - 1, where.end + 1) if quoted else where
+    before, after = text[start:first], text[last:end]
+    if not before.strip() and re.fullmatch(r"\s*,?\s*(#.*)?\s*", after):
+        return Edit(start, end, "")
+    if (
+        not quoted
+        and re.fullmatch(r"""\s*["']?""", before)
+        and re.fullmatch(r"""["']?\s*=\s*("[^"]*"|'[^']*'|\{[^{}]*\})\s*(#.*)?\s*""", after)
+    ):
+        return Edit(start, end, "")
+    if re.fullmatch(r"""\s*["']?[\w.-]+["']?\s*=\s*(\{[^{}]*)?""", before) and "[" not in before:
+        return Edit(start, end, "") if re.fullmatch(r"""[^\[\]{}]*\}?\s*(#.*)?\s*""", after) else None
+    if not quoted:
+        return None
+    if follows := re.match(r"\s*,\s*", text[last:end]):
+        return Edit(first, last + follows.end(), "")
+    if (leads := re.search(r",\s*\Z", before)) and re.match(r"\s*\]", after):
+        return Edit(start + leads.start(), last, "")
+    if before.rstrip().endswith("[") and re.match(r"\s*\]", after):
+        return Edit(first, last, "")
+    return None
+
+
+def _item(document: Document, where: Span) -> Edit | None:
+    """Return what takes an item out of a list of YAML, where others are left in it."""
+    start, end = line_bounds(document, where.start)
+    before, after = document.text[start : where.start], document.text[where.end : end]
+    if not re.fullmatch(r"""\s*-\s*["']?""", before) or not re.fullmatch(r"""["']?\s*(#.*)?\s*""", after):
+        return None
+    indent = before[: before.index("-")]
+    number = document.place(start).line
+    beside = (document.line(number - 1), document.line(number + 1))
+    alone = not any(line.startswith(f"{indent}- ") and not line.rstrip().endswith(":") for line in beside)
+    return None if alone else Edit(start, end, "")
+
+
+# words of commands
+
+
+def _word_at(document: Document, reading: Reading, where: Span) -> tuple[tuple[Word, ...], int] | None:
+    """Return the command in which a word stands, and its number."""
+    for words in reading.calls:
+        for number, word in enumerate(words):
+            start = document.offset(*word.place) if word.place.line <= len(document.starts) else -1
+            if start <= where.start < start + len(word.raw):
+                return words, number
+    return None
+
+
+def span_of(document: Document, word: Word) -> Span | None:
+    """Return where a word stands, as it is written; None where the file writes it otherwise."""
+    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
+    end = start + len(word.raw)
+    return Span(start, end) if word.raw and document.text[start:end] == word.raw else None
+
+
+def _word(
+    document: Document,
+    reading: Reading,
+    found: tuple[tuple[Word, ...], int],
+    statement: Statement,
+    gone: tuple[Statement, ...],
+) -> Edit | None:
+    words, number = found
+    spans = [span_of(document, word) for word in words]
+    whole = spans[number]
+    if whole is None or any(span is None for span in (spans[0], spans[-1])):
+        return None
+    step = [s for s in reading.statements if s.step == statement.step and s.group == statement.group and s.step]
+    others = [s for s in step if type(s) is type(statement) and s not in gone]
+    files = [s for s in step if type(s).__name__ == "Include"]
+    if type(statement).__name__ == "Requirement" and not others and not files and not _paths(words):
+        first, last = spans[0], spans[-1]
+        assert first
+        assert last
+        return _command(document, reading, Span(first.start, last.end))
+    return cut(document, whole)
+
+
+def _paths(words: Iterable[Word]) -> bool:
+    """Return whether a command installs something that is no requirement: a folder, a file, an address."""
+    for word in words:
+        scheme, colon, _ = word.value.partition("://")
+        if word.value == "." or word.value[:2] in ("./", ".[", "..") or word.value[:1] == "/" or (colon and "+" in scheme):
+            return True
+    return False
+
+
+def cut(document: Document, word: Span) -> Edit | None:
+    """Return what takes a word out of a command, with its line where it stands alone on a continued one."""
+    text = document.text
+    start, end = line_bounds(document, word.start)
+    before, after = text[start : word.start], text[word.end : end]
+    if "\n" in text[word.start : word.end]:
+        return None
+    if not before.strip():
+        if _CONTINUED.fullmatch(after.lstrip(" \t")):
+            return Edit(start, end, "")
+        if back := re.search(r"[ \t]*\\[ \t]*(?:\r\n?|\n)[ \t]*\Z", text[: word.start][-400:]):
+            return Edit(word.start - len(back[0]), word.end, "")
+    gap = len(before) - len(before.rstrip(" \t"))
+    if gap:
+        return Edit(word.start - gap, word.end, "")
+    return None
+
+
+def _command(document: Document, reading: Reading, whole: Span) -> Edit | None:
+    """Return what takes a command out: with the `&&` beside it, or with its lines where nothing else is on them."""
+    text = document.text
+    start, last = line_bounds(document, whole.start)[0], line_bounds(document, whole.end)
+    head, tail = text[: whole.start], text[whole.end :]
+    back = _BACK.search(head[-2000:])
+    gap = len(back[0]) if back else 0
+    if head[: len(head) - gap].endswith("&&"):
+        outer = head[: len(head) - gap - 2]
+        more = _BACK.search(outer[-2000:])
+        return Edit(whole.start - gap - 2 - (len(more[0]) if more else 0), whole.end, "")
+    forward = _GLUE.match(tail)
+    gap = forward.end() if forward else 0
+    if tail[gap : gap + 2] == "&&":
+        onward = _GLUE.match(tail, gap + 2)
+        return Edit(whole.start, whole.end + (onward.end() if onward else gap + 2), "")
+    before, after = text[start : whole.start], text[whole.end : last[1]]
+    if after.strip() and not re.fullmatch(r"\s*#.*\s*", after):
+        return None
+    if reading.kind == "dockerfile":
+        return Edit(start, last[1], "") if _RUN.fullmatch(before) else None
+    if before.strip():
+        return None
+    if reading.kind == "shell":
+        return Edit(start, last[1], "") if _fits_between(document, start, last[1]) else None
+    return Edit(start, last[1], "") if _in_block(document, start, last[1]) else None
+
+
+def _fits_between(document: Document, start: int, end: int) -> bool:
+    """Return whether a branch of a script keeps something without these lines."""
+    number, following = document.place(start).line, document.place(end).line
+    above = document.line(number - 1).strip()
+    below = document.line(following).strip()
+    opens = re.search(r"(?:^|[\s;])(?:then|do|else|\{|\))$", above) is not None or above.endswith("\\")
+    closes = re.match(r"(?:fi|done|else|elif|esac|\}|;;)", below) is not None
+    return not (opens and closes) and not above.endswith("\\")
+
+
+def _in_block(document: Document, start: int, end: int) -> bool:
+    """Return whether lines stand in a block of text that holds others."""
+    number, following = document.place(start).line, document.place(end).line
+    line = document.line(number)
+    indent = line[: len(line) - len(line.lstrip())]
+    beside = [document.line(number - 1), document.line(following)] if number > 1 else [document.line(following)]
+    return bool(indent) and any(
+        other.startswith(indent) and other[len(indent) :][:1].strip() and not other.lstrip().startswith(("-", "#"))
+        for other in beside
+    )

@@ -1,0 +1,253 @@
+"""Python text as a migration sees it: imports, dotted names with what they mean, calls, and where each stands.
+
+The standard library's parser gives places in bytes of a line; here they are offsets of characters. Names are followed as
+imports bind them, for the file as a whole; a name that is bound otherwise, too, is not `sure`.
+"""
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+_BREAK = re.compile(r"\r\n?|\n")
+MOST_CHARACTERS = 2_000_000
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_MISSING = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException", "RuntimeError", "OSError"}
+
+
+class SyntaxProblemError(Exception):
+    """The text is no Python that can be read; `line` counts from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Imported(NamedTuple):
+    """One name of an import statement: what it means, what it is bound to, and whether the program can do without."""
+
+    statement: ast.Import | ast.ImportFrom
+    alias: ast.alias
+    meaning: str
+    bound: str
+    optional: ast.stmt | None  # the `try` or `if` that guards it
+
+
+class Chain(NamedTuple):
+    """A dotted name in use; `nodes` are its parts from the root on, with what each means."""
+
+    root: ast.Name
+    nodes: tuple[tuple[str, ast.expr], ...]
+    sure: bool
+
+    @property
+    def meaning(self) -> str:
+        """Return what the whole name means."""
+        return self.nodes[-1][0]
+
+
+class Code:
+    """A Python text that was parsed; raises SyntaxProblemError for text that is none."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        self.tree = _parsed(text)
+        self.nodes = list(ast.walk(self.tree))
+        self.parents: dict[ast.AST, ast.AST] = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    # places
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a line, from 1, and a column in bytes, from 0."""
+        start = self.starts[line - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.text)
+        part = self.text[start:end]
+        return start + (column if part.isascii() else len(part.encode()[:column].decode(errors="ignore")))
+
+    def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg | ast.keyword) -> tuple[int, int]:
+        """Return where a node starts and ends."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line, from 0, that an offset is on."""
+        return bisect_right(self.starts, offset) - 1
+
+    def line_span(self, line: int) -> tuple[int, int]:
+        """Return where a line, from 0, starts, and where the next one does."""
+        return self.starts[line], self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+
+    # what stands around a node
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what a node is in, from the inside."""
+        while (found := self.parents.get(node)) is not None:
+            yield found
+            node = found
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the statements among which a statement stands."""
+        parent = self.parents[statement]
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and any(item is statement for item in block):
+                return block
+        return [statement]
+
+    def function_of(self, node: ast.AST) -> ast.AST | None:
+        """Return the function that a node is in."""
+        return next((one for one in self.above(node) if isinstance(one, _FUNCTIONS)), None)
+
+    def in_text(self, node: ast.AST) -> bool:
+        """Return whether a node stands in a formatted string, where places are not to be relied on."""
+        return any(isinstance(one, ast.JoinedStr) for one in self.above(node))
+
+    # what is bound
+
+    @cached_property
+    def imports(self) -> tuple[Imported, ...]:
+        """Every name that is imported from elsewhere than the own package, in the order of the text."""
+        found: list[Imported] = []
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                guard = self._guard(node)
+                for alias in node.names:
+                    meaning = alias.name if alias.asname else alias.name.partition(".")[0]
+                    found.append(Imported(node, alias, meaning, alias.asname or meaning, guard))
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                guard = self._guard(node)
+                found += [
+                    Imported(node, alias, f"{node.module}.{alias.name}", alias.asname or alias.name, guard)
+                    for alias in node.names
+                ]
+        return tuple(sorted(found, key=lambda one: (one.alias.lineno, one.alias.col_offset)))
+
+    def _guard(self, statement: ast.stmt) -> ast.stmt | None:
+        """Return the `try` or `if` without which a statement is not run, or may fail."""
+        child: ast.AST = statement
+        for one in self.above(statement):
+            if isinstance(one, _FUNCTIONS):
+                return None
+            if isinstance(one, ast.Try) and child in one.body and any(_catches(handler) for handler in one.handlers):
+                return one
+            if isinstance(one, ast.If) and not _is_main(one):
+                return one
+            child = one
+        return None
+
+    @cached_property
+    def bound(self) -> Mapping[str, tuple[Imported, ...]]:
+        """The imports by the name that they bind."""
+        found: dict[str, tuple[Imported, ...]] = {}
+        for one in self.imports:
+            found[one.bound] = (*found.get(one.bound, ()), one)
+        return found
+
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """The names that something else than an import binds, other than to None or a truth value."""
+        found: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Name):
+                if not isinstance(node.ctx, ast.Load) and not self._means_nothing(node):
+                    found.add(node.id)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.MatchMapping):
+                found.add(node.rest or "")
+            elif isinstance(node, _NAMED):
+                found.add(node.name or "")
+        return frozenset(found)
+
+    def _means_nothing(self, node: ast.Name) -> bool:
+        parent = self.parents.get(node)
+        return (
+            isinstance(parent, ast.Assign)
+            and isinstance(parent.value, ast.Constant)
+            and (parent.value.value is None or isinstance(parent.value.value, bool))
+        )
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """The names that `__all__` lists."""
+        found: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+                    values = (n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant))
+                    found |= {value for value in values if isinstance(value, str)}
+        return frozenset(found)
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """Every dotted name whose root an import binds, as often as it may mean something else."""
+        found: list[Chain] = []
+        for node in self.nodes:
+            if not isinstance(node, ast.Name) or node.id not in self.bound or not isinstance(node.ctx, ast.Load | ast.Del):
+                continue
+            meanings = dict.fromkeys(one.meaning for one in self.bound[node.id])
+            sure = len(meanings) == 1 and node.id not in self.rebound and isinstance(node.ctx, ast.Load)
+            for meaning in meanings:
+                nodes: list[tuple[str, ast.expr]] = [(meaning, node)]
+                top: ast.AST = node
+                while isinstance(parent := self.parents.get(top), ast.Attribute):
+                    if not isinstance(parent.ctx, ast.Load):
+                        sure = False
+                    nodes.append((f"{nodes[-1][0]}.{parent.attr}", parent))
+                    top = parent
+                found.append(Chain(node, tuple(nodes), sure))
+        return tuple(found)
+
+    def call_of(self, node: ast.expr) -> ast.Call | None:
+        """Return the call of what a node names, None where it is not called."""
+        parent = self.parents.get(node)
+        return parent if isinstance(parent, ast.Call) and parent.func is node else None
+
+    def written(self, name: str, near: ast.AST) -> str | None:
+        """Return how a dotted name is written at a place, by the imports there; None where nothing leads to it."""
+        own = [one for one in self.above(near) if isinstance(one, _FUNCTIONS)]
+        found: list[tuple[int, str]] = []
+        for bound, imports in self.bound.items():
+            meaning = imports[0].meaning
+            if any(one.meaning != meaning for one in imports) or bound in self.rebound:
+                continue
+            if name != meaning and not name.startswith(f"{meaning}."):
+                continue
+            if any(one.optional is None and self.function_of(one.statement) in (None, *own) for one in imports):
+                found.append((len(meaning), bound + name[len(meaning) :]))
+        return min(found)[1] if found else None
+
+
+def _parsed(text: str) -> ast.Module:
+    if len(text) > MOST_CHARACTERS:
+        raise SyntaxProblemError(1, f"is too long to be read: {len(text):,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            tree = compile(text, "<text>", "exec", flags=flags, dont_inherit=True)
+    except SyntaxError as error:
+        raise SyntaxProblemError(max(1, error.lineno or 1), f"is no Python that can be read: {error.msg}") from None
+    except (ValueError, OverflowError) as error:
+        raise SyntaxProblemError(1, f"is no Python that can be read: {error}") from None
+    except (RecursionError, MemoryError):
+        raise SyntaxProblemError(1, "is no Python that can be read: it is nested too deeply") from None
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return any(isinstance(node, ast.Name) and node.id in _MISSING for node in ast.walk(handler.type))
+
+
+def _is_main(node: ast.If) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "__name__" for one in ast.walk(node.test))

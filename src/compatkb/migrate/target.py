@@ -1,0 +1,61 @@
+"""Where a migration leads: the best native stack for a device, a Python and a system, as the engine has it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from compatkb.check.document import Asked
+from compatkb.check.installing import FAMILIES
+from compatkb.check.judging import Judge
+from compatkb.engine.stacks import Stack
+from compatkb.migrate.guide import Guide
+from compatkb.replacing import instead_of
+
+_WORKS = ("works", "works-with-warnings")
+
+
+class Target(NamedTuple):
+    """A stack without the products that have ended; `fits` is false where it is not for the Python that was asked for."""
+
+    stack: Stack
+    versions: Mapping[str, str]  # by product
+    url: str  # the index that has its builds
+    channel: str
+    fits: bool
+
+    @property
+    def where(self) -> str:
+        """Return how well the stack is known, and where it holds."""
+        known = "works" if self.stack.verdict in _WORKS else "likely works"
+        return f"{known} on Python {', '.join(self.stack.python)} ({', '.join(self.stack.os)})"
+
+
+class Targets:
+    """The stacks that migrations lead to, each asked for once."""
+
+    def __init__(self, asked: Asked, guide: Guide, judge: Judge) -> None:
+        self._asked, self._guide, self._judge = asked, guide, judge
+        self._found: dict[tuple[str, str, str], Target | None] = {}
+
+    def of(self, device: str, python: str, system: str) -> Target | None:
+        """Return the best stack; an empty Python or system is any; None where nothing replaces on this device."""
+        key = (device, python, system)
+        if key not in self._found:
+            self._found[key] = self._search(device, python, system)
+        return self._found[key]
+
+    def _search(self, device: str, python: str, system: str) -> Target | None:
+        guide = self._guide
+        if device not in {known["device"] for known in guide.ended.values()}:
+            return None
+        facts = self._asked.facts
+        options = [("python", python)] if python else []
+        options += [("os", system or next(iter(FAMILIES.values())))]
+        found = instead_of(facts, tuple(guide.ended), options, [device], self._asked.day)
+        if found is None:
+            return None
+        stack = found.stack
+        main = next(e for e in stack.packages if e.product in {known["product"] for known in guide.ended.values()})
+        channel = next((c for c in main.channels if c in self._judge.addresses), "")
+        url = self._judge.addresses.get(channel, ("", ""))[0]
+        versions = {element.product: element.version for element in stack.packages}
+        return Target(stack, versions, url, channel, not python or python in stack.python)

@@ -1,0 +1,333 @@
+"""What a Python text uses of products that have ended: names, values, modules asked for by name; what to write instead."""
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compatkb.check.document import Rule
+from compatkb.check.migration import BACKEND, CALL, HINT, IMPORT, NONE
+from compatkb.findings import Edit
+from compatkb.migrate.guide import Argument, Choice, Guide, Replaced
+from compatkb.migrate.syntax import Chain, Code
+
+_OPEN = re.compile(r"\s*\(")
+_LITERAL = re.compile(r"""[rRuU]?(["'])(.*)\1""", re.DOTALL)
+_LOADS = ("import_module", "__import__")
+_ASKS = re.compile(
+    r"find_spec|find_loader|importorskip|version|distribution|metadata|(?:_?is|has|check|get|require)_\w+|\w*(?:available|installed)\w*"
+)
+
+
+@dataclass(frozen=True)
+class Use:
+    """Something of a product in use, from `start` to `end` of the text; `edits` write what does the same."""
+
+    product: str
+    rule: Rule
+    start: int
+    end: int
+    message: str
+    fix: str | None
+    sources: tuple[str, ...]
+    edits: tuple[Edit, ...] = ()
+    root: str = ""  # the imported name that leads to it; empty where none does
+    asked: bool = False  # it is only asked whether the product is there
+
+
+def devices_of(code: Code, known: frozenset[str]) -> frozenset[str]:
+    """Return the devices that a text names: in strings such as `xpu:0`, or as parts of names such as `torch.xpu`."""
+    found: set[str] = set()
+    for node in code.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            head = node.value.partition(":")[0]
+            if head in known and not _is_location(code, node):
+                found.add(head)
+    parts = (chain.meaning.split(".") for chain in code.chains)
+    return frozenset(found | {part[1] for part in parts if len(part) > 1 and part[1] in known})
+
+
+def _is_location(code: Code, node: ast.expr) -> bool:
+    parent = code.parents.get(node)
+    return isinstance(parent, ast.keyword) and parent.arg == "map_location"
+
+
+def uses_of(code: Code, guide: Guide, device: str | None) -> Iterator[Use]:
+    """Yield what a text uses; `device` is the one that it runs on, None where that is open."""
+    seen: set[tuple[int, int, str]] = set()
+    for chain in code.chains:
+        use = _named(code, guide, chain)
+        if use and _is_asked(code, chain):
+            use = dataclasses.replace(use, asked=True)
+        if use and (key := (use.start, use.end, use.rule.id)) not in seen:
+            seen.add(key)
+            yield use
+    for node in code.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if text in guide.modules:
+                yield from _asked(code, guide, node, text)
+            elif any(part.rpartition(":")[2] in guide.values for part in text.split(",")):
+                yield from _value(code, guide, node, text, device)
+
+
+# names
+
+
+def _named(code: Code, guide: Guide, chain: Chain) -> Use | None:
+    for meaning, node in reversed(chain.nodes):
+        if found := guide.names.get(meaning):
+            return _replaced(code, guide, chain, node, found)
+    module = module_of(guide, chain.meaning)
+    if module is None:
+        return None
+    product = guide.modules[module]
+    start, end = code.span(chain.nodes[-1][1])
+    name = guide.facts.products[product].name
+    what = "it is used as a whole" if chain.meaning == module else "no documented replacement"
+    return Use(
+        product, NONE, start, end, f"{_shown(code, start, end)} is of {name}; {what}", None,
+        guide.ended_sources.get(product, ()), root=chain.root.id,
+    )  # fmt: skip
+
+
+def module_of(guide: Guide, meaning: str) -> str | None:
+    """Return the module of an ended product that a dotted name leads into."""
+    parts = meaning.split(".")
+    heads = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((head for head in heads if head in guide.modules), None)
+
+
+def _replaced(code: Code, guide: Guide, chain: Chain, node: ast.expr, found: Replaced) -> Use:
+    top = chain.nodes[-1][1]
+    start, end = code.span(top)
+    name = guide.facts.products[found.product].name
+    shown = _shown(code, start, end)
+    root = chain.root.id
+    if found.instead is None and found.how is None:
+        message = f"{shown} is of {name}; no documented replacement"
+        return Use(found.product, NONE, start, end, message, None, found.sources, root=root)
+    note = f" ({found.basis}: {found.note})" if found.note else "" if found.basis == "stated" else f" ({found.basis})"
+    if not found.mechanical:
+        message = f"{shown} is of {name}; nothing does just the same{note}"
+        return Use(found.product, HINT, start, end, message, found.how or f"see {found.instead}", found.sources, root=root)
+    edits = _written(code, chain, node, found)
+    message = f"{shown} is of {name}; {found.instead} does the same"
+    given = ", ".join((*found.before, *(f"{key}={value}" for key, value in found.defaults)))
+    fix = f"write {found.instead}" + (f"({given}, ...)" if given and not edits else "")
+    return Use(found.product, CALL, start, end, message, fix, found.sources, edits, root)
+
+
+def _written(code: Code, chain: Chain, node: ast.expr, found: Replaced) -> tuple[Edit, ...]:
+    """Return what writes the other name, none where that is not certain to mean the same."""
+    assert found.instead
+    if not chain.sure or code.in_text(node):
+        return ()
+    new = code.written(found.instead, node)
+    if new is None:
+        return ()
+    start, end = code.span(node)
+    renamed = Edit(start, end, new)
+    if not (found.before or found.arguments or found.defaults):
+        return (renamed,)
+    call = code.call_of(node)
+    if call is None or not (opened := _OPEN.match(code.text, end)):
+        return ()
+    if any(isinstance(value, ast.Starred | ast.GeneratorExp | ast.NamedExpr) for value in call.args):
+        return ()
+    if any(keyword.arg is None for keyword in call.keywords):
+        return ()
+    if call.args and (found.arguments or found.defaults) and len(call.args) > len(found.arguments):
+        return ()
+    named: list[Edit] = []
+    if found.arguments:
+        before = opened.end()
+        for name, argument in zip(found.arguments, call.args, strict=False):
+            at, past = code.span(argument)
+            if code.text[before:at].strip(" \t\r\n,"):
+                return ()  # a parenthesis or a comment
+            named.append(Edit(at, at, f"{name}="))
+            before = past
+    given = {keyword.arg for keyword in call.keywords} | set(found.arguments[: len(call.args)])
+    first = [*found.before]
+    for key, value in found.defaults:
+        if key not in given:
+            other = code.written(value, node)
+            if other is None:
+                return ()
+            first.append(f"{key}={other}")
+    if first:
+        more = bool(call.args or call.keywords)
+        gap = "" if not more or code.text[opened.end() : opened.end() + 1].isspace() else " "
+        insert = ", ".join(first) + ("," if more else "") + gap
+        if named and named[0].start == opened.end():
+            named[0] = Edit(opened.end(), opened.end(), insert + named[0].text)
+        else:
+            named.insert(0, Edit(opened.end(), opened.end(), insert))
+    return (renamed, *named)
+
+
+def _shown(code: Code, start: int, end: int) -> str:
+    return " ".join(code.text[start:end].split())[:100]
+
+
+def _is_asked(code: Code, chain: Chain) -> bool:
+    """Return whether a name is used only where `hasattr` finds it."""
+    name = chain.meaning.split(".")
+    child: ast.AST = chain.root
+    for one in code.above(chain.root):
+        if isinstance(one, ast.If | ast.IfExp) and child is not one.test:
+            for node in ast.walk(one.test):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
+                    asked = [a.value for a in node.args if isinstance(a, ast.Constant)]
+                    if any(part in asked for part in name):
+                        return True
+        child = one
+    return False
+
+
+# modules that are asked for by name
+
+
+def _asked(code: Code, guide: Guide, node: ast.Constant, module: str) -> Iterator[Use]:
+    parent = code.parents.get(node)
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return
+    function = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+    loads = function in _LOADS
+    if not loads and not _ASKS.fullmatch(function):
+        return
+    product = guide.modules[module]
+    start, end = code.span(node)
+    name = guide.facts.products[product].name
+    said = "is loaded by name" if loads else f"is asked for by {function or 'a call'}"
+    fix = "take out what depends on it" if not loads else None
+    message = f"{module} of {name} {said}"
+    yield Use(product, IMPORT, start, end, message, fix, guide.ended_sources.get(product, ()), asked=not loads)
+
+
+# values
+
+
+def _value(code: Code, guide: Guide, node: ast.Constant, text: str, device: str | None) -> Iterator[Use]:
+    parts = [part.rpartition(":") for part in text.split(",")]
+    value = next(tail for _, _, tail in parts if tail in guide.values)
+    own = next((head for head, _, tail in parts if tail == value and head), None)
+    how = _taken(code, guide, node, value)
+    if how is None:
+        return
+    product, choices = guide.values[value]
+    start, end = code.span(node)
+    name = guide.facts.products[product].name
+    known = own or device
+    fitting = [c for c in choices if c.device in (None, known)] if known else list(choices)
+    fitting = fitting or list(choices)
+    message = f"{value!r} is a word of {name}"
+    if len(fitting) > 1:
+        message += "; what to give instead depends on the device"
+    fixes = [_told(choice, several=len(fitting) > 1) for choice in fitting]
+    notes = [c.note for c in fitting if c.note and len(fitting) == 1]
+    message += f" ({fitting[0].basis}: {notes[0]})" if notes else ""
+    edits: tuple[Edit, ...] = ()
+    chosen = any(c.instead and _chooses(code, node, c.instead) for c in choices)
+    if chosen:
+        message += "; the program chooses already: the branch with this one can go"
+    elif how == "call" and len(fitting) == 1 and fitting[0].mechanical and fitting[0].instead:
+        edits = _literal(code, node, text, {value: fitting[0].instead})
+    sources = tuple(dict.fromkeys(s for c in fitting for s in c.sources))
+    rule = BACKEND if any(c.instead for c in fitting) else HINT
+    yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits, asked=chosen)
+
+
+def _chooses(code: Code, node: ast.AST, instead: str) -> bool:
+    """Return whether a value stands where a condition asks for the one that takes its place."""
+    for one in code.above(node):
+        if isinstance(one, ast.If | ast.IfExp):
+            start, end = code.span(one.test)
+            if instead in code.text[start:end]:
+                return True
+    return False
+
+
+def _told(choice: Choice, *, several: bool) -> str:
+    said = choice.how or f"give {choice.instead!r}"
+    return f"on {choice.device}: {said}" if several and choice.device else said
+
+
+def _literal(code: Code, node: ast.Constant, text: str, instead: dict[str, str]) -> tuple[Edit, ...]:
+    start, end = code.span(node)
+    written = _LITERAL.fullmatch(code.text[start:end])
+    if not written or written[2] != text or code.in_text(node):
+        return ()
+    parts = (part.rpartition(":") for part in text.split(","))
+    new = ",".join(f"{head}{colon}{instead.get(tail, tail)}" for head, colon, tail in parts)
+    return (Edit(start + written.start(2), start + written.end(2), new),)
+
+
+def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | None:
+    """Return how a value is used: `call` where it reaches a call that takes it, `other` where a name says so."""
+    top: ast.AST = node
+    while isinstance(parent := code.parents.get(top), ast.IfExp | ast.BoolOp):
+        top = parent
+    endings = guide.options.get(value, ())
+    renamed = any(choice.instead for choice in guide.values[value][1])  # then what is compared with it matters too
+
+    def fits(name: object) -> bool:
+        return isinstance(name, str) and name.replace("-", "_").endswith(tuple(e.replace("-", "_") for e in endings))
+
+    if isinstance(parent, ast.keyword):
+        call = code.parents.get(parent)
+        if isinstance(call, ast.Call) and _reaches(code, guide, call, value, parent.arg, None):
+            return "call"
+        named = isinstance(call, ast.Call) and any(isinstance(a, ast.Constant) and fits(a.value) for a in call.args)
+        return "other" if fits(parent.arg) or (parent.arg == "default" and named) else None
+    if isinstance(parent, ast.Call) and top in parent.args:
+        at = next(n for n, argument in enumerate(parent.args) if argument is top)
+        return "call" if _reaches(code, guide, parent, value, None, at) else None
+    if isinstance(parent, ast.Assign | ast.AnnAssign) and top is parent.value:
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        if any(_flows(code, guide, name, value) for name in names):
+            return "call"
+        ends = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", None) for t in targets]
+        return "other" if renamed and any(fits(end) for end in ends) else None
+    if isinstance(parent, ast.Dict):
+        keys = [key for key, item in zip(parent.keys, parent.values, strict=True) if item is top]
+        return "other" if any(isinstance(key, ast.Constant) and fits(key.value) for key in keys) else None
+    if isinstance(parent, ast.Compare):
+        sides = [parent.left, *parent.comparators]
+        names_of = [s.attr if isinstance(s, ast.Attribute) else getattr(s, "id", None) for s in sides]
+        calls = [s.func for s in sides if isinstance(s, ast.Call)]
+        names_of += [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None) for f in calls]
+        return "other" if renamed and any(fits(name) for name in names_of) else None
+    return None
+
+
+def _reaches(code: Code, guide: Guide, call: ast.Call, value: str, name: str | None, at: int | None) -> bool:
+    """Return whether an argument of a call, by name or position, is one that takes the value."""
+    for argument in _arguments(code, guide, call, value):
+        if (name is not None and name == argument.name) or (at is not None and at == argument.position):
+            return True
+    return False
+
+
+def _arguments(code: Code, guide: Guide, call: ast.Call, value: str) -> Iterator[Argument]:
+    for chain in code.chains:
+        if chain.nodes[-1][1] is call.func and (found := guide.calls.get(chain.meaning, {}).get(value)):
+            yield found
+
+
+def _flows(code: Code, guide: Guide, name: str, value: str) -> bool:
+    """Return whether a variable is given to a call that takes the value."""
+    for chain in code.chains:
+        call = code.call_of(chain.nodes[-1][1])
+        found = guide.calls.get(chain.meaning, {}).get(value)
+        if call is None or found is None:
+            continue
+        given = [k.value for k in call.keywords if k.arg == found.name]
+        if found.position is not None:
+            given += call.args[found.position : found.position + 1]
+        if any(isinstance(one, ast.Name) and one.id == name for one in given):
+            return True
+    return False
