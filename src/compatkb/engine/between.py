@@ -9,7 +9,7 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_IMAGES = 4_096
 _MOST_PAIRS = 200_000
-_SMALL = 1 << 16
+_SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
 Blocker = tuple[str, ...]
