@@ -2,10 +2,14 @@
 
 import statistics
 import time
+from collections.abc import Callable
 
-from common import Figure, Run, floor_of, loop, ratio
+from common import Figure, Run, floor_of, loop, ratio, timed
 from made_up import MadeUp, make, store
-from scale import ask, best, conflicts, opened
+from scale import ask, best, conflicts, impossible, listed, opened
+
+from compatkb.records import Request
+from compatkb.snapshot.read import Snapshot
 
 SIZES = ((10, 40), (20, 200))
 
@@ -21,6 +25,8 @@ def measure(run: Run) -> dict[str, Figure]:
         first, again = _fresh(problem, path), _again(problem, path)
         figures[f"scale: best of {products} x {releases}, first"] = ratio(first / floor, "loop", noise=2.0)
         figures[f"scale: best of {products} x {releases}, again"] = ratio(again / floor, "loop", noise=2.0)
+        stacks = _again(problem, path, _listed)
+        figures[f"scale: 1,000 stacks of {products} x {releases}"] = ratio(stacks / floor, "loop", noise=2.0)
         figures[f"scale: causes in {products} x {releases}"] = ratio(_causes(problem, path) / floor, "loop", noise=2.0)
     return figures
 
@@ -28,20 +34,20 @@ def measure(run: Run) -> dict[str, Figure]:
 def _fresh(problem: MadeUp, path: object) -> float:
     facts = opened(path)
     start = time.process_time()
-    best(facts, ask(problem))
+    best(facts, ask(problem.products))
     return time.process_time() - start
 
 
-def _again(problem: MadeUp, path: object) -> float:
+def _again(problem: MadeUp, path: object, call: Callable[[Snapshot, Request], object] = best) -> float:
     facts = opened(path)
-    best(facts, ask(problem))
-    taken = []
-    for _ in range(5):
-        start = time.process_time()
-        best(facts, ask(problem))
-        taken.append(time.process_time() - start)
-    return statistics.median(taken)
+    call(facts, ask(problem.products))
+    return statistics.median(timed(lambda: call(facts, ask(problem.products))) for _ in range(5))
+
+
+def _listed(facts: Snapshot, request: Request) -> int:
+    return listed(facts, request, 1_000)
 
 
 def _causes(problem: MadeUp, path: object) -> float:
-    return statistics.median(seconds for seconds, _ in conflicts(opened(path), problem, 3))
+    asked = conflicts(opened(path), ask(problem.products), impossible(problem, 3))
+    return statistics.median(seconds for seconds, _ in asked)

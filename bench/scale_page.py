@@ -11,8 +11,9 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 360, 70, 30, 60
 TICK = 4.0
 AIMS = (
     ("best stack, again", "best", 50.0, "ms"),
+    ("1,000 stacks", "stacks", 200.0, "ms"),
     ("minimal causes, median", "causes", 400.0, "ms"),
-    ("memory, all 200,000 releases read", "MB", 100.0, "MB"),
+    ("memory, with all of these questions", "MB", 100.0, "MB"),
 )
 
 
@@ -35,8 +36,12 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "Easy: 2 % of the intervals are misplaced, and eight pairs a relation are broken. Adversarial: 10 % are misplaced,\n"
         "and two pairs for each release of each relation are broken, said one by one. One stack is planted. All times are\n"
         "milliseconds of processor time, on one core; each cell runs in a process of its own, within ten seconds a question.\n"
-        "*First* has all that is looked up once in it, *again* is the next question. *Two products* is a question about two\n"
-        "of the products, from opening the store: the others are not read. A dash is what did not end within the limit.",
+        "*Two products* is a question about two of the products, from opening the store on. *First* is the best stack of all\n"
+        "products with all that is looked up once, *again* the best of three more, *1,000* the time of so many stacks,\n"
+        "newest first. *Read* is how many releases all these questions read out of the store one by one; sets of them\n"
+        "are rows of their own there, made when it is compiled. *MB* is the peak of a process that opens the store and\n"
+        "asks all this.\n"
+        "A dash is what did not end within the limit.",
     ]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     for kind in kinds:
@@ -60,14 +65,17 @@ machine with other work on it: compare them with each other, not with those of a
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     head = (
-        "size", "rectangles", "two products", "read all", "first", "again", "causes", "slowest causes", "MB", "store MB",
+        "size", "rectangles", "two products", "first", "again", "1,000", "causes", "slowest causes", "read", "MB", "store MB",
         "resolvelib", "SAT: load", "SAT: best",
     )  # fmt: skip
     lines = [head, tuple("---:" for _ in head)]
     for products, releases in dict.fromkeys((row["products"], row["releases"]) for row in rows):
         cells = {row["solver"]: row for row in rows if (row["products"], row["releases"]) == (products, releases)}
         ours, theirs, sat = (cells.get(name, {}) for name in ("compatkb", "resolvelib", "python-sat"))
-        keys = ("rectangles", "two products", "load", "first", "best", "causes", "causes, slowest", "MB", "store MB")
+        keys = (
+            "rectangles", "two products", "first", "best", "stacks", "causes", "causes, slowest", "releases read", "MB",
+            "store MB",
+        )  # fmt: skip
         values = [_number(ours.get(key)) for key in keys]
         more = [_limited(theirs.get("best")), _number(sat.get("load")), _limited(sat.get("best"))]
         lines.append((f"{products} x {releases:,}", *values, *more))

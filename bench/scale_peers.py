@@ -103,14 +103,13 @@ def by_sat(problem: MadeUp, limit: float) -> dict[str, Any]:
 
 def _runs(mask: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield the runs of ones as first and one past the last."""
-    start = None
-    for n in range(size + 1):
-        inside = n < size and bool(mask >> n & 1)
-        if inside and start is None:
-            start = n
-        elif not inside and start is not None:
-            yield start, n
-            start = None
+    mask &= (1 << size) - 1
+    while mask:
+        first = (mask & -mask).bit_length() - 1
+        rest = mask >> first
+        last = first + (~rest & (rest + 1)).bit_length() - 1
+        yield first, last
+        mask = mask >> last << last
 
 
 def _within(limit: float, call: Callable[[], object]) -> float | None:

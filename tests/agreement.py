@@ -150,7 +150,7 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
         problem = Problem(facts, request, device, route)
         if Search(problem).run() or not problem.cells:
             continue
-        every = frozenset(causes._blockers(problem))
+        every = frozenset(causes.blockers_of(problem))
         active = tuple(cause.blocker for cause in causes.causes_of(facts, request, device, route, known))
         known += active
 

@@ -9,7 +9,7 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_IMAGES = 4_096
 _MOST_PAIRS = 200_000
-_SMALL = 1 << 16
+_SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
 Blocker = tuple[str, ...]
@@ -31,6 +31,7 @@ class Pair(NamedTuple):
 
 
 NO_PAIR = Pair(0, 0, 0, 0, 0)
+_DEMANDING = ("needs", "constrains")
 _DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
 
 
@@ -253,6 +254,8 @@ class Between:
         if found is None:
             parts = [((1 << self._theirs) - 1, NO_PAIR)]
             for (field, cells), mask in self._told_of(i).items():
+                if not (cells and mask):
+                    continue
                 apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
                 parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
             merged: dict[Pair, int] = {}
@@ -274,33 +277,39 @@ class Between:
 
     @cached_property
     def _rows(self) -> tuple[dict[_Place, int], list[tuple[int, list[_Said], list[_Said]]]]:
-        """What is said of all our elements; then for each edge whom it names or speaks of, what of them, what of the rest."""
+        """What is said of all our elements; then for each edge whom it names or speaks of, what of them, what of the rest.
+
+        What it comes to for two elements is in `judged`.
+        """
         listed = (1 << self._theirs) - 1
         always: dict[_Place, int] = {}
         rows: list[tuple[int, list[_Said], list[_Said]]] = []
-        rows += [(e.of_mask, _fields(e, e.to_mask & listed, listed & ~e.to_mask), []) for e in self._told]
+        for edge in self._told:
+            named = edge.to_mask & listed
+            if edge.open:
+                far = listed if edge.kind in _DEMANDING else named
+                rows.append((edge.of_mask, [((_MUDDLED, edge.denies | edge.vouches), far)], []))
+                continue
+            said = [((_STRONG if edge.level == STRONG else _WEAK, edge.vouches), named)]
+            if edge.kind in _DEMANDING:
+                said += [((_MATTERS, edge.denies), listed), ((_DENIED, edge.denies), listed & ~named)]
+            elif edge.kind == "breaks":
+                said.append(((_DENIED, edge.denies), named))
+            rows.append((edge.of_mask, said, []))
         for edge in self._back:
-            named, others = _fields(edge, edge.of_mask, 0), _fields(edge, 0, edge.of_mask)
-            for key, mask in (said for said in named if said in others):
-                always[key] = always.get(key, 0) | mask
-            only_named, only_others = ([s for s in one if s not in two] for one, two in ((named, others), (others, named)))
-            rows.append((edge.to_mask, only_named, only_others))
+            theirs, others = edge.of_mask, []
+            said = [((_STRONG if edge.level == STRONG else _WEAK, edge.vouches), theirs)]
+            if edge.open:
+                said = [((_MUDDLED, edge.denies | edge.vouches), theirs)]
+                others = said if edge.kind in _DEMANDING else []
+            elif edge.kind in _DEMANDING:
+                place = (_MATTERS, edge.denies)
+                always[place] = always.get(place, 0) | theirs
+                others = [((_DENIED, edge.denies), theirs)]
+            elif edge.kind == "breaks":
+                said.append(((_DENIED, edge.denies), theirs))
+            rows.append((edge.to_mask, said, others))
         return always, rows
-
-
-def _fields(edge: Edge, named: int, others: int) -> list[_Said]:
-    """Return what an edge says of elements that it names and of the others of whom it speaks; see `judged`."""
-    matters = edge.kind in ("needs", "constrains")
-    said: list[tuple[int, int, int]] = []
-    if edge.open:
-        said.append((_MUDDLED, edge.denies | edge.vouches, named | others if matters else named))
-    else:
-        if matters:
-            said += [(_MATTERS, edge.denies, named | others), (_DENIED, edge.denies, others)]
-        elif edge.kind == "breaks":
-            said.append((_DENIED, edge.denies, named))
-        said.append((_STRONG if edge.level == STRONG else _WEAK, edge.vouches, named))
-    return [((field, cells), mask) for field, cells, mask in said if cells and mask]
 
 
 def _with(pair: Pair, field: int, cells: int) -> Pair:
@@ -313,10 +322,10 @@ def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
     denied = strong = weak = matters = muddled = 0
     for edge, inside in speaking:
         if edge.open:
-            if inside or edge.kind in ("needs", "constrains"):
+            if inside or edge.kind in _DEMANDING:
                 muddled |= edge.denies | edge.vouches
             continue
-        if edge.kind in ("needs", "constrains"):
+        if edge.kind in _DEMANDING:
             matters |= edge.denies
             if not inside:
                 denied |= edge.denies

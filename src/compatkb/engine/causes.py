@@ -33,7 +33,7 @@ def causes_of(
     What was found for another route is `preferred`: one cause that explains both is better than two.
     """
     problem = Problem(facts, request, device, route)
-    groups = _blockers(problem)
+    groups = _groups(problem)
     if preferred:
         first = [blocker for group in groups for blocker in group if blocker in preferred]
         groups = [first, *([blocker for blocker in group if blocker not in preferred] for group in groups)]
@@ -123,7 +123,12 @@ def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], bl
     return kept_left + kept_right
 
 
-def _blockers(problem: Problem) -> list[list[Blocker]]:
+def blockers_of(problem: Problem) -> list[Blocker]:
+    """Return the groups of facts that can matter, those that explain best first."""
+    return [blocker for group in _groups(problem) for blocker in group]
+
+
+def _groups(problem: Problem) -> list[list[Blocker]]:
     """Return the groups of facts that can matter, by kind; those that explain best first."""
     variables = problem.variables
     kept = problem.view.kept.blockers

@@ -56,11 +56,24 @@ class Search:
         left = narrowed(self.problem, domains, known_only=self.known_only)
         if left is None:
             return ()
-        if self.first_only:  # any order will do: few candidates first, what may stay away after it, features last as ever
-            self._variables = tuple(sorted(self._variables, key=lambda product: self._width(product, left.domains[product])))
+        if self.first_only:  # any order will do, with features last as ever
+            self._variables = self._ordered(left.domains)
         self._plan(left.domains)
         self._extend(0, (), [left.domains[p] for p in self._variables], left.strong, left.weak, left.unknown, 0)
         return self._assigned()
+
+    def _ordered(self, domains: dict[str, int]) -> tuple[str, ...]:
+        """Return the variables, few candidates first, each after one that it speaks with; last what may stay away."""
+        partners = self.problem.partners
+        left = sorted(self._variables, key=lambda product: self._width(product, domains[product]))
+        found: list[str] = []
+        spoken: set[str] = set()
+        while left:
+            kind = self._width(left[0], 0)
+            found.append(next((p for p in left if p in spoken and self._width(p, 0) == kind), left[0]))
+            left.remove(found[-1])
+            spoken.update(partners[found[-1]])
+        return tuple(found)
 
     def _width(self, product: str, domain: int) -> tuple[bool, bool, int]:
         feature = self.problem.facts.products[product].role == "feature"

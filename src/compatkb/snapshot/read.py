@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import Any
 
@@ -122,7 +122,7 @@ class Snapshot:
             found.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
         return found
 
-    def elements(self, product: str) -> Sequence[Element]:
+    def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first; those of a product that has many are read one by one."""
         found = self._elements.get(product)
         if found is None:
@@ -175,10 +175,14 @@ class Snapshot:
 
     def cells(self, number: int) -> int:
         """Return interned platform bits."""
-        if number not in self._cells:
-            row = self._db.execute("select mask from cells where id = ?", (number,)).fetchone()
-            self._cells[number] = int(row[0], 16)
-        return self._cells[number]
+        found = self._cells.get(number)
+        if found is None:
+            found = self._cells[number] = int(self._masks[number], 16)
+        return found
+
+    @cached_property
+    def _masks(self) -> dict[int, str]:
+        return dict(self._db.execute("select id, mask from cells"))
 
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what `of` says of `to`."""

@@ -22,6 +22,11 @@ class Elements(Sequence[Element]):
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def held(self) -> int:
+        """How many have been read so far."""
+        return len(self._all) if self._all is not None else len(self._one)
+
     def __iter__(self) -> Iterator[Element]:
         return iter(self._whole())
 

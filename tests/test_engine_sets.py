@@ -1,0 +1,178 @@
+"""What the engine works out by sets, and what it reads one by one, against the plain way of doing it."""
+
+from itertools import product as combinations_of
+from pathlib import Path
+
+import pytest
+from agreement import Case, request_of
+from builders import TODAY, breaks, compiled, needs, product, snapshot, universe, verified
+from hypothesis import given
+from test_universe import World, checked, questions, told
+
+from compatkb.engine import between, causes
+from compatkb.engine.answer import resolve, routes_of
+from compatkb.engine.between import judged
+from compatkb.engine.causes import causes_of
+from compatkb.engine.listing import every_stack
+from compatkb.engine.problem import ABSENT, Problem
+from compatkb.engine.search import Search
+from compatkb.records import Pin
+from compatkb.snapshot import sequence
+from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.traits import COLUMNS
+
+MANY = [f"{n}.0" for n in range(1, 271)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where snapshots are kept."""
+    return tmp_path_factory.mktemp("snapshots")
+
+
+# -- sets of elements ---------------------------------------------------------------------------------------------
+
+
+@checked(25)
+@given(question=questions())
+def test_answers_do_not_depend_on_how_many_elements_count_as_many(question: tuple[World, Case], folder: Path) -> None:
+    """Sets bounded edge by edge and elements read one by one, as among thousands, give the answer of small tables."""
+    world, case = question
+    path = snapshot(world.knowledge(), folder)
+    expected = told(resolve(Snapshot(path), request_of(Snapshot(path), case)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(between, "_SMALL", 0)
+        patch.setattr(sequence, "FEW", 0)
+        assert told(resolve(Snapshot(path), request_of(Snapshot(path), case))) == expected
+
+
+@checked(25)
+@given(question=questions())
+def test_pairs_by_sets_are_pairs_one_by_one(question: tuple[World, Case], folder: Path) -> None:
+    """What is known of two elements is the same, whether worked out for a set of them or from the edges between the two."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        for p, q in combinations_of(facts.products, repeat=2):
+            table = problem.view.between(p, q) if p != q else None
+            if table is not None:
+                for i, j in combinations_of(range(len(facts.elements(p))), range(len(facts.elements(q)))):
+                    assert table.pair(i, j) == judged(problem.speaking(p, i, q, j))
+
+
+def test_traits_are_those_of_the_elements(facts: Snapshot) -> None:
+    """A set of elements in the snapshot holds just those that have the value, for every product and column."""
+    for name in facts.products:
+        for column in COLUMNS:
+            said: dict[str, int] = {}
+            for element in facts.elements(name):
+                value = getattr(element, column)
+                if value is not None:
+                    text = " ".join(sorted(value)) if isinstance(value, frozenset) else str(value)
+                    text = {"True": "1", "False": "0"}.get(text, text)
+                    said[text] = said.get(text, 0) | 1 << element.idx
+            kept: dict[str, int] = {}
+            for value, mask in facts.having(name, column):
+                text = " ".join(sorted(value.split())) if column in ("devices", "only_with") else value
+                kept[text] = kept.get(text, 0) | mask
+            assert kept == said, (name, column)
+
+
+def test_few_of_many_releases_are_read(tmp_path: Path) -> None:
+    """A question about products of hundreds of releases reads those that its answer shows, and finds the right ones."""
+    said = [needs(f"ipex=={version}", f"torch=={version}") for version in MANY]
+    facts = universe(tmp_path, [product("torch", releases=MANY), product("ipex", releases=MANY, claims=said)])
+    case = Case("cpu", TODAY, {"torch": frozenset({200})}, ("ipex",))
+    answer = resolve(facts, request_of(facts, case))
+    assert {e.product: e.version for e in answer.stacks[0].packages} == {"torch": "201.0", "ipex": "201.0"}
+    assert facts.elements("torch").held < 5
+    assert facts.elements("ipex").held < 5
+
+
+def test_elements_of_a_long_list_are_those_of_the_whole_one(tmp_path: Path) -> None:
+    """One by one, from the end, or all at once: the same elements; beyond the end is an error."""
+    facts = universe(tmp_path, [product("torch", releases=MANY)])
+    single = facts.elements("torch")
+    assert (single[7].version, single[-1].version, single.held) == ("8.0", "270.0", 2)
+    with pytest.raises(IndexError):
+        single[270]
+    assert [e.version for e in single] == MANY
+    assert single[7] == list(single)[7]
+    assert single.held == len(single) == 270
+
+
+# -- causes -------------------------------------------------------------------------------------------------------
+
+
+@checked(25)
+@given(question=questions())
+def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case], folder: Path) -> None:
+    """Where one fact alone excludes every stack, the first such one is the cause: found in groups as one by one."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        if Search(problem).run() or not problem.cells:
+            continue
+        every = causes.blockers_of(problem)
+
+        def admits(kept: str | None, device=device, route=route, every=every) -> bool:  # type: ignore[no-untyped-def]
+            ignored = frozenset(blocker for blocker in every if blocker != kept)
+            return bool(Search(Problem(facts, request, device, route, ignored), first_only=True).run())
+
+        alone = next((blocker for blocker in every if not admits(blocker)), None)
+        chosen = [cause.blocker for cause in causes_of(facts, request, device, route)]
+        if alone and admits(None):
+            assert chosen == [alone]
+        elif admits(None):
+            assert len(chosen) > 1
+
+
+# -- every stack --------------------------------------------------------------------------------------------------
+
+
+@checked(25)
+@given(question=questions())
+def test_listing_has_every_combination_that_works(question: tuple[World, Case], folder: Path) -> None:
+    """A combination is listed just where a question that pins all of it has that stack; the best ones are among them."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        listed: dict[tuple[tuple[str, int], ...], int] = {}
+        for hit in every_stack(problem, 10_000, known_only=False):
+            listed[hit.chosen] = listed.get(hit.chosen, 0) | hit.cells
+        for hit in Search(problem).run():
+            assert not hit.cells & ~listed[hit.chosen]
+        choices = [
+            [n for n in range(problem.domains[p].bit_length()) if problem.domains[p] >> n & 1]
+            + ([ABSENT] if p in problem.optional else [])
+            for p in problem.variables
+        ]
+        for numbers in combinations_of(*choices):
+            chosen = tuple((p, n) for p, n in zip(problem.variables, numbers, strict=True) if n != ABSENT)
+            there = {p for p, _ in chosen}
+            rest = tuple(pin for pin in request.pins if pin.product not in problem.variables)
+            pins = (*rest, *(Pin(p, "", 1 << n) for p, n in chosen))
+            fixed = Problem(facts, request._replace(pins=pins, bare=()), device, route)
+            if there == set(problem.required):
+                cells = 0
+                for hit in Search(fixed).run():
+                    cells |= hit.cells if hit.chosen == chosen else 0
+                assert listed.get(chosen, 0) == cells
+
+
+def test_listing_is_newest_first_and_ends_at_its_limit(tmp_path: Path) -> None:
+    """Combinations come newest first, product by product, no more than asked for; what is broken is none of them."""
+    versions = ["1.0", "2.0", "3.0"]
+    claims = [verified("ipex", "torch>=1.0"), breaks("ipex==3.0", "torch==3.0")]
+    facts = universe(tmp_path, [product("torch", releases=versions), product("ipex", releases=versions, claims=claims)])
+    request = request_of(facts, Case("cpu", TODAY, bare=("torch", "ipex")))
+    device, route = next(iter(routes_of(facts, request)))
+    found = every_stack(Problem(facts, request, device, route), 4)
+    assert [tuple(n for _, n in hit.chosen) for hit in found] == [(2, 1), (2, 0), (1, 2), (1, 1)]
+    assert len(every_stack(Problem(facts, request, device, route), 99)) == 8
