@@ -25,7 +25,7 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "compatkb resolve --torch 2.4 --device xpu"
 	@$(BIN)/compatkb resolve --torch 2.4 --device xpu || test $$? -eq 1
 	@echo "ask more with $(BIN)/compatkb --help"
-	@echo "or as a page: $(BIN)/compatkb web serve, which takes a minute or two, then open http://localhost:8000/"
+	@echo "or as a page: $(BIN)/compatkb web serve, which takes some minutes at first (seconds later: answers are kept), then open http://localhost:8000/"
 
 test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI runs
 	$(BIN)/ruff check .
