@@ -113,7 +113,7 @@ def test_keyboard_alone_suffices(address: str, watched: Any) -> None:
 
 
 def test_phone_tells_the_verdict_at_the_bottom(address: str, watched: Any) -> None:
-    """On a narrow screen a bar names the verdict while the answer is out of sight, leads to it and goes; a wide one has none."""
+    """On a narrow screen a bar names the verdict while the answer is out of sight and leads to it; a wide one has none."""
     page = watched(viewport={"width": 360, "height": 740}, reduced_motion="reduce", bypass_csp=True).show(address)
     bar = page.locator("#jump")
     bar.wait_for()
