@@ -95,9 +95,16 @@ def pack(content: Any, named: tuple[str, ...]) -> str:
     return text
 
 
-def has_word(text: str, value: str) -> bool:
-    """Return whether a text names a value."""
-    return value in text and bool(_word(value).search(text))
+def words_in(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Return the names that a text has as words, and those inside of others that it has."""
+    found = set(_any_word(names).findall(text))
+    return frozenset(name for name in names if any(name in longer for longer in found))
+
+
+@lru_cache(maxsize=8)
+def _any_word(names: tuple[str, ...]) -> re.Pattern[str]:
+    every = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.])(?:{every})(?!\w|\.\d)")
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ from compatkb.engine.answer import routes_of
 from compatkb.engine.nearest import holding, without
 from compatkb.engine.problem import Problem
 from compatkb.records import UNKNOWN, Request
-from compatkb.web.answering import PYTHON, SYSTEM, Packed, has_word
+from compatkb.web.answering import PYTHON, SYSTEM, Packed, words_in
 from compatkb.web.questions import PLACES, Form
 from compatkb.web.tables import Tables
 
@@ -70,10 +70,10 @@ class Repeats:
         ]
         text = " ".join([*texts, *(_unplaced(place, cause) for cause in answer.causes)])
         if not any(_MARKS[field] in text for field in changing if field in place):
-            words = (name for field in changing for name in self.form.values(field) if has_word(text, name))
+            words = words_in(text, tuple(name for field in changing for name in self.form.values(field)))
             bit = self._bits(place)[0]
             masks = self._consulted(causes) if shape[0] == "denied" else ()
-            kept = _Kept(told, {cells: cells >> bit & 1 for cells in masks}, frozenset(words))
+            kept = _Kept(told, {cells: cells >> bit & 1 for cells in masks}, words)
             self.known.setdefault(shape, []).append(kept)
 
     def _consulted(self, causes: list[dict[str, Any]]) -> set[int]:
