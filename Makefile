@@ -25,7 +25,7 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "compatkb resolve --torch 2.4 --device xpu"
 	@$(BIN)/compatkb resolve --torch 2.4 --device xpu || test $$? -eq 1
 	@echo "ask more with $(BIN)/compatkb --help"
-	@echo "or as a page: $(BIN)/compatkb web serve, which takes a minute or two, then open http://localhost:8000/"
+	@echo "or as a page: $(BIN)/compatkb web serve, which takes some minutes at first (seconds later: answers are kept), then open http://localhost:8000/"
 
 test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI runs
 	$(BIN)/ruff check .
@@ -62,6 +62,9 @@ mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
+soak-web: $(VENV)/made-dev ## build the site of all series and compare its page with the command line; takes ten minutes
+	COMPATKB_WHOLE_SITE=1 $(BIN)/python -m pytest --quiet tests/web/test_answers.py tests/web/test_repeats.py
+
 soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
 	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
 	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
@@ -87,5 +90,5 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-web web docs generate mutations soak soak-readers soak-properties bench bench-naive bench-check \
+.PHONY: help run test test-web web docs generate mutations soak soak-web soak-readers soak-properties bench bench-naive bench-check \
 	bench-scale clean

@@ -141,7 +141,7 @@ LAYERS = (
     ("cli.documents", "cli.exporting", "cli.features", "cli.finding", "cli.tables", "cli.curating", "cli.helping"),
     ("web", "web.tables", "web.questions", "web.forms", "web.serving"),
     ("web.page", "web.answering", "web.alike"),
-    ("web.sheets",),
+    ("web.sheets", "web.repeats"),
     ("web.working",),
     ("web.lookup", "web.contract"),
     ("web.catalogue_pages",),

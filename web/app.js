@@ -276,9 +276,11 @@
     if (found.verdict === null) {
       parts.push(el("p", {}, form.words.notworkedout), el("div", { class: "cli" }, line(command(state), "the command")));
       box.replaceChildren(...parts);
+      document.getElementById("jump").replaceChildren(told);
       document.getElementById("status").textContent = `${told}: ${form.words.notworkedout}`;
       return;
     }
+    document.getElementById("jump").replaceChildren(badge(found.verdict), " ", told);
     parts.push(el("div", { class: "summary" }, badge(found.verdict, true),
       el("span", { class: "asked" }, "as of ", el("time", { datetime: form.as_of }, form.as_of), ", data of ", el("time", { datetime: form.data_date }, form.data_date))));
     parts.push(el("p", {}, form.verdicts[found.verdict].meaning));
@@ -414,6 +416,17 @@
     if (hash !== location.hash) location.hash = hash;
     else show();
   };
+  // On a narrow screen the answer stands below the form: a bar tells the verdict until the answer is in sight, and leads to it.
+  const lead = () => {
+    const jump = document.getElementById("jump");
+    const box = document.getElementById("answer");
+    jump.addEventListener("click", () => {
+      box.tabIndex = -1;
+      box.focus({ preventScroll: true });
+      box.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    });
+    new IntersectionObserver(([entry]) => { jump.hidden = entry.isIntersecting || entry.boundingClientRect.top < 0; }).observe(box);
+  };
   const start = () => {
     const node = document.getElementById("form");
     node.hidden = false;
@@ -424,6 +437,7 @@
       location.hash = `#${write({ device: state.device })}`;
     });
     addEventListener("hashchange", show);
+    lead();
     const age = Math.floor((Date.now() - Date.parse(form.as_of)) / 864e5);
     if (age >= form.stale_after) {
       const note = document.getElementById("stale");

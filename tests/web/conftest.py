@@ -23,10 +23,14 @@ def form() -> Form:
 
 
 @pytest.fixture(scope="session")
-def site(form: Form, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sheets() -> dict[str, str]:
+    """The answers that the site holds."""
+    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS)
+
+
+@pytest.fixture(scope="session")
+def site(form: Form, sheets: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the site."""
-    path = locate(ROOT / "data")
-    sheets = work_out(path, DAY, series=SERIES, names=SHEETS)
     folder = tmp_path_factory.mktemp("web") / "site"
     write_tree(folder, make_site(form, sheets), ours="data/form.js")
     return folder

@@ -31,7 +31,10 @@ ASK = """async (states) => {
 
 
 def states(form: Form) -> list[dict[str, str]]:
-    """Return every single choice beside device and series, and more than two thousand others drawn at random."""
+    """Return every single choice beside device and series, and more than two thousand others drawn at random.
+
+    Of the whole site: every series with every Python too, and every single choice without a series.
+    """
     draw = random.Random(20)
     found: dict[str, dict[str, str]] = {}
 
@@ -39,14 +42,17 @@ def states(form: Form) -> list[dict[str, str]]:
         found.setdefault(canonical(state), state)
 
     fields = [field for field in form.fields if field.id not in ("device", "main")]
-    for device, main in SHEETS:
+    every = [(device, main) for device in form.values("device") for main in ("", *form.values("main"))]
+    sheets = SHEETS or every
+    for device, main in sheets:
         fixed = {"device": device, **({"main": main} if main else {})}
         keep(fixed)
-        for field in fields:
+        for field in fields if SHEETS or not main else (field for field in fields if field.id == "python"):
             for value in field.values:
                 keep({**fixed, field.id: value.id})
-    while len(found) < 2600:
-        device, main = draw.choice(SHEETS)
+    drawn = len(found) + (1400 if SHEETS else 2600)
+    while len(found) < max(drawn, 2200):
+        device, main = draw.choice(sheets)
         chosen = {name: draw.choice(form.values(name)) for name in ("python", "os") if draw.random() < 0.75}
         further = draw.choice(("", "", "route", "hardware", "hardware", *form.packages))
         if further:

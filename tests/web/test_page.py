@@ -112,6 +112,23 @@ def test_keyboard_alone_suffices(address: str, watched: Any) -> None:
     assert "uv pip install" in page.locator("[role=tabpanel]:visible").first.inner_text()
 
 
+def test_phone_tells_the_verdict_at_the_bottom(address: str, watched: Any) -> None:
+    """On a narrow screen a bar names the verdict while the answer is out of sight and leads to it; a wide one has none."""
+    page = watched(viewport={"width": 360, "height": 740}, reduced_motion="reduce", bypass_csp=True).show(address)
+    bar = page.locator("#jump")
+    bar.wait_for()
+    assert "does not work" in bar.inner_text()
+    page.locator("select[name=main]").select_option("2.8")
+    page.wait_for_function(SHOWN, arg="torch=2.8")
+    assert re.search(r"works\s+torch 2\.8 on xpu", bar.inner_text())
+    assert Axe().run(page).violations_count == 0
+    bar.focus()
+    page.keyboard.press("Enter")
+    bar.wait_for(state="hidden")
+    assert page.evaluate("() => document.activeElement.id") == "answer"
+    assert watched().show(address).locator("#jump").is_hidden()
+
+
 def test_works_without_script(address: str, watched: Any) -> None:
     """Without script there is an answer as text, the tables, and ways to all pages."""
     page = watched(java_script_enabled=False).page

@@ -220,4 +220,6 @@ def web(commands: Commands) -> None:
     for each in (action, serving):
         each.add_argument("--as-of", metavar="DATE", help="answer as of the end of this day, YYYY-MM-DD; today unless given")
         each.add_argument("--data", metavar="DIR", help="use this data directory instead of the one that comes along")
-        each.add_argument("--jobs", type=count, default=2, metavar="N", help="processes that work out answers; 2 unless given")
+        each.add_argument(
+            "--jobs", type=count, metavar="N", help="processes that work out answers; one for each processor unless given"
+        )

@@ -13,7 +13,6 @@ from compatkb.records import Pin, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 MOST_NEAREST = 8
-_MOST_KEPT = 4_096
 T = TypeVar("T")
 
 
@@ -56,7 +55,7 @@ def _distinct(found: list[Near]) -> list[Near]:
 
 def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> list[Near]:
     names = tuple(pin.product for pin in relaxed)
-    free = _without(facts, request, names)
+    free = without(facts, request, names)
     found: list[Near] = []
     if len(relaxed) == 1 and not relaxed[0].extra:
         groups = facts.series(names[0])
@@ -104,7 +103,7 @@ def _nearest_of(facts: Snapshot, request: Request, route: Route, product: str, g
     """Return the best stack of the first group of a product's elements that has any: mostly it is the first one."""
     if not groups:
         return None
-    stack = _first(facts, _with(request, product, groups[0]), route)
+    stack = _first(facts, holding(request, product, groups[0]), route)
     return stack or _first_of(facts, request, route, product, groups[1:])
 
 
@@ -113,8 +112,8 @@ def _first_of(
 ) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any; whole halves are ruled out at once."""
     if len(groups) == 1:
-        return _first(facts, _with(request, product, groups[0]), route)
-    if not groups or not (there_is or _is_possible(facts, _with(request, product, sum(groups)), route)):
+        return _first(facts, holding(request, product, groups[0]), route)
+    if not groups or not (there_is or _is_possible(facts, holding(request, product, sum(groups)), route)):
         return None
     half = len(groups) // 2
     stack = _first_of(facts, request, route, product, groups[:half])
@@ -157,21 +156,23 @@ def _key(request: Request) -> tuple[object, ...]:
 
 def _kept(facts: Snapshot, key: object, search: Callable[[], T]) -> T:
     """Return what was found before: requests that differ in one pin have most of their neighbours in common."""
-    kept = kept_of(facts).nearest
+    all_kept = kept_of(facts)
+    kept = all_kept.nearest
     if key not in kept:
         found = search()
-        if len(kept) >= _MOST_KEPT:
+        if len(kept) >= all_kept.most_nearest:
             kept.clear()
         kept[key] = found
     return kept[key]  # type: ignore[return-value]
 
 
-def _without(facts: Snapshot, request: Request, names: tuple[str, ...]) -> Request:
+def without(facts: Snapshot, request: Request, names: tuple[str, ...]) -> Request:
     """Give up pins; their products stay asked for, in any version."""
     bare = [n for n in names if facts.products[n].role in ("package", "companion")]
     kept = tuple(pin for pin in request.pins if pin.product not in names)
     return request._replace(pins=kept, bare=tuple(dict.fromkeys([*request.bare, *bare])))
 
 
-def _with(request: Request, product: str, mask: int) -> Request:
+def holding(request: Request, product: str, mask: int) -> Request:
+    """Hold a product to some of its elements."""
     return request._replace(pins=(*request.pins, Pin(product, "", mask)))

@@ -93,6 +93,16 @@ class _Trace:
 def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     """Split a found assignment into rectangles on which companions, pins and vouched values are the same."""
     chosen = [(p, i) for p, i in found.chosen if i >= 0]
+    made = []
+    for cells, facts in parts_of(problem, found):
+        for pythons, systems, archs in _rectangles(problem, cells):
+            made.append(_stack(problem, found, chosen, facts, pythons, systems, archs))
+    return made
+
+
+def parts_of(problem: Problem, found: Found) -> list[tuple[int, tuple[object, ...]]]:
+    """Return disjoint platforms, each part with what goes along there: companions, pinned runtimes, bounds, vouched values."""
+    chosen = [(p, i) for p, i in found.chosen if i >= 0]
     parts: list[tuple[int, tuple[object, ...]]] = [(found.cells, ())]
     for product in _companions(problem, chosen):
         cut = []
@@ -105,11 +115,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
         parts = _cut(parts, _leaf_cells(problem, leaf, rows[leaf], found.cells))
     for dimension in SHOWN:
         parts = _cut(parts, _known_cells(problem, chosen, dimension, found))
-    made = []
-    for cells, facts in parts:
-        for pythons, systems, archs in _rectangles(problem, cells):
-            made.append(_stack(problem, found, chosen, facts, pythons, systems, archs))
-    return made
+    return parts
 
 
 def _cut(

@@ -25,7 +25,7 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
         "request": request_payload(request),
         "verdict": answer.verdict,
         "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
-        "causes": [cause_payload(facts, cause, request) for cause in answer.causes] + _doubts(facts, answer),
+        "causes": [cause_payload(facts, cause, request) for cause in answer.causes] + doubts(facts, answer),
         "nearest": [near_payload(facts, near, request, why=why) for near in answer.nearest],
     }
 
@@ -161,7 +161,7 @@ def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, 
     }
 
 
-def _doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
+def doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     """Return what keeps an unknown answer from being one."""
     if answer.verdict != "unknown" or not answer.stacks:
         return []

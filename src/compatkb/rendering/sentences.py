@@ -316,10 +316,10 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
         notes = [row["note"] for link in pinned if link.one == one for row in _inferences(facts, link)]
         why = f": {notes[0].rstrip('.')}" if notes else ""
         found.append(f"which {_names(named)} {one} brings along is only inferred{why}; its wheel metadata would settle it")
-    linked = {frozenset((link.one, link.other)) for link in stack.links}
+    linked = {product for link in stack.links for product in (link.one, link.other)}
     members = [e.product for e in stack.packages if e.product in stack.requested]
     for product in stack.requested:
-        spoken = any(product in pair for pair in linked) or product not in requested
+        spoken = product in linked or product not in requested
         others = " and ".join(p for p in members if p != product)
         if not spoken and others and product != GLIBC:
             found.append(

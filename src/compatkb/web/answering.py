@@ -10,7 +10,7 @@ from compatkb.engine.causes import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.records import Request
 from compatkb.rendering import sentences
-from compatkb.rendering.payload import answer_payload, cause_payload, stack_payload
+from compatkb.rendering.payload import cause_payload, doubts, stack_payload
 from compatkb.snapshot.read import Snapshot
 from compatkb.web.forms import forms_of, python_of
 
@@ -68,8 +68,7 @@ class Answering:
     def _causes(self, found: Answer, named: tuple[str, ...]) -> list[str]:
         if found.causes or not found.stacks or found.verdict != "unknown":
             return [self._cause(found.request, cause, named) for cause in found.causes]
-        doubted = answer_payload(self.facts, found._replace(stacks=found.stacks[:1], nearest=()))
-        return [pack(cause, named) for cause in doubted["causes"]]
+        return [pack(doubt, named) for doubt in doubts(self.facts, found)]
 
     def _cause(self, request: Request, cause: Cause, named: tuple[str, ...]) -> str:
         key = (
@@ -96,6 +95,18 @@ def pack(content: Any, named: tuple[str, ...]) -> str:
     return text
 
 
-@lru_cache
+def words_in(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Return the names that a text has as words, and those inside of others that it has."""
+    found = set(_any_word(names).findall(text))
+    return frozenset(name for name in names if any(name in longer for longer in found))
+
+
+@lru_cache(maxsize=8)
+def _any_word(names: tuple[str, ...]) -> re.Pattern[str]:
+    every = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.])(?:{every})(?!\w|\.\d)")
+
+
+@lru_cache(maxsize=1024)
 def _word(value: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)")

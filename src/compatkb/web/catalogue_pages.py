@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compatkb.rendering import catalogue, sentences
@@ -82,32 +82,40 @@ def _product(content: Record) -> Page:
     for release in content["releases"]:
         path = f"{file_name(content['id'])}/{file_name(release['version'])}.html"
         rows.append(
-            tag(
-                "tr",
-                tag("th", tag("a", release["version"], href=path), scope="row"),
-                tag("td", release["name"] or ""),
-                tag("td", release["released"] or "", _disputed("released" in release["disputed"])),
-                tag(
-                    "td",
-                    release["eol"] or "",
-                    " (over)" if release["ended"] else "",
-                    _disputed("end-of-life" in release["disputed"]),
+            [
+                tag("a", release["version"], href=path),
+                release["name"] or "",
+                markup([release["released"] or "", _disputed("released" in release["disputed"])]),
+                markup(
+                    [
+                        release["eol"] or "",
+                        " (over)" if release["ended"] else "",
+                        _disputed("end-of-life" in release["disputed"]),
+                    ]
                 ),
-                tag("td", "yanked" if release["yanked"] else ""),
-                tag("td", ", ".join(b for b in release["builds"] if b != release["version"])),
-            )
+                "yanked" if release["yanked"] else "",
+                ", ".join(b for b in release["builds"] if b != release["version"]),
+            ]
         )
-    head = [tag("th", name, scope="col") for name in ("Version", "Name", "Released", "End of life", "Yanked", "Builds")]
+    names = ("Version", "Name", "Released", "End of life", "Yanked", "Builds")
     parts: list[Content] = [
         tag("p", tag("a", "Products", href="../products.html"), class_="soft"),
         tag("h1", title),
         tag("p", content["note"]) if content["note"] else None,
         tag("dl", facts, class_="facts") if facts else None,
         tag("h2", f"Releases ({len(rows)})"),
-        table(f"Releases of {title}, newest first", head, rows),
+        table(f"Releases of {title}, newest first", *columns(names, rows)),
         *_disputes(content["disputes"]),
     ]
     return Page(f"products/{file_name(content['id'])}.html", f"{title} · compatkb", markup(parts), section="products.html")
+
+
+def columns(names: Sequence[str], rows: Sequence[Sequence[Content]]) -> tuple[list[Markup], list[Markup]]:
+    """Return the head and the rows of a table, the first cell of each row as its head, without columns that are empty."""
+    kept = [n for n in range(len(names)) if any(row[n] for row in rows)]
+    head = [tag("th", names[n], scope="col") for n in kept]
+    made = [[tag("th" if n == 0 else "td", row[n], scope="row" if n == 0 else None) for n in kept] for row in rows]
+    return head, [tag("tr", cells) for cells in made]
 
 
 def table(caption: str, head: list[Markup], rows: list[Markup], **attributes: str) -> Markup:

@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.records import Event
 from compatkb.rendering import catalogue, statistics, tags, timeline
 from compatkb.stats import statistics as counted
-from compatkb.web.catalogue_pages import link, release_path, table
+from compatkb.web.catalogue_pages import columns, link, release_path, sources_of, table
 from compatkb.web.lookup import MEANINGS, SHORT, STALE_DAYS
 from compatkb.web.page import Content, Markup, Page, markup, tag
 from compatkb.web.questions import Form
@@ -131,25 +131,21 @@ def _calendar(form: Form) -> Page:
     for title, ended in (("Still to come", False), ("Past", True)):
         mine = sorted((e for e in ends if e["ended"] is ended), key=lambda e: e["last_day"], reverse=ended)
         rows = [
-            tag(
-                "tr",
-                tag("th", tag("time", e["last_day"], datetime=e["last_day"]), _precise(e), scope="row"),
+            [
+                markup([tag("time", e["last_day"], datetime=e["last_day"]), _precise(e)]),
                 tag(
-                    "td",
-                    tag(
-                        "a",
-                        f"{form.facts.products[e['product']].name} {e['version']}",
-                        href=release_path(e["product"], e["version"]),
-                    ),
+                    "a",
+                    f"{form.facts.products[e['product']].name} {e['version']}",
+                    href=release_path(e["product"], e["version"]),
                 ),
-                tag("td", "disputed" if e["disputed"] else ""),
-                tag("td", tag("ul", [tag("li", link(source)) for source in e["sources"][:2]], class_="tags")),
-            )
+                "disputed" if e["disputed"] else "",
+                sources_of(e["sources"][:2]),
+            ]
             for e in mine
         ]
-        head = [tag("th", name, scope="col") for name in ("Last day", "What", "Disputed", "Sources")]
+        head = ("Last day", "What", "Disputed", "Sources")
         if rows:
-            parts += [tag("h2", f"{title} ({len(rows)})"), table(f"Ends of life: {title.lower()}", head, rows)]
+            parts += [tag("h2", f"{title} ({len(rows)})"), table(f"Ends of life: {title.lower()}", *columns(head, rows))]
     return Page("calendar.html", "End of life · compatkb", markup(parts), "What ends when.")
 
 

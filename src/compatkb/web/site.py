@@ -1,7 +1,7 @@
 """The site as files: pages, one stylesheet, one script, data, and the API."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from compatkb.web.overview_pages import overview_pages
 from compatkb.web.page import render, sources
 from compatkb.web.questions import Form
 from compatkb.web.summary import summary_data
-from compatkb.web.working import Remembering, work_out
+from compatkb.web.working import Remembering, unsaid, work_out
 from compatkb.writing import write_tree
 
 MARK = "data/form.js"
@@ -23,12 +23,13 @@ MARK = "data/form.js"
 ASSETS = ("style.css", "app.js", "tables.js", "icon.svg")
 
 
-def write_site(path: str, today: date, out: Path, *, jobs: int = 2) -> int:
+def write_site(path: str, today: date, out: Path, *, jobs: int = 2, done: Callable[[int, int], None] = unsaid) -> int:
     """Write the site of a snapshot file into a folder, whole or not at all, and return the number of files.
 
-    A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
+    A folder that holds anything but a site is left alone; `done` is told how many sheets of answers are made, of how many.
+    Raises UsageError and UnavailableError.
     """
-    files = make_site(Form(Remembering(path), today), work_out(path, today, jobs=jobs))
+    files = make_site(Form(Remembering(path), today), work_out(path, today, jobs=jobs, done=done))
     write_tree(out, files, ours=MARK)
     return len(files)
 

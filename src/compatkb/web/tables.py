@@ -4,15 +4,17 @@ What the search finds for a platform does not depend on the other platforms, so 
 on one system is a part of the answer to the question about all of them. `share` gives a snapshot a finder that uses this.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 from compatkb.engine.between import Blocker
-from compatkb.engine.problem import Problem
+from compatkb.engine.problem import Problem, platform_cells
 from compatkb.engine.search import Search
-from compatkb.engine.stacks import SHOWN, Stack, stacks_of
-from compatkb.records import UNBUILT, UNKNOWN, Found, Pin
+from compatkb.engine.stacks import SHOWN, Stack, parts_of, stacks_of
+from compatkb.records import UNKNOWN, WEAK, Element, Found, Pin, Request
 from compatkb.snapshot.read import Snapshot
 
 _PLATFORM = ("python", "os")
@@ -28,9 +30,9 @@ class _Cover(Search):
 
 
 class _Place(NamedTuple):
-    """Platforms in one system, so that other systems of the same kind can be recognized."""
+    """A rectangle of platforms with one system or one Python, so that others of the same kinds can be recognized."""
 
-    system: int
+    systems: tuple[int, ...]
     pythons: tuple[int, ...]
 
 
@@ -40,13 +42,18 @@ class Tables:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self.searches = 0
+        self.trail: set[int] = set()  # what `is_blocked` told platforms apart by, for those who clear it
         grid = facts.grid
         self._archs, self._pythons = len(grid["arch"]), len(grid["python"])
         self._arch = grid["arch"].index(facts.products["arch"].default or grid["arch"][0])
         self._found: dict[object, tuple[Found, ...]] = {}
         self._covered: dict[object, int] = {}
         self._stacks: dict[object, tuple[_Place | None, list[Stack]]] = {}
-        self._kinds: dict[object, tuple[int, ...]] = {}
+        self._kinds: dict[object, dict[int, int]] = {}
+        self._bits: dict[object, list[int]] = {}
+        self._outlines: dict[object, dict[int, int]] = {}
+        self._spoken: dict[object, frozenset[int]] = {}
+        self._views: dict[int, object] = {}  # which are kept, so that their ids stay theirs
 
     def search(
         self, problem: Problem, *, first_only: bool = False, best_only: bool = False, known_only: bool = False
@@ -65,23 +72,44 @@ class Tables:
             for hit in _Cover(_widened(problem, ignored)).run():
                 covered |= hit.cells
             self._covered[key] = covered
+        self.trail.add(self._covered[key])
         return not self._covered[key] & problem.cells
 
     def stacks(self, problem: Problem, hit: Found) -> list[Stack]:
         """Return what `stacks_of` does; stacks on platforms of which the same is known differ in names alone."""
+        head = self._head(problem, hit)
         place = self._place(hit.cells)
-        machine = tuple([pin for pin in problem.request.pins if pin.product in SHOWN])
-        asked = (problem.request.as_of, problem.variables, machine)
-        head = (*asked, hit.device, hit.route.id, hit.chosen, hit.level, hit.warnings)
         if place is None:
-            return self._made((*head, hit.cells), problem, hit, None)
+            return self._made((head, hit.cells), problem, hit, None)
         kinds = self._kinds_of(problem, hit)
-        shape: list[object] = [
-            next(n for n, cells in enumerate(kinds) if cells & self._cell(place.system, python)) for python in place.pythons
-        ]
-        if len(place.pythons) > 1:
-            shape += place.pythons
-        return self._made((*head, tuple(shape)), problem, hit, place)
+        shape: list[object] = [kinds[bit] for bit in bits_of(hit.cells)]
+        spread = tuple(names if len(names) > 1 else () for names in place)
+        return self._made((head, spread, tuple(shape)), problem, hit, place)
+
+    def bits(self, request: Request) -> list[int]:
+        """Return the platforms that the pins of a request leave open, by their bits."""
+        if request.pins not in self._bits:
+            self._bits[request.pins] = bits_of(platform_cells(self.facts, request))
+        return self._bits[request.pins]
+
+    def outline(self, problems: Iterable[Problem], *, least: int = WEAK) -> dict[int, int]:
+        """Return for each platform in the world, by its bit, a number; the same where the same stacks of one kind are found.
+
+        Platforms where there is none that is known as well as `least` have no number.
+        """
+        asked = tuple(problems)
+        key = (least, tuple(self._keys(problem) for problem in asked))
+        if key not in self._outlines:
+            found: dict[int, list[object]] = {}
+            for problem in asked:
+                for number, hit in enumerate(self._whole(problem)):
+                    if hit.level <= least:
+                        kinds = self._kinds_of(problem, hit)
+                        for bit in bits_of(hit.cells):
+                            found.setdefault(bit, []).append((hit.device, hit.route.id, number, kinds[bit]))
+            numbers: dict[object, int] = {}
+            self._outlines[key] = {bit: numbers.setdefault(tuple(known), len(numbers)) for bit, known in found.items()}
+        return self._outlines[key]
 
     def _made(self, key: object, problem: Problem, hit: Found, place: _Place | None) -> list[Stack]:
         if key not in self._stacks:
@@ -89,38 +117,70 @@ class Tables:
         like, stacks = self._stacks[key]
         if place is None or like is None or like == place:
             return stacks
-        system = self.facts.grid["os"][place.system]
-        named = []
-        for stack in stacks:
-            pythons = stack.python
-            if len(place.pythons) == 1:
-                pythons = (self.facts.grid["python"][place.pythons[0]],)
-            cells = sum(self._cell(place.system, self.facts.grid["python"].index(python)) for python in pythons)
-            named.append(stack._replace(os=(system,), python=pythons, rank=(*stack.rank[:-1], -cells)))
-        return named
+        return [self._moved(stack, like, place) for stack in stacks]
 
-    def _cell(self, system: int, python: int) -> int:
-        return 1 << (system * self._archs + self._arch) * self._pythons + python
+    def _moved(self, stack: Stack, like: _Place, place: _Place) -> Stack:
+        """Return a stack on other platforms of the same kind."""
+        systems, pythons = self.facts.grid["os"], self.facts.grid["python"]
+        if len(place.systems) == 1 and like.systems != place.systems:
+            stack = stack._replace(os=(systems[place.systems[0]],))
+        if len(place.pythons) == 1 and like.pythons != place.pythons:
+            stack = stack._replace(python=(pythons[place.pythons[0]],))
+        places = ((systems.index(system), pythons.index(python)) for system in stack.os for python in stack.python)
+        cells = sum(1 << (system * self._archs + self._arch) * self._pythons + python for system, python in places)
+        return stack._replace(rank=(*stack.rank[:-1], -cells))
 
     def _place(self, cells: int) -> _Place | None:
-        """Return the system and Pythons of platforms on one system, None where there are several."""
-        grid = self.facts.grid
-        pythons, archs = len(grid["python"]), len(grid["arch"])
-        row = ((cells & -cells).bit_length() - 1) // pythons
-        if (cells.bit_length() - 1) // pythons != row:
+        """Return the rectangle that platforms are, None where they are none or have several systems and Pythons."""
+        bits = bits_of(cells)
+        systems = tuple(dict.fromkeys(bit // self._pythons // self._archs for bit in bits))
+        pythons = tuple(dict.fromkeys(bit % self._pythons for bit in bits))
+        if min(len(systems), len(pythons)) > 1 or len(bits) != len(systems) * len(pythons):
             return None
-        bits = cells >> row * pythons
-        return _Place(row // archs, tuple(n for n in range(pythons) if bits >> n & 1))
+        return _Place(systems, pythons)
 
-    def _kinds_of(self, problem: Problem, hit: Found) -> tuple[int, ...]:
-        """Return disjoint sets of platforms; on all of one set the same is known of these packages."""
-        key = (problem.device, problem.view.hardware, problem.request.as_of, hit.chosen)
+    def _head(self, problem: Problem, hit: Found) -> tuple[object, ...]:
+        """Return what stacks depend on besides platforms."""
+        machine = tuple([pin for pin in problem.request.pins if pin.product in SHOWN])
+        asked = (problem.request.as_of, problem.variables, machine)
+        return (*asked, hit.device, hit.route.id, hit.chosen, hit.level, hit.warnings)
+
+    def _kinds_of(self, problem: Problem, hit: Found) -> dict[int, int]:
+        """Return the kind of each platform by its bit; on all of one kind the same is known of these packages."""
+        key = self._head(problem, hit)
         if key not in self._kinds:
-            kinds = [problem.facts.dimension_cells("arch", -1)]
-            for mask in _masks(problem, hit):
-                kinds = [part for cells in kinds for part in (cells & mask, cells & ~mask) if part]
-            self._kinds[key] = tuple(kinds)
+            whole = _widened(problem)
+            kinds = []
+            for part, facts in parts_of(whole, hit._replace(cells=whole.cells)):
+                cut = [part]
+                for mask in self._masks(whole, hit, facts):
+                    cut = [piece for cells in cut for piece in (cells & mask, cells & ~mask) if piece]
+                kinds += cut
+            self._kinds[key] = {bit: n for n, cells in enumerate(kinds) for bit in bits_of(cells)}
         return self._kinds[key]
+
+    def _masks(self, problem: Problem, hit: Found, along: tuple[object, ...]) -> set[int]:
+        """Return every set of platforms that a fact about the members of a stack speaks of."""
+        members = [(p, i) for p, i in hit.chosen if 0 <= i < len(self.facts.elements(p))]
+        members += [(fact.product, fact.idx) for fact in along if isinstance(fact, Element)]
+        found = set(self._families)
+        for some in (*((member,) for member in members), *combinations(members, 2)):
+            key = (id(problem.view), some)
+            if key not in self._spoken:
+                said = _said_of(problem, *some[0]) if len(some) == 1 else _said_between(problem, *some[0], *some[1])
+                self._spoken[key] = frozenset(said)
+                self._views[id(problem.view)] = problem.view
+            found |= self._spoken[key]
+        return found - {0}
+
+    @cached_property
+    def _families(self) -> set[int]:
+        facts = self.facts
+        families: dict[tuple[str, bool], int] = {}
+        for number, system in enumerate(facts.grid["os"]):
+            family = ([system, *facts.wider[system]][-1], not facts.wider[system])
+            families[family] = families.get(family, 0) | 1 << number
+        return {facts.dimension_cells("os", mask) for mask in families.values()}
 
     def _whole(self, problem: Problem) -> tuple[Found, ...]:
         key = self._keys(problem)
@@ -155,38 +215,29 @@ def _widened(problem: Problem, ignored: frozenset[Blocker] = frozenset()) -> Pro
     return Problem(problem.facts, request, problem.device, problem.route, ignored)
 
 
-def _masks(problem: Problem, hit: Found) -> set[int]:
-    """Return every set of platforms that a fact about some packages, or about what they name, speaks of."""
+def _said_of(problem: Problem, product: str, idx: int) -> Iterator[int]:
     facts, view = problem.facts, problem.view
-    members = [(p, i) for p, i in hit.chosen if 0 <= i < len(facts.elements(p))]
-    for known in facts.products.values():
-        if known.role == "companion" and all(known.id != p for p, _ in members):
-            domain = (1 << len(facts.elements(known.id))) - 1
-            for other, number in hit.chosen:
-                domain &= problem.allowed(other, number, known.id)
-            members += [(known.id, n) for n in range(domain.bit_length()) if domain >> n & 1]
-    masks = {facts.dimension_cells("os", 1 << n) for n in range(len(facts.grid["os"])) if not facts.wider[facts.grid["os"][n]]}
-    for system in facts.grid["os"]:
-        wider = facts.wider[system][-1:]
-        masks.add(
-            sum(facts.dimension_cells("os", 1 << n) for n, s in enumerate(facts.grid["os"]) if facts.wider[s][-1:] == wider)
-        )
-    named: set[tuple[str, int]] = set()
-    for product, idx in members:
-        if facts.products[product].role not in UNBUILT:
-            element = facts.elements(product)[idx]
-            masks |= {element.strong, element.weak}
-            for floor in facts.floors(element):
-                masks |= {floor.seen, floor.inferred}
-        masks |= {*view.ground(product, idx, frozenset())}
-        masks |= {advisory.cells for advisory in view.advisories(product, idx)}
-        for row in facts.rows("select cells from concerned where claim is null and name = ?", product):
-            masks.add(facts.cells(row["cells"]))
-        for to in facts.edges_from(product):
-            for edge in view.says(product, idx, to):
-                masks |= {edge.denies, edge.vouches}
-                if facts.products[to].role == "leaf" or to in SHOWN:
-                    named |= {(to, n) for n in range(edge.to_mask.bit_length()) if edge.to_mask >> n & 1}
-    for product, idx in named:
-        masks |= {*view.ground(product, idx, frozenset())}
-    return masks - {0}
+    element = facts.elements(product)[idx]
+    yield from (element.strong, element.weak, *view.ground(product, idx, frozenset()))
+    for floor in facts.floors(element):
+        yield from (floor.seen, floor.inferred)
+    yield from (advisory.cells for advisory in view.advisories(product, idx))
+    for row in facts.rows("select cells from concerned where claim is null and name = ?", product):
+        yield facts.cells(row["cells"])
+
+
+def _said_between(problem: Problem, one: str, i: int, other: str, j: int) -> Iterator[int]:
+    pair = problem.pair(one, i, other, j)
+    yield from (pair.strong, pair.weak)
+    for edge, _ in problem.speaking(one, i, other, j):
+        yield from (edge.denies, edge.vouches)
+
+
+def bits_of(cells: int) -> list[int]:
+    """Return the places of the bits that are set, lowest first."""
+    found = []
+    while cells:
+        low = cells & -cells
+        found.append(low.bit_length() - 1)
+        cells ^= low
+    return found

@@ -1,8 +1,8 @@
-"""Works out the sheets of a form: one device after the other, each in a process of its own, kept by what decides them."""
+"""Works out the sheets of a form in several processes; each is kept in the cache by what decides it."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from datetime import date
 from itertools import combinations
@@ -21,15 +21,17 @@ from compatkb.snapshot.store import cache_directory
 from compatkb.web.alike import Alike
 from compatkb.web.answering import Answering
 from compatkb.web.questions import Form
+from compatkb.web.repeats import Repeats, Told
 from compatkb.web.sheets import Sheet
 from compatkb.web.tables import Tables
 from compatkb.writing import write_file
 
+_MOST_NEAREST = 500_000
 ANY = "any"
 """The main choice of the sheet for questions that make none."""
 
 
-_DECIDING = ("alike", "answering", "forms", "questions", "sheets", "tables", "working")
+_DECIDING = ("alike", "answering", "forms", "questions", "repeats", "sheets", "tables", "working")
 """The modules of this package that decide what a sheet holds."""
 
 
@@ -39,6 +41,7 @@ class Remembering(Snapshot):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._rows: dict[object, list[dict[str, object]]] = {}
+        self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
 
     def rows(self, query: str, *values: object) -> list[dict[str, object]]:
         """Return rows; they must not be changed."""
@@ -47,37 +50,63 @@ class Remembering(Snapshot):
             self._rows[key] = super().rows(query, *values)
         return self._rows[key]
 
+    def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
+        """Return the sources of a claim."""
+        if claim not in self._cited:
+            self._cited[claim] = super().citations(claim)
+        return self._cited[claim]
+
 
 def sheet_name(device: str, main: str) -> str:
     """Return the name of the sheet that has the answers to a device and a main choice."""
     return f"{device}-{main or ANY}"
 
 
+def unsaid(made: int, wanted: int, /) -> None:
+    """Say nothing of how far the work has come."""
+
+
 def work_out(
-    path: str, today: date, *, jobs: int = 2, series: tuple[str, ...] = (), names: Sequence[tuple[str, str]] = ()
+    path: str,
+    today: date,
+    *,
+    jobs: int = 2,
+    series: tuple[str, ...] = (),
+    names: Sequence[tuple[str, str]] = (),
+    done: Callable[[int, int], None] = unsaid,
 ) -> dict[str, str]:
     """Return the sheets of a snapshot file by name, as JSON, from the cache where they are there.
 
-    `names` are devices with main choices, all of the form with these `series` unless given.
+    `names` are devices with main choices, all of the form with these `series` unless given; `done` is told how many
+    sheets are made, of how many that were not in the cache, which each is put into at once.
     """
     form = Form(Snapshot(path), today, series)
-    wanted = names or [(device, main) for device in form.values("device") for main in ("", *form.values("main"))]
+    wanted = names or [(device, main) for main in ("", *form.values("main")) for device in form.values("device")]
     kept = Path(cache_directory()) / f"web-{_digest(form, today)}"
     found = {sheet_name(*name): text for name in wanted if (text := _read(kept / f"{sheet_name(*name)}.json"))}
     missing = [name for name in wanted if sheet_name(*name) not in found]
-    tasks = [(path, today, *name) for name in missing]
-    if jobs > 1 and len(tasks) > 1:
-        with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn")) as pool:
-            made = dict(zip(missing, pool.map(_work, tasks), strict=True))
-    else:
-        made = {name: _work(task) for name, task in zip(missing, tasks, strict=True)}
-    for name, text in made.items():
-        found[sheet_name(*name)] = text
-    _keep(kept, {sheet_name(*name): text for name, text in made.items()})
-    return found
+    for made, (name, text) in enumerate(_made(path, today, missing, jobs), 1):
+        found[name] = text
+        _keep(kept, {name: text})
+        done(made, len(missing))
+    return {name: found[name] for name in sorted(found)}
 
 
-_begun: dict[tuple[str, date], Answering] = {}
+def _made(path: str, today: date, names: Sequence[tuple[str, str]], jobs: int) -> Iterator[tuple[str, str]]:
+    """Yield sheets by name as they get ready, the largest ones begun first."""
+    tasks = {(path, today, *name): sheet_name(*name) for name in names}
+    if jobs < 2 or len(tasks) < 2:
+        yield from ((name, _work(task)) for task, name in tasks.items())
+        return
+    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn")) as pool:
+        begun = {pool.submit(_work, task): name for task, name in tasks.items()}
+        try:
+            yield from ((begun[ready], ready.result()) for ready in as_completed(begun))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_begun: dict[tuple[str, date], tuple[Answering, Tables]] = {}
 """What a process has worked out of a snapshot so far."""
 
 
@@ -85,17 +114,18 @@ def _work(task: tuple[str, date, str, str]) -> str:
     path, today, device, main = task
     if (path, today) not in _begun:
         facts = Remembering(path)
-        facts.finder = Tables(facts)
-        _begun[path, today] = Answering(facts)
-    answering = _begun[path, today]
-    return make_sheet(Form(answering.facts, today), answering, device, main).text()
+        facts.finder = tables = Tables(facts)
+        kept_of(facts).most_nearest = _MOST_NEAREST
+        _begun[path, today] = Answering(facts), tables
+    answering, tables = _begun[path, today]
+    return make_sheet(Form(answering.facts, today), answering, tables, device, main).text()
 
 
 class _Work:
     """The work on one sheet."""
 
-    def __init__(self, form: Form, answering: Answering, device: str, main: str) -> None:
-        self.form, self.answering = form, answering
+    def __init__(self, form: Form, answering: Answering, tables: Tables, device: str, main: str) -> None:
+        self.form, self.answering, self.tables = form, answering, tables
         self.fixed = {"device": device, **({"main": main} if main else {})}
         self.sheet = Sheet()
         alike = Alike(form, device)
@@ -125,6 +155,7 @@ class _Work:
     def _tabulate(self, further: dict[str, str], *, once: bool) -> None:
         """Make the table of a choice; `once` where there is no stack in any place, so that one denial is enough."""
         rows = []
+        self.alike = Repeats(self.form, {**self.fixed, **further}, self.tables)
         for places in self.form.places():
             known = dict.fromkeys(self.systems, -1)
             for system in known:
@@ -153,10 +184,15 @@ class _Work:
             if any(part in self.denied for part in less) and not self._has_stack(free):
                 self.denied.add(frozenset(free.items()))
                 return -1
-        answer = self.answering.answer(self.form.request({**self.fixed, **free}))
-        if answer.verdict == "does-not-work":
+        found = self.alike.find(place)
+        if found is None:
+            self.tables.trail.clear()
+            answer = self.answering.answer(self.form.request({**self.fixed, **free}))
+            found = Told(self.sheet.add(answer), answer.verdict)
+            self.alike.keep(place, answer, found)
+        if found.verdict == "does-not-work":
             self.denied.add(frozenset(free.items()))
-        return self.sheet.add(answer)
+        return found.number
 
     def _is_too_much(self, further: dict[str, str], place: dict[str, str]) -> bool:
         """Return whether a choice is left to the command line: one system beside the package that goes with nearly all."""
@@ -170,9 +206,9 @@ class _Work:
         return any(search(Problem(facts, request, device, route)) for device, route in routes_of(facts, request))
 
 
-def make_sheet(form: Form, answering: Answering, device: str, main: str) -> Sheet:
+def make_sheet(form: Form, answering: Answering, tables: Tables, device: str, main: str) -> Sheet:
     """Return the sheet of a device and a main choice."""
-    return _Work(form, answering, device, main).run()
+    return _Work(form, answering, tables, device, main).run()
 
 
 def table_name(further: Mapping[str, str]) -> str:
