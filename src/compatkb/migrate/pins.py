@@ -147,23 +147,25 @@ class Pins:
         open_ = device is None or bool(used) or any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
         system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
         own = self._oldest(setting.pythons) or self._run(environment)
-        target = self._target(device, own, pythons, system) if device else None
-        if target and not target.fits:
+        beside = sorted({w.product.id for w in setting.wishes if w.product.role == "companion" and w.requirement.specifier})
+        target = self._target(device, own, pythons, system, tuple(beside)) if device else None
+        if target and not (target.fits and target.known and set(beside) <= set(target.versions)):
             open_ = True
+        waits = next((f"; it has to wait for {place}" for place in used.values()), "")
         for wish in ended:
             self._ended(wish, used, device, target, whole=not open_)
         if device is None:
             return
-        self._indexes(environment, ended, target, whole=not open_)
+        self._indexes(environment, ended, target, waits, whole=not open_)
         if target is not None:
             for wish in setting.wishes:
                 if wish.product.id not in self.guide.ended:
-                    self._build(environment, setting, wish, target, whole=not open_)
+                    self._build(environment, setting, wish, target, waits, whole=not open_)
 
-    def _target(self, device: str, own: str, project: str, system: str) -> Target | None:
+    def _target(self, device: str, own: str, project: str, system: str, beside: tuple[str, ...]) -> Target | None:
         """Return the stack for the environment's own Python; that of the project counts where a stack is for it."""
-        found = self.targets.of(device, own or project, system)
-        return found if own or found is None or found.fits else self.targets.of(device, "", system)
+        found = self.targets.of(device, own or project, system, beside)
+        return found if own or found is None or found.fits else self.targets.of(device, "", system, beside)
 
     def _wider(self, setting: Setting, system: str) -> bool:
         return any(system in self.judge.facts.wider.get(name, ()) for name in setting.systems)
@@ -198,7 +200,9 @@ class Pins:
     def _reading(self, document: Document) -> Reading:
         return self.world.read[document.path][1]
 
-    def _build(self, environment: Environment, setting: Setting, wish: Wish, target: Target, *, whole: bool) -> None:
+    def _build(
+        self, environment: Environment, setting: Setting, wish: Wish, target: Target, waits: str, *, whole: bool
+    ) -> None:
         """Tell of a package that goes with the ended ones and has to be the one of the native stack."""
         product, requirement = wish.product, wish.requirement
         if product.role not in ("package", "companion", "leaf") or requirement.tool == "conda":
@@ -232,7 +236,7 @@ class Pins:
         name = _PINNED.match(requirement.text)
         new = f"{product.distribution or product.id}=={wanted}"
         version = requirement.specifier.removeprefix("==") or "in any version"
-        message = f"{product.name} {version} is here to go with what has ended"
+        message = f"{product.name} {version} is here to go with what has ended{waits}"
         edits: tuple[Edit, ...] = ()
         where = place_of(wish.said.document, wish.said.statement)
         plain = not requirement.derived and not requirement.url and not requirement.hashed and not requirement.marker
@@ -281,13 +285,13 @@ class Pins:
         found = {c for product in self.guide.ended for e in self.judge.facts.elements(product) for c in e.channels}
         return frozenset(found - {self.judge.own})
 
-    def _indexes(self, environment: Environment, ended: list[Wish], target: Target | None, *, whole: bool) -> None:
+    def _indexes(self, environment: Environment, ended: list[Wish], target: Target | None, waits: str, *, whole: bool) -> None:
         there = {self.judge.channels.get(address(use.url)) for _, use in environment.indexes}
         for said, use in environment.indexes:
             if not self._ends(use):
                 continue
             instead = target.url if target and target.channel not in there else ""
-            message = "this index is there for products that have ended"
+            message = f"this index is there for products that have ended{waits}"
             fix = f"ask {instead}" if instead else "take it out"
             edit = self._index_edit(said, use, instead) if whole else ()
             sources = tuple(dict.fromkeys(s for w in ended for s in self.guide.ended_sources.get(w.product.id, ())))
