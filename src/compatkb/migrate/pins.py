@@ -118,12 +118,24 @@ class Pins:
             found |= {device for e in nearer for device in e.devices}
         return found
 
-    def _pythons(self, settings: Iterable[Setting]) -> str:
-        """Return the Python that the project runs, the oldest where there are several; empty where none is named."""
-        mask = 0
+    def _pythons(self, settings: Iterable[Setting]) -> list[str]:
+        """Return the Pythons that the project runs, or else declares, the oldest first."""
+        mask = declared = 0
         for setting in settings:
             mask |= setting.pythons
-        return self._oldest(mask)
+            for _, python in setting.environment.pythons:
+                declared |= self.judge.python(python.specifier)
+        return self._versions(mask or declared)
+
+    def _declared(self, environment: Environment) -> list[str]:
+        """Return the Pythons that a file declares, the oldest first."""
+        mask = 0
+        for _, python in environment.pythons:
+            mask |= self.judge.python(python.specifier)
+        return self._versions(mask)
+
+    def _versions(self, mask: int) -> list[str]:
+        return [e.version for e in self.judge.elements("python", mask) if not e.version.endswith("t")]
 
     def _run(self, environment: Environment) -> str:
         """Return the Python that the commands of a file name first; empty where none is named with its version."""
@@ -132,12 +144,11 @@ class Pins:
         return next((found[1] for found in named if found and found[1] in known), "")
 
     def _oldest(self, mask: int) -> str:
-        versions = [e.version for e in self.judge.elements("python", mask) if not e.version.endswith("t")]
-        return versions[0] if versions else ""
+        return next(iter(self._versions(mask)), "")
 
     # one environment
 
-    def _setting(self, environment: Environment, setting: Setting, pythons: str) -> None:
+    def _setting(self, environment: Environment, setting: Setting, pythons: list[str]) -> None:
         ended = [wish for wish in setting.wishes if wish.product.id in self.guide.ended]
         if not ended:
             return
@@ -148,9 +159,12 @@ class Pins:
         system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
         own = self._oldest(setting.pythons) or self._run(environment)
         beside = sorted({w.product.id for w in setting.wishes if w.product.role == "companion" and w.requirement.specifier})
-        target = self._target(device, own, pythons, system, tuple(beside)) if device else None
+        wanted = [own] if own else self._declared(environment)
+        target = self._target(device, wanted, pythons, system, tuple(beside)) if device else None
         if target and not (target.fits and target.known and set(beside) <= set(target.versions)):
             open_ = True
+        if target and not open_ and any(self._removed(wish) is None for wish in ended):
+            open_ = True  # one that stays would meet a build that it does not go with
         waits = next((f"; it has to wait for {place}" for place in used.values()), "")
         for wish in ended:
             self._ended(wish, used, device, target, whole=not open_)
@@ -162,10 +176,13 @@ class Pins:
                 if wish.product.id not in self.guide.ended:
                     self._build(environment, setting, wish, target, waits, whole=not open_)
 
-    def _target(self, device: str, own: str, project: str, system: str, beside: tuple[str, ...]) -> Target | None:
-        """Return the stack for the environment's own Python; that of the project counts where a stack is for it."""
-        found = self.targets.of(device, own or project, system, beside)
-        return found if own or found is None or found.fits else self.targets.of(device, "", system, beside)
+    def _target(self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]) -> Target | None:
+        """Return the stack for the oldest Python of the environment that has one, else for one of the project."""
+        found = [self.targets.of(device, python, system, beside) for python in own or project]
+        fitting = [target for target in found if target is not None and target.fits]
+        if fitting:
+            return fitting[0]
+        return found[0] if own else self.targets.of(device, "", system, beside)
 
     def _wider(self, setting: Setting, system: str) -> bool:
         return any(system in self.judge.facts.wider.get(name, ()) for name in setting.systems)
@@ -174,7 +191,6 @@ class Pins:
         product = wish.product
         known = self.guide.ended[product.id]
         other = self.judge.facts.products[known["product"]]
-        reading = self._reading(wish.said.document)
         message = f"{product.name} has ended, and {other.name} does without it"
         fix: str | None = "take it out"
         edit: Edit | None = None
@@ -192,10 +208,13 @@ class Pins:
                 fix = f"move to Python {' or '.join(target.stack.python)}, then to {other.id} {target.versions[other.id]}"
             elif target is not None:
                 fix = f"take it out; {other.id} {target.versions[other.id]} {target.where}"
-            gone = self.gone[wish.said.document.path]
-            edit = removal(wish.said.document, reading, wish.said.statement, gone) if whole else None
+            edit = self._removed(wish) if whole else None
         sources = self.guide.ended_sources.get(product.id, ())
         self._tell(Told(wish.said, PIN, message, fix, sources, (edit,) if edit else ()))
+
+    def _removed(self, wish: Wish) -> Edit | None:
+        document = wish.said.document
+        return removal(document, self._reading(document), wish.said.statement, self.gone[document.path])
 
     def _reading(self, document: Document) -> Reading:
         return self.world.read[document.path][1]
