@@ -11,10 +11,10 @@ from compatkb.check.migration import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.world import Environment, Said, Wish, World
 from compatkb.findings import Edit, Finding
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.removing import COMMANDS, LINES, TABLES, line_bounds, place_of, removal
+from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Gone, line_bounds, place_of, removal
 from compatkb.migrate.target import Target, Targets
 from compatkb.reading.asked import PYTHON
-from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role, Statement
+from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role
 
 _LOCKS = re.compile(r"lock|pylock")
 _FLAG = re.compile(r"(-f|--find-links|--extra-index-url|-i|--index-url|--index|--default-index)([ \t]+|=)?\Z")
@@ -46,7 +46,7 @@ class Pins:
         self.asked, self.device, self.used = asked, device, used
         self.targets = Targets(judge.asked, guide, judge)
         self.told: dict[tuple[str, int, int, str], list[Told]] = {}
-        self.gone: dict[str, list[Statement]] = {}
+        self.gone: dict[str, Gone] = {}
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is said of every environment, each place once."""
@@ -54,7 +54,7 @@ class Pins:
         for environment, _ in settings:
             for wish in environment.wishes:
                 if wish.product.id in self.guide.ended:
-                    self.gone.setdefault(wish.said.document.path, []).append(wish.said.statement)
+                    self.gone.setdefault(wish.said.document.path, Gone()).statements.add(wish.said.statement)
         pythons = self._pythons(found for _, several in settings for found in several)
         for environment, several in settings:
             if environment.borrowed and not several:
