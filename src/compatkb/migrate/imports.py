@@ -67,11 +67,15 @@ def judge(
             left.setdefault(use.product, []).append(_line(program, use.start))
     going: dict[Imported, tuple[Edit, ...]] = {}
     staying: dict[Imported, list[int]] = {}
+    by_root: dict[str, list[Use]] = {}
+    for use in uses:
+        by_root.setdefault(use.root or f":{use.product}", []).append(use)
+    meanings = {bound: len({i.meaning for i in several}) for bound, several in code.bound.items()}
     for one in found:
         bound = one.imported.bound
-        mine = [use for use in uses if use.root == bound or (one.whole and not use.root and use.product == one.product)]
+        mine = [*by_root.get(bound, ()), *(by_root.get(f":{one.product}", ()) if one.whole else ())]
         lines = [_line(program, use.start) for use in mine if not mended[use] and (not use.asked or use.rule is BACKEND)]
-        sure = len({i.meaning for i in code.bound[bound]}) == 1 and bound not in code.rebound
+        sure = meanings[bound] == 1 and bound not in code.rebound
         elsewhere = one.whole and one.product in needed
         if lines or elsewhere or bound in code.exported | exported or one.imported.alias.name == "*" or not sure:
             staying[one.imported] = lines
@@ -79,9 +83,11 @@ def judge(
                 left[one.product] = [_line(program, code.span(one.imported.statement)[0])]
         else:
             going[one.imported] = tuple(edit for use in mine if mended[use] for edit in use.edits)
+    aliases = {one.alias for one in going}
+    gone: set[ast.stmt] = {one.statement for one in going if aliases.issuperset(one.statement.names)}
     findings = []
     for statement, items in _by_statement(found).items():
-        findings.append(_finding(program, guide, statement, items, going, staying, needed))
+        findings.append(_finding(program, guide, statement, items, going, staying, needed, gone))
     return Judged(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
 
 
@@ -104,6 +110,7 @@ def _finding(
     going: Mapping[Imported, tuple[Edit, ...]],
     staying: Mapping[Imported, list[int]],
     needed: Mapping[str, str],
+    gone: set[ast.stmt],
 ) -> Finding:
     code = program.code
     start, end = code.span(statement)
@@ -116,7 +123,7 @@ def _finding(
     fix: str | None = None
     level = IMPORT.level
     if all(item.imported in going for item in items):
-        removal = _removal(program, statement, {item.imported.alias for item in items}, set(going))
+        removal = _removal(program, statement, {item.imported.alias for item in items}, gone)
         message += "; nothing of it is left in use" if not any(going[i.imported] for i in items) else ""
         fix = "take the import out" + (" once the names below it are written anew" if any(going.values()) else "")
         if removal is not None:
@@ -148,17 +155,12 @@ def _finding(
     return dataclasses.replace(made, level=level)
 
 
-def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], going: set[Imported]) -> Edit | None:
+def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], gone: set[ast.stmt]) -> Edit | None:
     """Return what takes aliases out of an import, or the import, or the `try` around it; None where hands have to."""
     code = program.code
     names = statement.names if isinstance(statement, ast.Import | ast.ImportFrom) else []
     if len(aliases) < len(names):
         return _without_aliases(code, names, aliases)
-    gone: set[ast.stmt] = set()
-    for one in going:
-        others = one.statement.names
-        if all(any(g.alias is alias for g in going) for alias in others):
-            gone.add(one.statement)
     parent = code.parents[statement]
     if isinstance(parent, ast.Try) and statement in parent.body:
         return _without_try(program, parent, gone)
@@ -209,7 +211,7 @@ def take_out(program: Program, statement: ast.stmt, gone: set[ast.stmt]) -> Edit
     line, last = code.line_of(start), code.line_of(end)
     head, tail = code.line_span(line)[0], code.line_span(last)[1]
     before, after = code.text[head:start], code.text[end:tail].strip(" \t\r\n;")
-    number = next(n for n, one in enumerate(block) if one is statement)
+    number = code.numbers[statement]
     if not before.strip() and (not after or after.startswith("#")):
         return Edit(head, tail, "") if program.whole_lines else Edit(start, end, "")
     if number + 1 < len(block) and code.line_of(code.span(block[number + 1])[0]) == last:

@@ -11,10 +11,10 @@ from compatkb.check.migration import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.world import Environment, Said, Wish, World
 from compatkb.findings import Edit, Finding
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.removing import COMMANDS, LINES, TABLES, line_bounds, place_of, removal
+from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Gone, line_bounds, place_of, removal
 from compatkb.migrate.target import Target, Targets
 from compatkb.reading.asked import PYTHON
-from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role, Statement
+from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role
 
 _LOCKS = re.compile(r"lock|pylock")
 _FLAG = re.compile(r"(-f|--find-links|--extra-index-url|-i|--index-url|--index|--default-index)([ \t]+|=)?\Z")
@@ -46,7 +46,7 @@ class Pins:
         self.asked, self.device, self.used = asked, device, used
         self.targets = Targets(judge.asked, guide, judge)
         self.told: dict[tuple[str, int, int, str], list[Told]] = {}
-        self.gone: dict[str, list[Statement]] = {}
+        self.gone: dict[str, Gone] = {}
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is said of every environment, each place once."""
@@ -54,7 +54,7 @@ class Pins:
         for environment, _ in settings:
             for wish in environment.wishes:
                 if wish.product.id in self.guide.ended:
-                    self.gone.setdefault(wish.said.document.path, []).append(wish.said.statement)
+                    self.gone.setdefault(wish.said.document.path, Gone()).statements.add(wish.said.statement)
         pythons = self._pythons(found for _, several in settings for found in several)
         for environment, several in settings:
             if environment.borrowed and not several:
@@ -118,12 +118,24 @@ class Pins:
             found |= {device for e in nearer for device in e.devices}
         return found
 
-    def _pythons(self, settings: Iterable[Setting]) -> str:
-        """Return the Python that the project runs, the oldest where there are several; empty where none is named."""
-        mask = 0
+    def _pythons(self, settings: Iterable[Setting]) -> list[str]:
+        """Return the Pythons that the project runs, or else declares, the oldest first."""
+        mask = declared = 0
         for setting in settings:
             mask |= setting.pythons
-        return self._oldest(mask)
+            for _, python in setting.environment.pythons:
+                declared |= self.judge.python(python.specifier)
+        return self._versions(mask or declared)
+
+    def _declared(self, environment: Environment) -> list[str]:
+        """Return the Pythons that a file declares, the oldest first."""
+        mask = 0
+        for _, python in environment.pythons:
+            mask |= self.judge.python(python.specifier)
+        return self._versions(mask)
+
+    def _versions(self, mask: int) -> list[str]:
+        return [e.version for e in self.judge.elements("python", mask) if not e.version.endswith("t")]
 
     def _run(self, environment: Environment) -> str:
         """Return the Python that the commands of a file name first; empty where none is named with its version."""
@@ -132,12 +144,11 @@ class Pins:
         return next((found[1] for found in named if found and found[1] in known), "")
 
     def _oldest(self, mask: int) -> str:
-        versions = [e.version for e in self.judge.elements("python", mask) if not e.version.endswith("t")]
-        return versions[0] if versions else ""
+        return next(iter(self._versions(mask)), "")
 
     # one environment
 
-    def _setting(self, environment: Environment, setting: Setting, pythons: str) -> None:
+    def _setting(self, environment: Environment, setting: Setting, pythons: list[str]) -> None:
         ended = [wish for wish in setting.wishes if wish.product.id in self.guide.ended]
         if not ended:
             return
@@ -147,23 +158,31 @@ class Pins:
         open_ = device is None or bool(used) or any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
         system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
         own = self._oldest(setting.pythons) or self._run(environment)
-        target = self._target(device, own, pythons, system) if device else None
-        if target and not target.fits:
+        beside = sorted({w.product.id for w in setting.wishes if w.product.role == "companion" and w.requirement.specifier})
+        wanted = [own] if own else self._declared(environment)
+        target = self._target(device, wanted, pythons, system, tuple(beside)) if device else None
+        if target and not (target.fits and target.known and set(beside) <= set(target.versions)):
             open_ = True
+        if target and not open_ and any(self._removed(wish) is None for wish in ended):
+            open_ = True  # one that stays would meet a build that it does not go with
+        waits = next((f"; it has to wait for {place}" for place in used.values()), "")
         for wish in ended:
             self._ended(wish, used, device, target, whole=not open_)
         if device is None:
             return
-        self._indexes(environment, ended, target, whole=not open_)
+        self._indexes(environment, ended, target, waits, whole=not open_)
         if target is not None:
             for wish in setting.wishes:
                 if wish.product.id not in self.guide.ended:
-                    self._build(environment, setting, wish, target, whole=not open_)
+                    self._build(environment, setting, wish, target, waits, whole=not open_)
 
-    def _target(self, device: str, own: str, project: str, system: str) -> Target | None:
-        """Return the stack for the environment's own Python; that of the project counts where a stack is for it."""
-        found = self.targets.of(device, own or project, system)
-        return found if own or found is None or found.fits else self.targets.of(device, "", system)
+    def _target(self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]) -> Target | None:
+        """Return the stack for the oldest Python of the environment that has one, else for one of the project."""
+        found = [self.targets.of(device, python, system, beside) for python in own or project]
+        fitting = [target for target in found if target is not None and target.fits]
+        if fitting:
+            return fitting[0]
+        return found[0] if own else self.targets.of(device, "", system, beside)
 
     def _wider(self, setting: Setting, system: str) -> bool:
         return any(system in self.judge.facts.wider.get(name, ()) for name in setting.systems)
@@ -172,7 +191,6 @@ class Pins:
         product = wish.product
         known = self.guide.ended[product.id]
         other = self.judge.facts.products[known["product"]]
-        reading = self._reading(wish.said.document)
         message = f"{product.name} has ended, and {other.name} does without it"
         fix: str | None = "take it out"
         edit: Edit | None = None
@@ -190,15 +208,20 @@ class Pins:
                 fix = f"move to Python {' or '.join(target.stack.python)}, then to {other.id} {target.versions[other.id]}"
             elif target is not None:
                 fix = f"take it out; {other.id} {target.versions[other.id]} {target.where}"
-            gone = self.gone[wish.said.document.path]
-            edit = removal(wish.said.document, reading, wish.said.statement, gone) if whole else None
+            edit = self._removed(wish) if whole else None
         sources = self.guide.ended_sources.get(product.id, ())
         self._tell(Told(wish.said, PIN, message, fix, sources, (edit,) if edit else ()))
+
+    def _removed(self, wish: Wish) -> Edit | None:
+        document = wish.said.document
+        return removal(document, self._reading(document), wish.said.statement, self.gone[document.path])
 
     def _reading(self, document: Document) -> Reading:
         return self.world.read[document.path][1]
 
-    def _build(self, environment: Environment, setting: Setting, wish: Wish, target: Target, *, whole: bool) -> None:
+    def _build(
+        self, environment: Environment, setting: Setting, wish: Wish, target: Target, waits: str, *, whole: bool
+    ) -> None:
         """Tell of a package that goes with the ended ones and has to be the one of the native stack."""
         product, requirement = wish.product, wish.requirement
         if product.role not in ("package", "companion", "leaf") or requirement.tool == "conda":
@@ -232,7 +255,7 @@ class Pins:
         name = _PINNED.match(requirement.text)
         new = f"{product.distribution or product.id}=={wanted}"
         version = requirement.specifier.removeprefix("==") or "in any version"
-        message = f"{product.name} {version} is here to go with what has ended"
+        message = f"{product.name} {version} is here to go with what has ended{waits}"
         edits: tuple[Edit, ...] = ()
         where = place_of(wish.said.document, wish.said.statement)
         plain = not requirement.derived and not requirement.url and not requirement.hashed and not requirement.marker
@@ -281,13 +304,13 @@ class Pins:
         found = {c for product in self.guide.ended for e in self.judge.facts.elements(product) for c in e.channels}
         return frozenset(found - {self.judge.own})
 
-    def _indexes(self, environment: Environment, ended: list[Wish], target: Target | None, *, whole: bool) -> None:
+    def _indexes(self, environment: Environment, ended: list[Wish], target: Target | None, waits: str, *, whole: bool) -> None:
         there = {self.judge.channels.get(address(use.url)) for _, use in environment.indexes}
         for said, use in environment.indexes:
             if not self._ends(use):
                 continue
             instead = target.url if target and target.channel not in there else ""
-            message = "this index is there for products that have ended"
+            message = f"this index is there for products that have ended{waits}"
             fix = f"ask {instead}" if instead else "take it out"
             edit = self._index_edit(said, use, instead) if whole else ()
             sources = tuple(dict.fromkeys(s for w in ended for s in self.guide.ended_sources.get(w.product.id, ())))

@@ -1,9 +1,10 @@
 """A project as a whole: its programs, its commands and what it installs, judged together."""
 
+import ast
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from compatkb.check import BY_ID, Report, baseline, finished
@@ -12,7 +13,7 @@ from compatkb.check.edits import mended
 from compatkb.check.files import UNREADABLE
 from compatkb.check.ignores import ignores_of
 from compatkb.check.judging import Judge
-from compatkb.check.migration import BACKEND, RULES
+from compatkb.check.migration import BACKEND, PIN, RULES
 from compatkb.check.settings import Settings
 from compatkb.check.world import World
 from compatkb.findings import Finding
@@ -21,9 +22,10 @@ from compatkb.migrate.guide import Guide
 from compatkb.migrate.imports import Judged, judge, relevant_of
 from compatkb.migrate.pins import Pins
 from compatkb.migrate.program import Program, program_of
-from compatkb.migrate.syntax import SyntaxProblemError
+from compatkb.migrate.syntax import Code, SyntaxProblemError
 from compatkb.migrate.uses import Use, devices_of, uses_of
 from compatkb.reading.kinds import kind_of, read
+from compatkb.reading.requirement import parse
 from compatkb.reading.statement import Reading
 
 _TAKEN = r"^[ \t]*from[ \t]+[\w.]+[ \t]+import\b[^\n]*\b(?:{})\b"
@@ -90,6 +92,7 @@ class _Project:
             first = {**used, **code.used}[waits[0]]
             code = self._code(texts, device, f"{first} needs {self.asked.facts.products[waits[0]].name}")
         found += [item.finding for item in ran]
+        found += self._setups(world)
         found += code.findings
         found += Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used}).findings()
         return found
@@ -112,6 +115,27 @@ class _Project:
                 continue
             texts.append(_Text(program, devices_of(program.code, known)))
         return texts
+
+    def _setups(self, world: World) -> Iterator[Finding]:
+        """Yield the requirements in lists of a setup.py that name products which have ended."""
+        for document in self.documents.values():
+            if document.path.rpartition("/")[2] != "setup.py":
+                continue
+            try:
+                code = Code(document.text)
+            except SyntaxProblemError:
+                continue
+            for node in code.nodes:
+                listed = isinstance(code.parents.get(node), ast.List | ast.Tuple)
+                if not listed or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                    continue
+                asked = parse(node.value)
+                product = world.product(asked.name, "pip") if asked else None
+                if product is not None and product.id in self.guide.ended:
+                    message = f"{product.name} has ended, and is asked for here"
+                    sources = self.guide.ended_sources.get(product.id, ())
+                    start, end = code.span(node)
+                    yield document.finding(PIN, start, end, message, fix="take it out", sources=sources, subject=node.value)
 
     def _device(self, texts: list[_Text], installed: frozenset[str]) -> str | None:
         if len(installed) == 1:

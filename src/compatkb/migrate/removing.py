@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.check.document import Document
 from compatkb.findings import Edit
-from compatkb.reading.statement import Reading, Statement, Word
+from compatkb.reading.statement import Include, Reading, Requirement, Statement, Word
 
 LINES = ("requirements", "constraints")
 TABLES = ("pyproject", "setup.cfg", "Pipfile")
@@ -24,6 +24,23 @@ class Span(NamedTuple):
     end: int
 
 
+class Gone:
+    """The statements that leave a file."""
+
+    def __init__(self) -> None:
+        self.statements: set[Statement] = set()
+        self._alone: dict[tuple[str, int], bool] = {}
+
+    def whole_step(self, reading: Reading, statement: Statement) -> bool:
+        """Return whether nothing is left of what the step of a statement installs."""
+        key = (statement.group, statement.step)
+        if key not in self._alone:
+            step = reading.steps.get(key, []) if statement.step else []
+            left = (s for s in step if isinstance(s, Include) or (isinstance(s, Requirement) and s not in self.statements))
+            self._alone[key] = next(left, None) is None
+        return self._alone[key]
+
+
 def place_of(document: Document, statement: Statement) -> Span | None:
     """Return where a statement stands, as it is written; None where it is put together from elsewhere."""
     start = document.offset(*statement.place) if statement.place.line <= len(document.starts) else len(document.text)
@@ -31,8 +48,8 @@ def place_of(document: Document, statement: Statement) -> Span | None:
     return Span(start, end) if statement.text and document.text[start:end] == statement.text else None
 
 
-def removal(document: Document, reading: Reading, statement: Statement, gone: Iterable[Statement]) -> Edit | None:
-    """Return what takes a statement out, None where hands have to; `gone` are all that leave the file."""
+def removal(document: Document, reading: Reading, statement: Statement, gone: Gone) -> Edit | None:
+    """Return what takes a statement out, None where hands have to; `gone` has all that leave the file."""
     where = place_of(document, statement)
     if where is None:
         return None
@@ -40,8 +57,8 @@ def removal(document: Document, reading: Reading, statement: Statement, gone: It
         return _logical_line(document, where)
     if reading.kind in TABLES:
         return _entry(document, where)
-    if (word := _word_at(document, reading, where)) is not None:
-        return _word(document, reading, word, statement, tuple(gone))
+    if (word := reading.words.get(statement.place)) is not None:
+        return _word(document, reading, word, statement, gone)
     if reading.kind in ("environment", "compose", "github", "gitlab", "azure"):
         return _item(document, where)
     return None
@@ -107,16 +124,6 @@ def _item(document: Document, where: Span) -> Edit | None:
 # words of commands
 
 
-def _word_at(document: Document, reading: Reading, where: Span) -> tuple[tuple[Word, ...], int] | None:
-    """Return the command in which a word stands, and its number."""
-    for words in reading.calls:
-        for number, word in enumerate(words):
-            start = document.offset(*word.place) if word.place.line <= len(document.starts) else -1
-            if start <= where.start < start + len(word.raw):
-                return words, number
-    return None
-
-
 def span_of(document: Document, word: Word) -> Span | None:
     """Return where a word stands, as it is written; None where the file writes it otherwise."""
     start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
@@ -129,20 +136,13 @@ def _word(
     reading: Reading,
     found: tuple[tuple[Word, ...], int],
     statement: Statement,
-    gone: tuple[Statement, ...],
+    gone: Gone,
 ) -> Edit | None:
     words, number = found
-    spans = [span_of(document, word) for word in words]
-    whole = spans[number]
-    if whole is None or any(span is None for span in (spans[0], spans[-1])):
+    first, whole, last = (span_of(document, word) for word in (words[0], words[number], words[-1]))
+    if first is None or whole is None or last is None:
         return None
-    step = [s for s in reading.statements if s.step == statement.step and s.group == statement.group and s.step]
-    others = [s for s in step if type(s) is type(statement) and s not in gone]
-    files = [s for s in step if type(s).__name__ == "Include"]
-    if type(statement).__name__ == "Requirement" and not others and not files and not _paths(words):
-        first, last = spans[0], spans[-1]
-        assert first
-        assert last
+    if isinstance(statement, Requirement) and gone.whole_step(reading, statement) and not _paths(words):
         return _command(document, reading, Span(first.start, last.end))
     return cut(document, whole)
 

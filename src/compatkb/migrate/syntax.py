@@ -96,9 +96,22 @@ class Code:
         parent = self.parents[statement]
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
-            if isinstance(block, list) and any(item is statement for item in block):
+            number = self.numbers.get(statement, 0)
+            if isinstance(block, list) and number < len(block) and block[number] is statement:
                 return block
         return [statement]
+
+    @cached_property
+    def numbers(self) -> dict[ast.stmt, int]:
+        """The number of each statement in its block."""
+        blocks = (getattr(node, name, None) for node in self.nodes for name in ("body", "orelse", "finalbody"))
+        return {
+            statement: number
+            for block in blocks
+            if isinstance(block, list)
+            for number, statement in enumerate(block)
+            if isinstance(statement, ast.stmt)
+        }
 
     def function_of(self, node: ast.AST) -> ast.AST | None:
         """Return the function that a node is in."""
@@ -144,10 +157,10 @@ class Code:
     @cached_property
     def bound(self) -> Mapping[str, tuple[Imported, ...]]:
         """The imports by the name that they bind."""
-        found: dict[str, tuple[Imported, ...]] = {}
+        found: dict[str, list[Imported]] = {}
         for one in self.imports:
-            found[one.bound] = (*found.get(one.bound, ()), one)
-        return found
+            found.setdefault(one.bound, []).append(one)
+        return {bound: tuple(several) for bound, several in found.items()}
 
     @cached_property
     def rebound(self) -> frozenset[str]:

@@ -23,9 +23,14 @@ class Target(NamedTuple):
     fits: bool
 
     @property
+    def known(self) -> bool:
+        """Return whether the stack is known to work, not only likely to."""
+        return self.stack.verdict in _WORKS
+
+    @property
     def where(self) -> str:
         """Return how well the stack is known, and where it holds."""
-        known = "works" if self.stack.verdict in _WORKS else "likely works"
+        known = "works" if self.known else "likely works"
         return f"{known} on Python {', '.join(self.stack.python)} ({', '.join(self.stack.os)})"
 
 
@@ -34,23 +39,31 @@ class Targets:
 
     def __init__(self, asked: Asked, guide: Guide, judge: Judge) -> None:
         self._asked, self._guide, self._judge = asked, guide, judge
-        self._found: dict[tuple[str, str, str], Target | None] = {}
+        self._found: dict[tuple[str, str, str, tuple[str, ...]], Target | None] = {}
 
-    def of(self, device: str, python: str, system: str) -> Target | None:
-        """Return the best stack; an empty Python or system is any; None where nothing replaces on this device."""
-        key = (device, python, system)
+    def of(self, device: str, python: str, system: str, beside: tuple[str, ...] = ()) -> Target | None:
+        """Return the best stack; an empty Python or system is any; None where nothing replaces on this device.
+
+        It holds the products `beside` where any stack does.
+        """
+        key = (device, python, system, beside)
         if key not in self._found:
-            self._found[key] = self._search(device, python, system)
+            self._found[key] = self._search(device, python, system, beside)
         return self._found[key]
 
-    def _search(self, device: str, python: str, system: str) -> Target | None:
+    def _search(self, device: str, python: str, system: str, beside: tuple[str, ...]) -> Target | None:
         guide = self._guide
         if device not in {known["device"] for known in guide.ended.values()}:
             return None
         facts = self._asked.facts
         options = [("python", python)] if python else []
-        options += [("os", system or next(iter(FAMILIES.values())))]
-        found = instead_of(facts, tuple(guide.ended), options, [device], self._asked.day)
+        options.append(("os", system or next(iter(FAMILIES.values()))))
+        more = [(product, ">=0") for product in beside]
+        several = [
+            instead_of(facts, tuple(guide.ended), several, [device], self._asked.day)
+            for several in (([*options, *more], options) if more else (options,))
+        ]
+        found = next((found for found in several if found is not None), None)
         if found is None:
             return None
         stack = found.stack

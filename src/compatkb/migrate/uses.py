@@ -63,13 +63,14 @@ def uses_of(code: Code, guide: Guide, device: str | None) -> Iterator[Use]:
         if use and (key := (use.start, use.end, use.rule.id)) not in seen:
             seen.add(key)
             yield use
+    calls = _Calls(code, guide)
     for node in code.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
             if text in guide.modules:
                 yield from _asked(code, guide, node, text)
             elif any(part.rpartition(":")[2] in guide.values for part in text.split(",")):
-                yield from _value(code, guide, node, text, device)
+                yield from _value(code, guide, calls, node, text, device)
 
 
 # names
@@ -210,11 +211,11 @@ def _asked(code: Code, guide: Guide, node: ast.Constant, module: str) -> Iterato
 # values
 
 
-def _value(code: Code, guide: Guide, node: ast.Constant, text: str, device: str | None) -> Iterator[Use]:
+def _value(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, text: str, device: str | None) -> Iterator[Use]:
     parts = [part.rpartition(":") for part in text.split(",")]
     value = next(tail for _, _, tail in parts if tail in guide.values)
     own = next((head for head, _, tail in parts if tail == value and head), None)
-    how = _taken(code, guide, node, value)
+    how = _taken(code, guide, calls, node, value)
     if how is None:
         return
     product, choices = guide.values[value]
@@ -265,7 +266,7 @@ def _literal(code: Code, node: ast.Constant, text: str, instead: dict[str, str])
     return (Edit(start + written.start(2), start + written.end(2), new),)
 
 
-def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | None:
+def _taken(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, value: str) -> str | None:
     """Return how a value is used: `call` where it reaches a call that takes it, `other` where a name says so."""
     top: ast.AST = node
     while isinstance(parent := code.parents.get(top), ast.IfExp | ast.BoolOp):
@@ -278,17 +279,17 @@ def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | No
 
     if isinstance(parent, ast.keyword):
         call = code.parents.get(parent)
-        if isinstance(call, ast.Call) and _reaches(code, guide, call, value, parent.arg, None):
+        if isinstance(call, ast.Call) and calls.reaches(call, value, parent.arg, None):
             return "call"
         named = isinstance(call, ast.Call) and any(isinstance(a, ast.Constant) and fits(a.value) for a in call.args)
         return "other" if fits(parent.arg) or (parent.arg == "default" and named) else None
     if isinstance(parent, ast.Call) and top in parent.args:
         at = next(n for n, argument in enumerate(parent.args) if argument is top)
-        return "call" if _reaches(code, guide, parent, value, None, at) else None
+        return "call" if calls.reaches(parent, value, None, at) else None
     if isinstance(parent, ast.Assign | ast.AnnAssign) and top is parent.value:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         names = {target.id for target in targets if isinstance(target, ast.Name)}
-        if any(_flows(code, guide, name, value) for name in names):
+        if any((name, value) in calls.flowing for name in names):
             return "call"
         ends = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", None) for t in targets]
         return "other" if renamed and any(fits(end) for end in ends) else None
@@ -298,36 +299,33 @@ def _taken(code: Code, guide: Guide, node: ast.Constant, value: str) -> str | No
     if isinstance(parent, ast.Compare):
         sides = [parent.left, *parent.comparators]
         names_of = [s.attr if isinstance(s, ast.Attribute) else getattr(s, "id", None) for s in sides]
-        calls = [s.func for s in sides if isinstance(s, ast.Call)]
-        names_of += [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None) for f in calls]
+        functions = [s.func for s in sides if isinstance(s, ast.Call)]
+        names_of += [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None) for f in functions]
         return "other" if renamed and any(fits(name) for name in names_of) else None
     return None
 
 
-def _reaches(code: Code, guide: Guide, call: ast.Call, value: str, name: str | None, at: int | None) -> bool:
-    """Return whether an argument of a call, by name or position, is one that takes the value."""
-    for argument in _arguments(code, guide, call, value):
-        if (name is not None and name == argument.name) or (at is not None and at == argument.position):
-            return True
-    return False
+class _Calls:
+    """The calls of a text that take values which only a product understands."""
 
+    def __init__(self, code: Code, guide: Guide) -> None:
+        self.taking: dict[ast.Call, dict[str, Argument]] = {}
+        self.flowing: set[tuple[str, str]] = set()  # variables, and the values that are given by them
+        for chain in code.chains:
+            call = code.call_of(chain.nodes[-1][1])
+            taken = guide.calls.get(chain.meaning)
+            if call is None or taken is None:
+                continue
+            self.taking[call] = taken
+            for value, argument in taken.items():
+                given = [k.value for k in call.keywords if k.arg == argument.name]
+                if argument.position is not None:
+                    given += call.args[argument.position : argument.position + 1]
+                self.flowing |= {(one.id, value) for one in given if isinstance(one, ast.Name)}
 
-def _arguments(code: Code, guide: Guide, call: ast.Call, value: str) -> Iterator[Argument]:
-    for chain in code.chains:
-        if chain.nodes[-1][1] is call.func and (found := guide.calls.get(chain.meaning, {}).get(value)):
-            yield found
-
-
-def _flows(code: Code, guide: Guide, name: str, value: str) -> bool:
-    """Return whether a variable is given to a call that takes the value."""
-    for chain in code.chains:
-        call = code.call_of(chain.nodes[-1][1])
-        found = guide.calls.get(chain.meaning, {}).get(value)
-        if call is None or found is None:
-            continue
-        given = [k.value for k in call.keywords if k.arg == found.name]
-        if found.position is not None:
-            given += call.args[found.position : found.position + 1]
-        if any(isinstance(one, ast.Name) and one.id == name for one in given):
-            return True
-    return False
+    def reaches(self, call: ast.Call, value: str, name: str | None, at: int | None) -> bool:
+        """Return whether an argument of a call, by name or position, is one that takes the value."""
+        argument = self.taking.get(call, {}).get(value)
+        if argument is None:
+            return False
+        return (name is not None and name == argument.name) or (at is not None and at == argument.position)

@@ -8,6 +8,7 @@ the step 0, and everything of one step is chosen together.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from compatkb.places import Place
 
@@ -169,6 +170,25 @@ class Reading:
                 found[name] = None
                 queue += self.groups[name].based_on
         return tuple(found)
+
+    @cached_property
+    def words(self) -> dict[Place, tuple[tuple[Word, ...], int]]:
+        """The command and the number in it of the word at a place, behind its quote or before; asked once the file is read."""
+        found: dict[Place, tuple[tuple[Word, ...], int]] = {}
+        for words in self.calls:
+            for number, word in enumerate(words):
+                found.setdefault(word.place, (words, number))
+                if word.inside:
+                    found.setdefault(word.inside, (words, number))
+        return found
+
+    @cached_property
+    def steps(self) -> dict[tuple[str, int], list[Statement]]:
+        """The statements by group and step; asked once the file is read."""
+        found: dict[tuple[str, int], list[Statement]] = {}
+        for statement in self.statements:
+            found.setdefault((statement.group, statement.step), []).append(statement)
+        return found
 
     def call(self, words: Iterable[Word]) -> None:
         """Note a command that is run, unless there are many already."""
