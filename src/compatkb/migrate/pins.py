@@ -47,6 +47,7 @@ class Pins:
         self.targets = Targets(judge.asked, guide, judge)
         self.told: dict[tuple[str, int, int, str], list[Told]] = {}
         self.gone: dict[str, Gone] = {}
+        self.stuck: list[str] = []  # where a product has to be taken out by hand, so that the builds stay
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is said of every environment, each place once."""
@@ -155,7 +156,8 @@ class Pins:
         devices = self._devices_of(setting)
         device = self.asked or (next(iter(devices)) if len(devices) == 1 else None if devices else self.device)
         used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
-        open_ = device is None or bool(used) or any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
+        locked = any(_LOCKS.search(w.said.document.path.rpartition("/")[2]) for w in ended)
+        open_ = device is None or bool(used) or locked
         system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
         own = self._oldest(setting.pythons) or self._run(environment)
         beside = sorted({w.product.id for w in setting.wishes if w.product.role == "companion" and w.requirement.specifier})
@@ -166,6 +168,8 @@ class Pins:
         if target and not open_ and any(self._removed(wish) is None for wish in ended):
             open_ = True  # one that stays would meet a build that it does not go with
         waits = next((f"; it has to wait for {place}" for place in used.values()), "")
+        if open_ and not used and not locked and (device is None or target is not None):
+            self.stuck.append(f"{ended[0].said.document.path}:{ended[0].said.statement.place.line}")
         for wish in ended:
             self._ended(wish, used, device, target, whole=not open_)
         if device is None:

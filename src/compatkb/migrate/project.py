@@ -91,11 +91,13 @@ class _Project:
         if waits := sorted(pins.installed() & {*used, *code.used}):
             first = {**used, **code.used}[waits[0]]
             code = self._code(texts, device, f"{first} needs {self.asked.facts.products[waits[0]].name}")
-        found += [item.finding for item in ran]
-        found += self._setups(world)
-        found += code.findings
-        found += Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used}).findings()
-        return found
+        pins = Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used})
+        installed = list(pins.findings())
+        if pins.stuck and not waits:
+            code = self._code(texts, device, f"what {pins.stuck[0]} installs stays")
+            pins = Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used})
+            installed = list(pins.findings())
+        return [*found, *(item.finding for item in ran), *code.findings, *installed, *self._setups(world)]
 
     # programs
 
