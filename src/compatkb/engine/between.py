@@ -7,7 +7,7 @@ from compatkb.engine.budget import Budget
 from compatkb.records import STRONG, Edge
 from compatkb.snapshot.read import Snapshot
 
-_MOST_IMAGES = 4_096
+_MOST_IMAGES = 1_024
 _MOST_PAIRS = 200_000
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
@@ -101,7 +101,7 @@ class Between:
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
         self._masks: dict[tuple[int, int], dict[int, int]] = {}
-        self._images: dict[tuple[int, int, int], int] = {}
+        self._images: dict[tuple[int, int], dict[int, int]] = {}
         self._classes: dict[int, int] = {}
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
@@ -145,15 +145,22 @@ class Between:
             kept[i] = found
         return found
 
+    def images(self, number: int, what: int) -> dict[int, int]:
+        """Return the part of `image` that has been worked out for some platforms."""
+        found = self._images.get((number, what))
+        if found is None:
+            found = self._images[number, what] = {}
+        return found
+
     def image(self, domain: int, number: int, cells: int, what: int) -> int:
         """Return the union of `mask` over a set of elements, or more than that; `domain` has listed elements alone."""
-        key = (number, domain, what)
-        found = self._images.get(key)
+        kept = self.images(number, what)
+        found = kept.get(domain)
         if found is None:
             found = self._union(domain, number, cells, what) if self._is_small else self._roughly(domain, number, cells, what)
-            if len(self._images) >= _MOST_IMAGES:
-                self._images.clear()
-            self._images[key] = found
+            if len(kept) >= _MOST_IMAGES:
+                kept.clear()
+            kept[domain] = found
         return found
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
