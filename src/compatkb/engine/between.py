@@ -1,7 +1,7 @@
 """What two products say of each other, looked up once and shared by every question to which it is the same."""
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from compatkb.engine.budget import Budget
 from compatkb.records import STRONG, Edge
@@ -13,6 +13,7 @@ _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
 Blocker = tuple[str, ...]
+T = TypeVar("T")
 
 
 class Pair(NamedTuple):
@@ -360,11 +361,11 @@ class Kept:
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}
-        self._pairs: dict[Pair, Pair] = {}
+        self._ones: dict[object, object] = {}
 
-    def one(self, pair: Pair) -> Pair:
-        """Return the one pair that stands for all equal ones."""
-        return self._pairs.setdefault(pair, pair)
+    def one(self, value: T) -> T:
+        """Return the one value that stands for all equal ones: what is kept is thousands of times the same few."""
+        return self._ones.setdefault((type(value), value), value)  # type: ignore[return-value]  # by type, so of this one
 
     def said(self, of: str, to: str, device: str, hardware: int) -> Said:
         """Return what one product says of another one to a device and hardware."""
