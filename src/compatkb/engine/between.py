@@ -136,14 +136,32 @@ class Between:
             found = 0 if what == VOUCHED else 1 << self._theirs
             if not 0 <= i < self._mine:
                 return 0 if what == VOUCHED else (2 << self._theirs) - 1
-            for mask, pair in self.kinds(i):
-                if what == VOUCHED:
-                    good = cells & (pair.strong | pair.weak)
+            if what == KNOWN or i in self._kinds:
+                found |= self._good(i, cells, what)
+            elif what == VOUCHED:
+                for (field, where), mask in self._told_of(i).items():
+                    found |= mask if field in (_STRONG, _WEAK) and where & cells else 0
+            else:
+                denied = [(where & cells, mask) for (field, where), mask in self._told_of(i).items() if field == _DENIED]
+                if sum(1 for where, _ in denied if where and where != cells) > 1:  # together they may leave no platform
+                    found |= self._good(i, cells, what)
                 else:
-                    good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
-                if good:
-                    found |= mask
+                    found = (2 << self._theirs) - 1
+                    for where, mask in denied:
+                        found &= ~mask if where == cells else -1
             kept[i] = found
+        return found
+
+    def _good(self, i: int, cells: int, what: int) -> int:
+        """Return what is allowed, vouched for or known beside an element, from what is known of each set."""
+        found = 0
+        for mask, pair in self.kinds(i):
+            if what == VOUCHED:
+                good = cells & (pair.strong | pair.weak)
+            else:
+                good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
+            if good:
+                found |= mask
         return found
 
     def images(self, number: int, what: int) -> dict[int, int]:
