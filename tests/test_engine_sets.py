@@ -11,7 +11,7 @@ from test_universe import World, checked, questions, told
 
 from compatkb.engine import between, causes
 from compatkb.engine.answer import resolve, routes_of
-from compatkb.engine.between import judged
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, judged
 from compatkb.engine.causes import causes_of
 from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
@@ -58,8 +58,18 @@ def test_pairs_by_sets_are_pairs_one_by_one(question: tuple[World, Case], folder
         for p, q in combinations_of(facts.products, repeat=2):
             table = problem.view.between(p, q) if p != q else None
             if table is not None:
-                for i, j in combinations_of(range(len(facts.elements(p))), range(len(facts.elements(q)))):
-                    assert table.pair(i, j) == judged(problem.speaking(p, i, q, j))
+                cells, number, theirs = problem.cells, problem.frame.number, range(len(facts.elements(q)))
+                for i in range(len(facts.elements(p))):
+                    pairs = [judged(problem.speaking(p, i, q, j)) for j in theirs]
+                    good = {
+                        ALLOWED: [cells & ~pair.denied for pair in pairs],
+                        VOUCHED: [cells & (pair.strong | pair.weak) for pair in pairs],
+                        KNOWN: [cells & ~pair.denied & ~pair.vague for pair in pairs],
+                    }
+                    for what, left in good.items():
+                        mask = table.mask(i, number, cells, what) & (1 << len(theirs)) - 1
+                        assert mask == sum(1 << j for j in theirs if left[j])
+                    assert [table.pair(i, j) for j in theirs] == pairs
 
 
 def test_traits_are_those_of_the_elements(facts: Snapshot) -> None:

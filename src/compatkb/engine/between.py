@@ -1,18 +1,19 @@
 """What two products say of each other, looked up once and shared by every question to which it is the same."""
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from compatkb.engine.budget import Budget
 from compatkb.records import STRONG, Edge
 from compatkb.snapshot.read import Snapshot
 
-_MOST_IMAGES = 4_096
+_MOST_IMAGES = 1_024
 _MOST_PAIRS = 200_000
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
 Blocker = tuple[str, ...]
+T = TypeVar("T")
 
 
 class Pair(NamedTuple):
@@ -101,7 +102,7 @@ class Between:
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
         self._masks: dict[tuple[int, int], dict[int, int]] = {}
-        self._images: dict[tuple[int, int, int], int] = {}
+        self._images: dict[tuple[int, int], dict[int, int]] = {}
         self._classes: dict[int, int] = {}
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
@@ -135,25 +136,50 @@ class Between:
             found = 0 if what == VOUCHED else 1 << self._theirs
             if not 0 <= i < self._mine:
                 return 0 if what == VOUCHED else (2 << self._theirs) - 1
-            for mask, pair in self.kinds(i):
-                if what == VOUCHED:
-                    good = cells & (pair.strong | pair.weak)
+            if what == KNOWN or i in self._kinds:
+                found |= self._good(i, cells, what)
+            elif what == VOUCHED:
+                for (field, where), mask in self._told_of(i).items():
+                    found |= mask if field in (_STRONG, _WEAK) and where & cells else 0
+            else:
+                denied = [(where & cells, mask) for (field, where), mask in self._told_of(i).items() if field == _DENIED]
+                if sum(1 for where, _ in denied if where and where != cells) > 1:  # together they may leave no platform
+                    found |= self._good(i, cells, what)
                 else:
-                    good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
-                if good:
-                    found |= mask
+                    found = (2 << self._theirs) - 1
+                    for where, mask in denied:
+                        found &= ~mask if where == cells else -1
             kept[i] = found
+        return found
+
+    def _good(self, i: int, cells: int, what: int) -> int:
+        """Return what is allowed, vouched for or known beside an element, from what is known of each set."""
+        found = 0
+        for mask, pair in self.kinds(i):
+            if what == VOUCHED:
+                good = cells & (pair.strong | pair.weak)
+            else:
+                good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
+            if good:
+                found |= mask
+        return found
+
+    def images(self, number: int, what: int) -> dict[int, int]:
+        """Return the part of `image` that has been worked out for some platforms."""
+        found = self._images.get((number, what))
+        if found is None:
+            found = self._images[number, what] = {}
         return found
 
     def image(self, domain: int, number: int, cells: int, what: int) -> int:
         """Return the union of `mask` over a set of elements, or more than that; `domain` has listed elements alone."""
-        key = (number, domain, what)
-        found = self._images.get(key)
+        kept = self.images(number, what)
+        found = kept.get(domain)
         if found is None:
             found = self._union(domain, number, cells, what) if self._is_small else self._roughly(domain, number, cells, what)
-            if len(self._images) >= _MOST_IMAGES:
-                self._images.clear()
-            self._images[key] = found
+            if len(kept) >= _MOST_IMAGES:
+                kept.clear()
+            kept[domain] = found
         return found
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
@@ -353,11 +379,11 @@ class Kept:
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}
-        self._pairs: dict[Pair, Pair] = {}
+        self._ones: dict[object, object] = {}
 
-    def one(self, pair: Pair) -> Pair:
-        """Return the one pair that stands for all equal ones."""
-        return self._pairs.setdefault(pair, pair)
+    def one(self, value: T) -> T:
+        """Return the one value that stands for all equal ones: what is kept is thousands of times the same few."""
+        return self._ones.setdefault((type(value), value), value)  # type: ignore[return-value]  # by type, so of this one
 
     def said(self, of: str, to: str, device: str, hardware: int) -> Said:
         """Return what one product says of another one to a device and hardware."""

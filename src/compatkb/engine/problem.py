@@ -158,7 +158,7 @@ class Problem:
         """The ignored claims of and about products that are known only through pins."""
         roles = self.facts.products
         claims = (blocker for blocker in self.ignored if blocker[0] == "claim")
-        return frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role))
+        return self.view.kept.one(frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role)))
 
     @cached_property
     def pinned_leaves(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class Problem:
             row = self._levels[product] = self.frame.levels.setdefault(key, {})
         found = row.get(idx)
         if found is None:
-            found = row[idx] = self._platform(product, idx)
+            found = row[idx] = self.view.kept.one(self._platform(product, idx))
         return found
 
     def placed(self, product: str) -> tuple[int, int]:
@@ -228,7 +228,8 @@ class Problem:
         """Return the platform dimensions of which a product's claims are ignored."""
         if not self._silent:
             return _NONE
-        return frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
+        found = frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
+        return self.view.kept.one(found)
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""

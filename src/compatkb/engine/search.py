@@ -102,13 +102,21 @@ class Search:
                     not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.edges_from(product)),
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
-                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n < depth),
                     tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
                     tuple(due[depth]),
                 )
             )  # fmt: skip
         if any(domain < 0 or domain >> len(problem.facts.elements(product)) for product, domain in domains.items()):
             self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
+        self._demanding = any(step.demanding for step in self._steps)
+        number = problem.frame.number
+        self._links = [
+            [
+                (numbers[other], table, other not in optional, table.images(number, self._sought))
+                for other, table in problem.partners[product].items()
+            ]
+            for product in (variables if self._many else ())
+        ]
         self._least = [0]
         for product in reversed(variables):
             fewest = 0 if product in optional or domains[product] < 0 else problem.view.least(product, domains[product])
@@ -227,24 +235,24 @@ class Search:
 
         Among few products it costs more than it saves.
         """
-        number, cells, steps = self.problem.frame.number, self.problem.cells, self._steps
+        number, cells = self.problem.frame.number, self.problem.cells
         queue = deque(changed)  # first come, first served: what changes often is looked at once, after the others
         while queue:
             n = queue.popleft()
             domain = domains[n]
-            if domain >> steps[n].size:
+            if domain >> self._steps[n].size:
                 continue
-            for tables in (steps[n].later, steps[n].back):
-                for m, table, needed in tables:
-                    if m > depth and domains[m] > 0:
-                        kept = domains[m] & table.image(domain, number, cells, self._sought)
-                        if kept != domains[m]:
-                            domains[m] = kept
-                            if needed:
-                                if not kept:
-                                    return False
-                                if m not in queue:
-                                    queue.append(m)
+            for m, table, needed, images in self._links[n]:
+                if m > depth and domains[m] > 0:
+                    found = images.get(domain)
+                    kept = domains[m] & (table.image(domain, number, cells, self._sought) if found is None else found)
+                    if kept != domains[m]:
+                        domains[m] = kept
+                        if needed:
+                            if not kept:
+                                return False
+                            if m not in queue:
+                                queue.append(m)
         return True
 
     def _can_be_vouched(
@@ -304,7 +312,7 @@ class Search:
         if not whole:
             return
         s, w, u = strong & whole, weak & whole, unknown & whole
-        bad, faint = leaf_conflicts(self.problem, present)
+        bad, faint = leaf_conflicts(self.problem, present) if self._demanding else (0, 0)
         s, w, u = s & ~bad & ~faint, (w | (s & faint)) & ~bad, 0 if self.known_only else u & ~bad
         for kind, cells in ((STRONG, s), (WEAK, w), (UNKNOWN, u)):
             cells = self._open(cells, kind, warned)
@@ -380,6 +388,5 @@ class _Step(NamedTuple):
     demanding: bool  # whether it requires something of leaves
     earlier: tuple[tuple[int, Between], ...]
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
-    back: tuple[tuple[int, Between, bool], ...]  # likewise, of the earlier ones
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
     due: tuple[tuple[int, tuple[int, ...]], ...]  # members for whom nobody chosen later can vouch, with all who can
