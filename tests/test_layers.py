@@ -70,6 +70,7 @@ LAYERS = (
     ("reading.installers",),
     ("reading.dockerfile", "reading.pipelines", "reading.notebook"),
     ("reading.pipelines_elsewhere", "reading.services"),
+    ("reading.trees",),
     ("reading.kinds",),
     ("refresh", "refresh.listing", "refresh.notes", "refresh.write"),
     ("refresh.pages", "refresh.metadata", "refresh.ranges"),

@@ -7,8 +7,8 @@ from dataclasses import replace
 from compatkb.reading import tools
 from compatkb.reading.asked import PYTHON, Run, Scope, active
 from compatkb.reading.shell import Shell
-from compatkb.reading.source import Fragment
-from compatkb.reading.statement import IndexUse, Word
+from compatkb.reading.source import Fragment, Source
+from compatkb.reading.statement import IndexUse, Reading, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
@@ -35,6 +35,11 @@ SETTINGS = {
     "UV_TORCH_BACKEND": "extra-index-url",  # which index that is, uv decides
 }
 """Variables that name indexes, with the option that each stands for."""
+
+
+def read_script(source: Source, reading: Reading) -> None:
+    """Add what a shell script installs."""
+    read_shell(source.whole(), Scope(reading))
 
 
 def read_shell(fragment: Fragment, scope: Scope) -> None:
