@@ -118,7 +118,7 @@ LAYERS = (
     ("lint",),
     ("rendering.findings",),
     ("check.document", "check.settings"),
-    ("check.migration", "migrate", "migrate.guide", "migrate.syntax"),
+    ("check.common", "check.migration", "migrate", "migrate.guide", "migrate.syntax"),
     ("check.baseline", "check.edits", "check.files", "check.ignores", "check.markdown_grammar", "check.markdown_facts"),
     ("check.markdown_text",),
     ("check.markdown_links", "check.markdown_tables", "check.markdown_rows", "check.markdown_shell", "check.markdown_engine"),

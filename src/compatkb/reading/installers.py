@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from compatkb.reading import tools
 from compatkb.reading.asked import PYTHON, Run, Scope, active
@@ -61,7 +60,7 @@ def read_shell(fragment: Fragment, scope: Scope) -> None:
 
 def replace_scope(scope: Scope, group: str) -> Scope:
     """Return the scope of another group, with its own steps from the same number on."""
-    return replace(scope, group=group)
+    return scope.changed(group=group)
 
 
 def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> None:
@@ -110,7 +109,7 @@ def _without_prefix(words: Sequence[Word]) -> Sequence[Word]:
     words = words[at:]
     if words and words[0].value[:1] in ("!", "%") and len(words[0].value) > 1:  # notebooks: !pip, %pip
         first = words[0]
-        words = [replace(first, value=first.value.lstrip("!%")), *words[1:]]
+        words = [first._replace(value=first.value.lstrip("!%")), *words[1:]]
     return words
 
 
