@@ -45,8 +45,9 @@ class Words:
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "CHECKERS", (Words,))
-    monkeypatch.setattr(checking, "BY_ID", {"bad-word": BAD, "ignore": checking.BY_ID["ignore"]})
+    monkeypatch.setattr(checking, "CHECKERS", (checking.Family(Words.reads, lambda: Words),))
+    known = {"bad-word": BAD, "ignore": checking.rules_by_id()["ignore"]}
+    monkeypatch.setattr(checking, "rules_by_id", lambda: known)
 
 
 def report(
@@ -95,7 +96,7 @@ def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
     assert all(f"`{name}`" in page for name in (*finding, *payload))
 
 
-@pytest.mark.parametrize("rule", checking.BY_ID.values(), ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", checking.rules_by_id().values(), ids=lambda rule: rule.id)
 def test_rule_is_documented(rule: Rule) -> None:
     """Every rule has a heading in docs/check.md with what, why, an example and how to mend; its id and summary are plain."""
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
@@ -108,7 +109,7 @@ def test_documented_rules_exist() -> None:
     """docs/check.md describes no rule that is gone, and ids are unique."""
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
     described = re.findall(r"^### `([\w-]+)`$", page.partition("\n## The rules\n")[2], re.MULTILINE)
-    assert sorted(described) == sorted(checking.BY_ID)
+    assert sorted(described) == sorted(checking.rules_by_id())
 
 
 # -- comments ----------------------------------------------------------------------------------------------------------
@@ -177,12 +178,12 @@ baseline = "known.json"
 levels = { bad-word = "info" }
 per-file-ignores = { "docs/*" = ["bad-word"] }
 """
-    settings = parse_settings(text, "pyproject.toml", "/x", KNOWN)
+    settings = parse_settings(text, "pyproject.toml", "/x", lambda: KNOWN)
     assert settings == Settings(
         "/x", "warning", ("other",), {"bad-word": Severity.INFO}, ("vendor", "*.ipynb"), {"docs/*": ("bad-word",)},
         "known.json", 90,
     )  # fmt: skip
-    assert parse_settings("[tool.other]\n", "pyproject.toml", "/x", KNOWN) is None
+    assert parse_settings("[tool.other]\n", "pyproject.toml", "/x", lambda: KNOWN) is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ per-file-ignores = { "docs/*" = ["bad-word"] }
 def test_wrong_settings_are_named(text: str, said: str) -> None:
     """A wrong setting is refused with the file and its name."""
     with pytest.raises(UsageError, match=r"pyproject\.toml: ") as error:
-        parse_settings(text, "pyproject.toml", "/x", KNOWN)
+        parse_settings(text, "pyproject.toml", "/x", lambda: KNOWN)
     assert said in str(error.value)
 
 

@@ -1,6 +1,7 @@
 """Small projects of the shapes that are found in public, each with all findings that it must have, and no others."""
 
 import random
+import re
 import time
 import tomllib
 from datetime import date
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from fuzz_readers import mutated
+from packaging.specifiers import SpecifierSet
 
 from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, check
 from compatkb.check.document import Asked, Document
 from compatkb.check.edits import mended
+from compatkb.check.judging import Judge
 from compatkb.snapshot.read import Snapshot
 
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
@@ -149,3 +152,23 @@ def test_many_includes_end(facts: Snapshot) -> None:
     begun = time.process_time()
     check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, DAY))
     assert time.process_time() - begun < 5
+
+
+def test_pins_admit_what_pep_440_admits(facts: Snapshot) -> None:
+    """Pins and Python minors, which are judged without the parser of specifiers, admit what that admits."""
+    judge = Judge(Asked(facts, DAY))
+    packages = [p for p in facts.products.values() if p.role in ("package", "companion") and p.scheme == "pep440"]
+    assert packages
+    for product in packages:
+        elements = facts.elements(product.id)
+        plain = {e.release for e in elements if re.fullmatch(r"[0-9.]+", e.release)}
+        texts = {e.version for e in elements} | {f"{release}{end}" for release in plain for end in ("", ".0", "+cpu")}
+        for text in sorted(texts):
+            wanted = SpecifierSet(f"=={text}")
+            held = judge.held(product, [f"=={text}"])
+            assert held is not None
+            assert held.mask == sum(1 << e.idx for e in elements if wanted.contains(e.version, prereleases=True)), text
+    pythons = [e for e in facts.elements("python") if not e.version.endswith("t")]
+    for python in pythons:
+        wanted = SpecifierSet(f"=={python.version}.*")
+        assert judge.python(f"=={python.version}.*") == sum(1 << e.idx for e in pythons if wanted.contains(f"{e.version}.1"))

@@ -1,6 +1,7 @@
 """Readers of other people's files: what they state, and where."""
 
 import random
+import re
 import textwrap
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 from fuzz_readers import SAMPLES, examine, mutated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Parsed
 
 from compatkb.reading.kinds import kind_of, read
-from compatkb.reading.requirement import from_conda, from_poetry
+from compatkb.reading.requirement import from_conda, from_poetry, parse
 from compatkb.reading.statement import (
     Action,
     ImageUse,
@@ -364,3 +367,27 @@ def test_forks_of_a_lock_stay_apart() -> None:
 def test_files_that_are_too_long_are_named(tmp_path: Path) -> None:
     """A file beyond the limit is a problem, not an hour."""
     assert "too long" in read("a.sh", "a\n" * 300_000).problems[0].message
+
+
+CLAUSES = st.lists(
+    st.tuples(
+        st.sampled_from(("==", ">=", "<", "!=", "~=", "===", ">", "=")),
+        st.from_regex(r"[ ]?[0-9.]{1,5}(\+[a-z0-9.]{0,4})?[ ]?\Z"),
+    ),
+    max_size=3,
+).map(lambda pairs: ",".join(operator + version for operator, version in pairs))
+
+
+@given(st.from_regex(r"[A-Za-z0-9._-]{1,6}[ \t]?\Z"), CLAUSES, st.sampled_from(("", ",", " ", "[x]", ";", "\n", ".*", "٣")))
+@settings(max_examples=400, deadline=None)
+def test_plain_requirements_are_read_as_by_the_parser(name: str, clauses: str, end: str) -> None:
+    """What is read without the parser of PEP 508 is what that parser reads, and what that refuses is refused."""
+    text = name + clauses + end
+    try:
+        wanted = Parsed(text)
+    except InvalidRequirement:
+        assert parse(text) is None
+        return
+    found = parse(text)
+    assert found is not None
+    assert (found.name, found.specifier) == (re.sub(r"[-_.]+", "-", wanted.name).lower(), str(wanted.specifier))

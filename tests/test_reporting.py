@@ -14,13 +14,13 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from compatkb.check import BY_ID, Report
+from compatkb.check import Report, rules_by_id
 from compatkb.check.document import Document
 from compatkb.findings import Edit, Finding, Severity
 from compatkb.rendering.reporting import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
 
 DAY = date(2026, 11, 21)
-RULE = next(iter(BY_ID))
+RULE = next(iter(rules_by_id()))
 
 
 def finding(**more: Any) -> Finding:

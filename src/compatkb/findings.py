@@ -1,7 +1,7 @@
 """What is wrong, where, and what mends it: one shape for every command that checks something."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Severity(StrEnum):
@@ -17,8 +17,7 @@ class Severity(StrEnum):
         return order.index(self) >= order.index(least)
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """A replacement that mends: `text` in the place of the characters from `start` to `end` of a text."""
 
     start: int
@@ -26,8 +25,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong; `line` and `column` count from 1, 0 where a file as a whole is meant."""
 
     rule: str

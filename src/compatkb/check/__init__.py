@@ -1,31 +1,69 @@
 """Other people's files against our data: checkers of documents and of repositories, run in a loop."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Generic, NamedTuple, TypeVar, cast
 
-from compatkb.check import baseline, files, ignores, markdown, migration, repository
+from compatkb.check import baseline, files, ignores, migration
 from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
 from compatkb.check.settings import Settings
 from compatkb.findings import Finding
+from compatkb.reading.kinds import kind_of
 
-CHECKERS = cast("tuple[Checker, ...]", (markdown,))
+C_co = TypeVar("C_co", covariant=True)
+
+
+class Family(NamedTuple, Generic[C_co]):
+    """Rules for files of some names; `checker` imports them, for the first such file or for a list of all rules."""
+
+    reads: Callable[[str], bool]
+    checker: Callable[[], C_co]
+
+
+def _is_markdown(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd"))
+
+
+def _states_versions(path: str) -> bool:
+    return kind_of(path) not in (None, "markdown")
+
+
+def _markdown() -> Checker:
+    from compatkb.check import markdown
+
+    return cast("Checker", markdown)
+
+
+def _repository() -> RepositoryChecker:
+    from compatkb.check import repository
+
+    return cast("RepositoryChecker", repository)
+
+
+CHECKERS: tuple[Family[Checker], ...] = (Family(_is_markdown, _markdown),)
 """What looks at one document at a time."""
 
-REPOSITORY_CHECKERS = cast("tuple[RepositoryChecker, ...]", (repository,))
+REPOSITORY_CHECKERS: tuple[Family[RepositoryChecker], ...] = (Family(_states_versions, _repository),)
 """What looks at all documents together."""
 
-RULES: tuple[Rule, ...] = (
-    *(rule for checker in CHECKERS for rule in checker.RULES),
-    *(rule for several in REPOSITORY_CHECKERS for rule in several.RULES),
-    *files.RULES,
-    *ignores.RULES,
-)
-"""Every rule, in the order in which the documents list them."""
 
-BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in (*RULES, *migration.RULES)}
-"""Every rule that comments and settings may name, those of `migrate` too."""
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return every rule, in the order in which the documents list them."""
+    told = [
+        *(family.checker().RULES for family in CHECKERS),
+        *(family.checker().RULES for family in REPOSITORY_CHECKERS),
+        files.RULES,
+        ignores.RULES,
+    ]
+    return tuple(rule for several in told for rule in several)
+
+
+@cache
+def rules_by_id() -> Mapping[str, Rule]:
+    """Return every rule that comments and settings may name, those of `migrate` too."""
+    return {rule.id: rule for rule in (*rules(), *migration.RULES)}
 
 
 class Report(NamedTuple):
@@ -45,7 +83,7 @@ class Report(NamedTuple):
 
 def reads(path: str) -> bool:
     """Return whether any checker reads files of this name."""
-    return any(checker.reads(path) for checker in CHECKERS) or any(several.reads(path) for several in REPOSITORY_CHECKERS)
+    return any(family.reads(path) for family in (*CHECKERS, *REPOSITORY_CHECKERS))
 
 
 def check(
@@ -60,12 +98,12 @@ def check(
     by_path = {document.path: document for document in documents}
     found = list(unread)
     for document in by_path.values():
-        for checker in CHECKERS:
-            if checker.reads(document.path):
-                found += checker.check(document, asked)
+        for family in CHECKERS:
+            if family.reads(document.path):
+                found += family.checker().check(document, asked)
     for several in REPOSITORY_CHECKERS:
         if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
-            found += several.check(mine, asked)
+            found += several.checker().check(mine, asked)
     return finished(found, by_path, settings, known, frozenset(rule.id for rule in migration.RULES))
 
 
@@ -97,7 +135,7 @@ def _settled(found: list[Finding], documents: Mapping[str, Document], others: fr
         by_path.get(finding.path, left).append(finding)
     accepted = 0
     for path, document in documents.items():
-        kept, count = ignores.settle(document, by_path[path], BY_ID.__contains__, others)
+        kept, count = ignores.settle(document, by_path[path], lambda name: name in rules_by_id(), others)
         left += kept
         accepted += count
     return left, accepted
@@ -105,4 +143,4 @@ def _settled(found: list[Finding], documents: Mapping[str, Document], others: fr
 
 def _levelled(finding: Finding, settings: Settings) -> Finding:
     level = settings.levels.get(finding.rule)
-    return replace(finding, level=level) if level else finding
+    return finding._replace(level=level) if level else finding

@@ -1,7 +1,5 @@
 """The baseline: findings that were there when a project began to check, which no longer count."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -25,12 +23,16 @@ def known_of(finding: Finding, line: str) -> Known:
     """Return how a baseline keeps a finding, given the text of its line."""
     text = finding.subject or line.strip()
     if len(text) > _LONG:
-        text = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        from hashlib import sha256
+
+        text = f"sha256:{sha256(text.encode()).hexdigest()}"
     return Known(finding.rule, finding.path, text)
 
 
 def baseline_text(findings: Iterable[Known]) -> str:
     """Return findings as a baseline file keeps them, sorted."""
+    import json
+
     counts = Counter(findings)
     rows = [{**known._asdict(), "count": counts[known]} for known in sorted(counts)]
     return json.dumps({"compatkb-baseline": _FORMAT, "findings": rows}, indent=2, ensure_ascii=False) + "\n"
@@ -38,6 +40,8 @@ def baseline_text(findings: Iterable[Known]) -> str:
 
 def parse_baseline(text: str, path: str) -> Counter[Known]:
     """Return what a baseline file keeps, with how often; raises UsageError where it is none."""
+    import json
+
     try:
         value = json.loads(text)
         if value["compatkb-baseline"] != _FORMAT:

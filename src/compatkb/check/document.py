@@ -95,10 +95,6 @@ class Checker(Protocol):
     RULES: tuple[Rule, ...]
 
     @staticmethod
-    def reads(path: str) -> bool:
-        """Return whether documents of this name are its business."""
-
-    @staticmethod
     def check(document: Document, asked: Asked) -> Iterator[Finding]:
         """Yield what is wrong with a document."""
 
@@ -109,9 +105,5 @@ class RepositoryChecker(Protocol):
     RULES: tuple[Rule, ...]
 
     @staticmethod
-    def reads(path: str) -> bool:
-        """Return whether documents of this name are its business."""
-
-    @staticmethod
     def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
-        """Yield what is wrong with documents, each of which `reads`."""
+        """Yield what is wrong with documents."""

@@ -1,6 +1,5 @@
 """What mends findings: replacements put into a text, and shown as a diff."""
 
-import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -51,8 +50,10 @@ def _is_taken(edit: tuple[int, int, str], taken: list[tuple[int, int, str]]) -> 
 
 def diff(document: Document, after: str) -> str:
     """Return what changes as a unified diff, empty where nothing does."""
+    from difflib import unified_diff
+
     before, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (document.text, after))
-    lines = difflib.unified_diff(before, new, document.path, f"{document.path} (mended)")
+    lines = unified_diff(before, new, document.path, f"{document.path} (mended)")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -8,7 +8,6 @@ from compatkb.check.document import Document, Rule
 from compatkb.check.settings import Settings
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.findings import Finding, Severity
-from compatkb.writing import write_file
 
 UNREADABLE = Rule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
 RULES = (UNREADABLE,)
@@ -95,6 +94,8 @@ def document_of(name: str, content: bytes) -> Document | Finding:
 
 def write(path: Path, document: Document, text: str) -> None:
     """Write a document with another text, with its encoding and mark, whole or not at all."""
+    from compatkb.writing import write_file
+
     write_file(path, document.head + text.encode(document.encoding))
 
 

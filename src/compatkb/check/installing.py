@@ -1,11 +1,8 @@
 """What an environment holds after its steps, and what an installer is free to choose: markers, indexes, orders judged."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
-
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 
 from compatkb.check.judging import Held, Judge, address
 from compatkb.check.world import Environment, Said, Wish
@@ -25,29 +22,32 @@ class Part(NamedTuple):
     inside: str = ""  # the image
 
 
-@dataclass
-class Installed:
+class Installed(NamedTuple):
     """What is installed of a product: what it may be, the step, and what asked for it."""
 
     hold: Held
     parts: list[Part]
     step: int
     tool: str
-    wishes: list[Wish] = field(default_factory=list)
+    wishes: list[Wish]
 
 
-@dataclass
 class Setting:
     """An environment on one kind of platform: its requirements, and what its steps leave."""
 
-    environment: Environment
-    wishes: tuple[Wish, ...]
-    pythons: int  # elements, 0 for any
-    python_said: Said | None
-    systems: tuple[str, ...]
-    final: dict[str, Installed] = field(default_factory=dict)
-    empty: list[tuple[Installed, Wish]] = field(default_factory=list)  # within one step nothing fits all
-    replaced: list[tuple[Installed, Installed]] = field(default_factory=list)
+    def __init__(
+        self,
+        environment: Environment,
+        wishes: tuple[Wish, ...],
+        pythons: int,  # elements, 0 for any
+        python_said: Said | None,
+        systems: tuple[str, ...],
+    ) -> None:
+        self.environment, self.wishes = environment, wishes
+        self.pythons, self.python_said, self.systems = pythons, python_said, systems
+        self.final: dict[str, Installed] = {}
+        self.empty: list[tuple[Installed, Wish]] = []  # within one step nothing fits all
+        self.replaced: list[tuple[Installed, Installed]] = []
 
     @property
     def conditional(self) -> bool:
@@ -99,6 +99,8 @@ def settings_of(environment: Environment, judge: Judge) -> Iterator[Setting]:
 def _holds(marker: str | None, platform: str, system: str, os_name: str, python: str) -> bool:
     if marker is None:
         return True
+    from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+
     values = {
         "sys_platform": platform,
         "platform_system": system,
@@ -232,7 +234,7 @@ def _from_images(setting: Setting, judge: Judge) -> None:
             name = f"{use.repository}:{use.tag}"
             hold = Held(product_id, held.spec or "==0", held.mask, True)
             part = Part(said, f"{product_id}{held.spec}", 0, name)
-            setting.final[product_id] = Installed(hold, [part], -1, "image")
+            setting.final[product_id] = Installed(hold, [part], -1, "image", [])
 
 
 def known_image(judge: Judge, use: ImageUse):  # type: ignore[no-untyped-def]
@@ -247,9 +249,9 @@ def known_image(judge: Judge, use: ImageUse):  # type: ignore[no-untyped-def]
 def sources_of(setting: Setting, step: int, requirement: Requirement, judge: Judge) -> Sources:
     """Return the channels that the installer asks in a step; options of other steps do not count, settings do."""
     environment = setting.environment
-    if requirement.index:
-        named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.index.split()]
-        urls = named or ([requirement.index] if "/" in requirement.index else [])
+    if requirement.only_index:
+        named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
+        urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
         return _channels(urls, judge) if urls else Sources(frozenset(), known=False)
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in ("uv", "project", "poetry", "pdm", "pipenv"):

@@ -1,11 +1,11 @@
 """What the data and the engine say of the versions of an environment: sets of builds, installers' choices, denials."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from compatkb.asking import make_request
@@ -18,6 +18,8 @@ from compatkb.records import WEAK, Element, Pin, Product, Request
 from compatkb.rendering.sentences import cause, cause_sources
 from compatkb.snapshot.read import Snapshot
 
+_ONE = re.compile(r"==([0-9]+(?:\.[0-9]+)*(?:\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)")
+_MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
 
@@ -264,6 +266,11 @@ def _basis(found: Cause) -> str:
 
 @lru_cache(maxsize=8192)
 def _admitted(facts: Snapshot, product: str, text: str) -> int | None:
+    if named := _ONE.fullmatch(text):  # most pins; so much of PEP 440 needs no parser of specifiers
+        one = Version(named[1])
+        return sum(1 << element.idx for element in facts.elements(product) if _is(_version(element.version), one))
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         wanted = SpecifierSet(text)
     except InvalidSpecifier:
@@ -285,8 +292,17 @@ def _version(text: str) -> Version | None:
         return None
 
 
+def _is(version: Version | None, wanted: Version) -> bool:
+    """Return whether `==` finds a version: one without a local label names those with any, too."""
+    return version is not None and (version == wanted or (wanted.local is None and _version(version.public) == wanted))
+
+
 @lru_cache(maxsize=1024)
 def _pythons(facts: Snapshot, specifier: str) -> int:
+    if minor := _MINOR.fullmatch(specifier):
+        return sum(1 << element.idx for element in facts.elements("python") if element.version == minor[1])
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         wanted = SpecifierSet(specifier, prereleases=True)
     except InvalidSpecifier:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compatkb.check import (
     markdown_days,
@@ -31,7 +30,6 @@ _PARTS = (
     markdown_installs,
     markdown_runs,
 )
-_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
@@ -40,11 +38,6 @@ _DOUBTS = {rule.id for rule in (markdown_stacks.CONTENTS, markdown_stacks.TOGETH
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
 RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
-
-
-def reads(path: str) -> bool:
-    """Return whether a path is that of a Markdown document."""
-    return path.lower().endswith(_ENDINGS)
 
 
 def check(document: Document, asked: Asked) -> Iterator[Finding]:
@@ -66,7 +59,7 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:
         doubtful = finding.edits and (finding.line, finding.column) in doubted
-        yield replace(finding, edits=()) if doubtful else finding
+        yield finding._replace(edits=()) if doubtful else finding
     for rule in RULES:
         if counts[rule.id] > MOST:
             message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"

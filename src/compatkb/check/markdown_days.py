@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
+from compatkb.check.common import ENDED
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_facts import BUILT, Known, known
 from compatkb.check.markdown_rows import Facts, read_rows
@@ -12,7 +13,6 @@ from compatkb.check.markdown_text import Page, Piece
 from compatkb.findings import Finding, Severity
 
 IMPOSSIBLE = Rule("date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build")
-ENDED = Rule("end-of-life", Severity.WARNING, "a version, or what an image holds, is out of support or soon will be")
 RULES = (IMPOSSIBLE, ENDED)
 
 _EARLY = 14

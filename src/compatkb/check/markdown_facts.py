@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable
 from datetime import date
-from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -229,6 +228,8 @@ class Known:
         return self._nearest.get(name)
 
     def _near(self, name: str) -> str | None:
+        from difflib import SequenceMatcher
+
         numbers = re.findall(r"\d+", name)
         found = []
         for other in self.images:

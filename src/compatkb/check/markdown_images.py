@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 
+from compatkb.check.common import GONE, UNLISTED
 from compatkb.check.document import Asked, Rule
 from compatkb.check.markdown_facts import Known, known
 from compatkb.check.markdown_rows import Facts, Named, read_rows
@@ -12,9 +13,7 @@ from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
 from compatkb.spelling import meant_words
 
-UNLISTED = Rule("image-tag-unlisted", Severity.WARNING, "an image tag that no listing known to the data ever had")
 SPELLING = Rule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
-GONE = Rule("image-tag-gone", Severity.INFO, "an image tag that is not listed any more, or not yet")
 TWICE = Rule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
 RULES = (UNLISTED, SPELLING, GONE, TWICE)
 

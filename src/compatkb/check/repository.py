@@ -1,6 +1,5 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
-import dataclasses
 from collections.abc import Iterator
 
 from compatkb.check import repository_machine, repository_pairs, repository_pins, repository_project
@@ -10,7 +9,7 @@ from compatkb.check.installing import Setting, is_judged, settings_of
 from compatkb.check.judging import Judge
 from compatkb.check.world import World
 from compatkb.findings import Finding
-from compatkb.reading.kinds import kind_of, read
+from compatkb.reading.kinds import read
 
 RULES: tuple[Rule, ...] = (
     *repository_pairs.RULES,
@@ -20,11 +19,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def reads(path: str) -> bool:
-    """Return whether a path is that of a file that may state versions, Markdown aside."""
-    return kind_of(path) not in (None, "markdown")
-
-
 def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
@@ -32,10 +26,8 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
     for document, reading in readings:
         if reading.kind not in ("yaml", "manifest"):  # files of any purpose, some of which are templates
             for problem in reading.problems:
-                yield dataclasses.replace(
-                    document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message),
-                    column=problem.place.column,
-                )
+                told = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
+                yield told._replace(column=problem.place.column)
     settings: list[Setting] = []
     found: dict[Finding, None] = {}
     world = World(asked.facts, readings)

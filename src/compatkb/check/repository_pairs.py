@@ -1,7 +1,6 @@
 """Rules about packages together: pairs that do not work, what drifts apart, what a later step replaces."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 
 from compatkb.check.document import Rule
@@ -127,7 +126,7 @@ def _on_their_indexes(setting: Setting, final: list[Installed], judge: Judge) ->
         hold = one.hold if leaf else judge.narrowed(one.hold, sources.channels)
         if not sources.known or not hold.mask:
             return final
-        found.append(replace(one, hold=hold))
+        found.append(one._replace(hold=hold))
     return found
 
 

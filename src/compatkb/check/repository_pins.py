@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from compatkb.check.common import ENDED
 from compatkb.check.document import Rule
 from compatkb.check.installing import Installed, Setting, Sources, sources_of
 from compatkb.check.judging import Held, Judge, is_exact
-from compatkb.check.markdown_days import ENDED
 from compatkb.check.world import Said, Wish
 from compatkb.findings import Edit, Finding, Severity
 from compatkb.reading.statement import Role

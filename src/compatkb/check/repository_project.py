@@ -3,11 +3,10 @@
 import posixpath
 from collections.abc import Iterator
 
+from compatkb.check.common import ENDED, GONE, UNLISTED
 from compatkb.check.document import Rule
 from compatkb.check.installing import Installed, Setting, known_image, sources_of
 from compatkb.check.judging import Judge, is_exact
-from compatkb.check.markdown_days import ENDED
-from compatkb.check.markdown_images import GONE, UNLISTED
 from compatkb.check.repository_pins import at, cited
 from compatkb.check.world import Environment, Said
 from compatkb.findings import Finding, Severity

@@ -1,8 +1,7 @@
 """The configuration of `check`: the table `[tool.compatkb]` of a pyproject.toml."""
 
 import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
@@ -40,11 +39,13 @@ def matches(path: str, pattern: str) -> bool:
     return any(fnmatch(head, pattern.rstrip("/")) for head in heads) or ("/" not in pattern and fnmatch(parts[-1], pattern))
 
 
-def parse_settings(text: str, path: str, folder: str, known: "frozenset[str]") -> Settings | None:
+def parse_settings(text: str, path: str, folder: str, known: Callable[[], Container[str]]) -> Settings | None:
     """Return the settings in a pyproject.toml, None where it has none; raises UsageError naming what is wrong in it.
 
-    `known` are the rules that there are.
+    `known` returns the rules that there are; it is asked where rules are named.
     """
+    import tomllib
+
     try:
         table: Any = tomllib.loads(text).get("tool", {})
     except tomllib.TOMLDecodeError as error:
@@ -58,7 +59,7 @@ def parse_settings(text: str, path: str, folder: str, known: "frozenset[str]") -
 
 
 class _Reader:
-    def __init__(self, path: str, known: "frozenset[str]") -> None:
+    def __init__(self, path: str, known: Callable[[], Container[str]]) -> None:
         self.path = path
         self.known = known
 
@@ -94,7 +95,7 @@ class _Reader:
     def _rules(self, key: str, value: Any) -> tuple[str, ...]:
         names = self._texts(key, value)
         for name in names:
-            if name not in self.known:
+            if name not in self.known():
                 raise self._error(key, f"names {name!r}, which is no rule; `compatkb check --rules` lists them")
         return names
 

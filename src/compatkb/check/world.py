@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -55,23 +54,21 @@ class Wish(NamedTuple):
     product: Product
 
 
-@dataclass
 class Environment:
     """What one group of one file installs, in its steps; `borrowed` where other files include this one."""
 
-    document: Document
-    reading: Reading
-    group: str
-    wishes: list[Wish] = field(default_factory=list)
-    indexes: list[tuple[Said, IndexUse]] = field(default_factory=list)
-    pythons: list[tuple[Said, PythonUse]] = field(default_factory=list)
-    systems: list[tuple[Said, SystemUse]] = field(default_factory=list)
-    images: list[tuple[Said, ImageUse]] = field(default_factory=list)
-    packages: list[tuple[Said, SystemPackage]] = field(default_factory=list)
-    actions: list[tuple[Said, Action]] = field(default_factory=list)
-    includes: list[tuple[Said, Include]] = field(default_factory=list)
-    borrowed: bool = False
-    missing: bool = False  # it includes a file that is not there
+    def __init__(self, document: Document, reading: Reading, group: str, *, borrowed: bool = False) -> None:
+        self.document, self.reading, self.group = document, reading, group
+        self.wishes: list[Wish] = []
+        self.indexes: list[tuple[Said, IndexUse]] = []
+        self.pythons: list[tuple[Said, PythonUse]] = []
+        self.systems: list[tuple[Said, SystemUse]] = []
+        self.images: list[tuple[Said, ImageUse]] = []
+        self.packages: list[tuple[Said, SystemPackage]] = []
+        self.actions: list[tuple[Said, Action]] = []
+        self.includes: list[tuple[Said, Include]] = []
+        self.borrowed = borrowed
+        self.missing = False  # it includes a file that is not there
 
     @cached_property
     def flags(self) -> dict[int, set[str]]:
@@ -199,9 +196,9 @@ class World:
         document, reading = self.read[target]
         inner = []
         for statement in reading.statements:
-            moved = replace(statement, group=include.group, step=include.step)
+            moved = statement._replace(group=include.group, step=include.step)
             if include.role is Role.CONSTRAINT and isinstance(moved, Requirement | Include):
-                moved = replace(moved, role=Role.CONSTRAINT)
+                moved = moved._replace(role=Role.CONSTRAINT)
             inner.append(Said(document, moved))
         self._put(made, inner, (*chain, target))
 

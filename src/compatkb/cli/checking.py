@@ -5,22 +5,19 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from compatkb.check import BY_ID, RULES, Report, files, reads
+from compatkb.check import Report, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
 from compatkb.check.document import Asked, Document
-from compatkb.check.edits import diff, mended
 from compatkb.check.settings import NEVER, Settings, parse_settings
 from compatkb.cli.commands import open_facts
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.findings import Finding, Severity, worst
 from compatkb.rendering.checking import checking_json, checking_text, rules_text
-from compatkb.writing import write_file
 
 
 class Shown(NamedTuple):
@@ -58,7 +55,7 @@ FORMS: dict[str, Callable[[Shown], str]] = {
 def check(arguments: argparse.Namespace) -> int:
     """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
     if arguments.list_rules:
-        print(rules_text(RULES), end="")
+        print(rules_text(rules()), end="")
         return 0
     settings = settings_of(arguments)
     reports = [report_of(text) for text in arguments.report or ()]
@@ -67,6 +64,8 @@ def check(arguments: argparse.Namespace) -> int:
     known = None if arguments.write_baseline else _baseline(arguments, settings)
     report = _checked(paths, asked, settings, known)
     if arguments.diff:
+        from compatkb.check.edits import diff, mended
+
         changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
         print("".join(diff(document, after) for document, after in changes), end="")
         return int(any(after != document.text for document, after in changes))
@@ -75,12 +74,16 @@ def check(arguments: argparse.Namespace) -> int:
         report = _checked(paths, asked, settings, known) if done else report
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
     if arguments.write_baseline:
+        from compatkb.writing import write_file
+
         target = Path(arguments.write_baseline)
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
         print(f"remark: {len(report.findings)} findings written to {arguments.write_baseline}", file=sys.stderr)
         return 0
     shown = Shown(report, asked.day, asked.facts.meta["data_date"])
     for form, target in reports:
+        from compatkb.writing import write_file
+
         write_file(target, FORMS[form](shown).encode())
     print(FORMS[arguments.format](shown), end="")
     remark_on(report)
@@ -108,6 +111,8 @@ def findings_of(report: Report, document: Document) -> list[Finding]:
 
 def mend(paths: list[Path], report: Report) -> int:
     """Write what mends findings into their files, and return how many findings it mends."""
+    from compatkb.check.edits import mended
+
     count = 0
     for path in paths:
         document = report.documents.get(files.shown(path))
@@ -128,7 +133,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     if arguments.within is not None:
         settings = settings._replace(within=arguments.within)
     for name in arguments.ignore or ():
-        if name not in BY_ID:
+        if name not in rules_by_id():
             raise UsageError(f"{name!r} is no rule; `compatkb check --rules` lists them")
     return settings._replace(ignore=(*settings.ignore, *(arguments.ignore or ())))
 
@@ -137,7 +142,7 @@ def _configured(named: str | None) -> Settings:
     folders = [Path.cwd(), *Path.cwd().parents]
     for path in [Path(named)] if named else [folder / "pyproject.toml" for folder in folders]:
         if named or path.is_file():
-            found = parse_settings(_text(path), files.shown(path), str(path.parent.resolve()), frozenset(BY_ID))
+            found = parse_settings(_text(path), files.shown(path), str(path.parent.resolve()), rules_by_id)
             if found is not None:
                 return found
         if (path.parent / ".git").exists():
@@ -162,7 +167,7 @@ def _baseline(arguments: argparse.Namespace, settings: Settings) -> Counter[Know
 def _known(finding: Finding, report: Report, folder: Path) -> Known:
     """Return how a baseline in a folder keeps a finding: with its path from there, so that it can be read from anywhere."""
     relative = Path(os.path.relpath(finding.path, folder)).as_posix()
-    return known_of(replace(finding, path=relative), report.line(finding))
+    return known_of(finding._replace(path=relative), report.line(finding))
 
 
 def _folder(path: Path) -> Path:

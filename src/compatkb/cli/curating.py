@@ -4,7 +4,6 @@ import argparse
 import json
 import shlex
 import sys
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -84,7 +83,7 @@ def _runnable(finding: Finding, named: str | None) -> Finding:
     """Return a finding whose fix names the data directory that the command named."""
     if named is None or not (finding.fix or "").startswith("compatkb "):
         return finding
-    return replace(finding, fix=f"{finding.fix} --data {shlex.quote(named)}")
+    return finding._replace(fix=f"{finding.fix} --data {shlex.quote(named)}")
 
 
 def _chosen(names: list[str], directory: Path, contents: dict[str, bytes]) -> dict[str, bytes]:

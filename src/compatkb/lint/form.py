@@ -1,7 +1,6 @@
 """Data files have one form, so that reviews show facts and nothing else."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compatkb.canonical import canonical
 from compatkb.findings import Finding, Severity
@@ -31,4 +30,4 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _at(finding: Finding, line: int, column: int) -> Finding:
-    return replace(finding, line=line, column=column)
+    return finding._replace(line=line, column=column)

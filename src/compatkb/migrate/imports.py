@@ -1,7 +1,6 @@
 """Imports of products that have ended: which can go, what takes them out, and why the others have to stay."""
 
 import ast
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -152,7 +151,7 @@ def _finding(
     made = program.document.finding(
         IMPORT, program.start(start), program.end(end), message, fix=fix, sources=sources, edits=edits, subject=shown
     )
-    return dataclasses.replace(made, level=level)
+    return made._replace(level=level)
 
 
 def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], gone: set[ast.stmt]) -> Edit | None:

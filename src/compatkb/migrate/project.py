@@ -1,13 +1,12 @@
 """A project as a whole: its programs, its commands and what it installs, judged together."""
 
 import ast
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.check import BY_ID, Report, baseline, finished
+from compatkb.check import Report, baseline, finished, rules_by_id
 from compatkb.check.document import Asked, Document
 from compatkb.check.edits import mended
 from compatkb.check.files import UNREADABLE
@@ -50,7 +49,7 @@ def migrate(
     by_path = {document.path: document for document in documents}
     found = list(unread)
     found += _Project(by_path, asked, settings, device).findings()
-    report = finished(found, by_path, settings, known, frozenset(BY_ID) - {rule.id for rule in RULES})
+    report = finished(found, by_path, settings, known, frozenset(rules_by_id()) - {rule.id for rule in RULES})
     return report._replace(findings=tuple(_whole(report)))
 
 
@@ -241,7 +240,7 @@ def _waiting(finding: Finding, waits: str) -> Finding:
     """Return a finding without the edits that need builds which the project does not take yet."""
     if not finding.edits:
         return finding
-    return dataclasses.replace(finding, edits=(), message=f"{finding.message}; it has to wait, since {waits}")
+    return finding._replace(edits=(), message=f"{finding.message}; it has to wait, since {waits}")
 
 
 def _whole(report: Report) -> Iterable[Finding]:
@@ -252,7 +251,7 @@ def _whole(report: Report) -> Iterable[Finding]:
     for path, findings in by_path.items():
         document = report.documents.get(path)
         sound = document is None or not any(f.edits for f in findings) or _sound(document, findings)
-        yield from findings if sound else (dataclasses.replace(f, edits=()) for f in findings)
+        yield from findings if sound else (f._replace(edits=()) for f in findings)
 
 
 def _sound(document: Document, findings: list[Finding]) -> bool:

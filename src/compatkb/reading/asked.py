@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from compatkb.places import Place
 from compatkb.reading.requirement import from_conda, is_name, normal, of_file, statement
@@ -124,15 +124,21 @@ FILES = {"-r": Role.INSTALL, "--requirement": Role.INSTALL, "--requirements": Ro
 FILES |= {"-c": Role.CONSTRAINT, "--constraint": Role.CONSTRAINT, "--constraints": Role.CONSTRAINT}
 
 
-@dataclass
 class Scope:
     """Where commands are read: what they add to, the variables, and the environment that is active."""
 
-    reading: Reading
-    variables: Variables = field(default_factory=dict)
-    group: str = MAIN
-    step: int = 0
-    active: str = ""  # the environment that was activated last
+    def __init__(
+        self, reading: Reading, variables: Variables | None = None, group: str = MAIN, step: int = 0, active: str = ""
+    ) -> None:
+        self.reading = reading
+        self.variables: Variables = {} if variables is None else variables
+        self.group, self.step = group, step
+        self.active = active  # the environment that was activated last
+
+    def changed(self, *, group: str | None = None, active: str | None = None) -> "Scope":
+        """Return the scope of another group or environment, with its own steps from the same number on."""
+        kept = self.group if group is None else group
+        return Scope(self.reading, self.variables, kept, self.step, self.active if active is None else active)
 
     def next_step(self) -> int:
         """Return the number of a new step."""
@@ -150,8 +156,7 @@ def active(scope: Scope, group: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
     scope: Scope
@@ -166,13 +171,13 @@ class Run:
                 self.scope.reading.statements.append(one)
 
 
-@dataclass
 class Options:
     """The words of a command sorted: options with values, flags, the rest."""
 
-    valued: list[tuple[str, Word]] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    rest: list[Word] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.valued: list[tuple[str, Word]] = []
+        self.flags: list[str] = []
+        self.rest: list[Word] = []
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -193,12 +198,12 @@ def sort_words(words: Sequence[Word]) -> Options:
         if not word.raw.lstrip("\"'").startswith("-") or word.value in ("-", ""):
             found.rest.append(word)
         elif equals and name.startswith("--"):
-            found.valued.append((name, replace(word, value=value)))
+            found.valued.append((name, word._replace(value=value)))
         elif name in _VALUED and at < len(words):
             found.valued.append((name, words[at]))
             at += 1
         elif re.match(r"-[ricfe].", name) and not name.startswith("--"):
-            found.valued.append((name[:2], replace(word, value=word.value[2:])))
+            found.valued.append((name[:2], word._replace(value=word.value[2:])))
         else:
             found.flags.append(name)
     return found
@@ -209,7 +214,7 @@ def installed(run: Run, options: Options, rest: Sequence[Word], *, files: bool =
     for name, word in options.valued:
         if name in INDEXES and not word.open:
             for url in word.value.split():
-                run.add(index_use(run, INDEXES[name], replace(word, value=url)))
+                run.add(index_use(run, INDEXES[name], word._replace(value=url)))
         elif name in FILES:
             run.add(include(run, word, FILES[name]))
         elif name in ("--python", "-p", "--python-version"):
@@ -281,7 +286,7 @@ def requirement(word: Word, group: str, step: int, tool: str) -> Requirement | N
     found = statement(text, place, **more)
     if found is None:
         return None
-    return replace(found, text=written, lost=word.redirected)
+    return found._replace(text=written, lost=word.redirected)
 
 
 def conda_requirement(

@@ -28,11 +28,10 @@ def _pip_line(line: Fragment, reading: Reading) -> None:
     one = Reading(reading.path, reading.kind)
     text = line.text.replace("\n", " ")
     read_requirements(Source(reading.path, text), one)
-    from dataclasses import replace
 
     for found in one.statements:
         place = line.place(found.place.column - 1)
-        reading.statements.append(replace(found, place=place, step=_PIP_STEP))
+        reading.statements.append(found._replace(place=place, step=_PIP_STEP))
     for problem in one.problems:
         reading.problem(line.place(problem.place.column - 1), problem.message)
 

@@ -5,7 +5,6 @@ Parsers that exist drop either the column or here-documents, so instructions are
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compatkb.places import Place
 from compatkb.reading.asked import Scope
@@ -198,7 +197,7 @@ class _Dockerfile:
             word = next(word for word in words if word.value.startswith("--from="))
             if found := image_use(source, word.place, word.raw, self.group, unknown=word.open, derived=True):
                 self.reading.groups.setdefault(f"from:{source}", Group(f"from:{source}", "stage", f"the image {source}"))
-                self.reading.statements.append(replace(found, group=f"from:{source}"))
+                self.reading.statements.append(found._replace(group=f"from:{source}"))
         self.reading.statements.append(
             Action(place=place, text="", verb="copy", words=paths, group=self.group, step=self.scope.next_step(), tool=source)
         )

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from compatkb.reading import tools
 from compatkb.reading.asked import PYTHON, Run, Scope, active
 from compatkb.reading.shell import Shell
-from compatkb.reading.source import Fragment
-from compatkb.reading.statement import IndexUse, Word
+from compatkb.reading.source import Fragment, Source
+from compatkb.reading.statement import IndexUse, Reading, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
@@ -37,6 +36,11 @@ SETTINGS = {
 """Variables that name indexes, with the option that each stands for."""
 
 
+def read_script(source: Source, reading: Reading) -> None:
+    """Add what a shell script installs."""
+    read_shell(source.whole(), Scope(reading))
+
+
 def read_shell(fragment: Fragment, scope: Scope) -> None:
     """Add what a piece of shell text installs, in order; `scope` carries variables and steps to the next piece."""
     shell = Shell(fragment, scope.variables, scope.group)
@@ -56,7 +60,7 @@ def read_shell(fragment: Fragment, scope: Scope) -> None:
 
 def replace_scope(scope: Scope, group: str) -> Scope:
     """Return the scope of another group, with its own steps from the same number on."""
-    return replace(scope, group=group)
+    return scope.changed(group=group)
 
 
 def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> None:
@@ -105,7 +109,7 @@ def _without_prefix(words: Sequence[Word]) -> Sequence[Word]:
     words = words[at:]
     if words and words[0].value[:1] in ("!", "%") and len(words[0].value) > 1:  # notebooks: !pip, %pip
         first = words[0]
-        words = [replace(first, value=first.value.lstrip("!%")), *words[1:]]
+        words = [first._replace(value=first.value.lstrip("!%")), *words[1:]]
     return words
 
 

@@ -75,7 +75,7 @@ def _packages(
         reading.statements.append(
             Requirement(
                 place=place, text=version, name=normal(name), specifier=f"=={version}", role=Role.LOCKED, tool=tool,
-                index=index(row), marker=marker, hashed=True, step=STEP, group=group,
+                only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
             )
         )  # fmt: skip
 
@@ -133,7 +133,7 @@ def read_pipfile(source: Source, reading: Reading) -> None:
             reading.statements.append(
                 Requirement(
                     place=document.value_place(section, name), text=text, name=normal(name), specifier=specifier or "",
-                    unknown=specifier is None, group=group, tool="pipenv", index=_text(index),
+                    unknown=specifier is None, group=group, tool="pipenv", only_index=_text(index),
                 )
             )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _locked(reading: Reading, name: str, row: Node, group: str, addresses: Mappi
     reading.statements.append(
         Requirement(
             place=Place(*version.place), text=version.text, name=normal(name), specifier=version.text, role=Role.LOCKED,
-            tool="pipenv", marker=marker.text if marker else None, index=addresses.get(index.text) if index else None,
+            tool="pipenv", marker=marker.text if marker else None, only_index=addresses.get(index.text) if index else None,
             group=group, step=STEP, hashed=True,
         )
     )  # fmt: skip

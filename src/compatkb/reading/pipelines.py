@@ -236,9 +236,7 @@ def _set_up(runner: Runner, version: Node | None, scope: Scope, origins: Mapping
     runner.python(version, scope.variables, scope)
     name = version.text.strip().removeprefix("${{").removesuffix("}}").strip() if version else ""
     if name in origins:
-        from dataclasses import replace
-
         for number in range(before, len(runner.reading.statements)):
             found = runner.reading.statements[number]
             value = scope.variables.get(name) or ""
-            runner.reading.statements[number] = replace(found, place=origins[name], text=value, derived=False)
+            runner.reading.statements[number] = found._replace(place=origins[name], text=value, derived=False)

@@ -77,7 +77,7 @@ def _add(place: Place, text: str, reading: Reading, group: str, sources: Mapping
         if "{" not in text:  # hatch fills such places in
             reading.problem(place, f"{text[:80]!r} is no requirement")
         return
-    made = statement(text, place, group=group, role=role, index=sources.get(found.name), tool="project")
+    made = statement(text, place, group=group, role=role, only_index=sources.get(found.name), tool="project")
     if made:
         reading.statements.append(made)
 
@@ -226,7 +226,7 @@ def _poetry_row(
     reading.statements.append(
         Requirement(
             place=place, text=text, name=normal(name), specifier=specifier or "", unknown=specifier is None, marker=marker,
-            group=optional.get(normal(name), group), tool="poetry", index=index if isinstance(index, str) else None,
+            group=optional.get(normal(name), group), tool="poetry", only_index=index if isinstance(index, str) else None,
         )
     )  # fmt: skip
 

@@ -4,13 +4,13 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from packaging.requirements import InvalidRequirement
-from packaging.requirements import Requirement as Parsed
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from compatkb.places import Place
 from compatkb.reading.statement import Requirement
 
+_NUMBER = r"[0-9]+(?:\.[0-9]+)*"
+_CLAUSE = rf"(?:(?:==|!=|<=|>=|<|>)[ \t]*{_NUMBER}|==[ \t]*{_NUMBER}\+[a-z0-9]+(?:\.[a-z0-9]+)*)[ \t]*"
+_PLAIN = re.compile(rf"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:{_CLAUSE}(?:,[ \t]*{_CLAUSE})*)?)")
+"""A name with numbers, as most requirements are: these are read without the parser of all others, which is slow to import."""
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
@@ -37,6 +37,12 @@ def parse(text: str) -> Read | None:
     """Return the parts of a requirement, None for text that is none."""
     if len(text) > MOST_LETTERS:
         return None
+    if plain := _PLAIN.fullmatch(text):
+        clauses = {re.sub(r"\s", "", clause) for clause in plain[2].split(",") if clause}
+        return Read(normal(plain[1]), ",".join(sorted(clauses)), (), None, None)
+    from packaging.requirements import InvalidRequirement
+    from packaging.requirements import Requirement as Parsed
+
     try:
         found = Parsed(text)
     except (InvalidRequirement, RecursionError):
@@ -83,6 +89,8 @@ def is_specifier(text: str) -> bool:
     """Return whether text is a PEP 440 specifier set; the empty one is."""
     if len(text) > MOST_LETTERS:
         return False
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         SpecifierSet(text)
     except InvalidSpecifier:

@@ -33,6 +33,11 @@ def read_requirements(source: Source, reading: Reading, *, role: Role = Role.INS
             _line(line, text, indent, reading, role)
 
 
+def read_constraints(source: Source, reading: Reading) -> None:
+    """Add what a constraints file says."""
+    read_requirements(source, reading, role=Role.CONSTRAINT)
+
+
 def _logical_lines(source: Source) -> Iterator[Fragment]:
     """Yield lines with what continues them; a comment ends at its line, and a line of comment continues nothing."""
     pieces: list[Piece] = []

@@ -6,7 +6,7 @@ parameters) makes a word `open`; each branch of an `if` or `case`, and each func
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from compatkb.places import Place
 from compatkb.reading.source import Fragment, Piece
@@ -27,26 +27,24 @@ _MOST_LETTERS = 4000
 _MOST_VARIABLES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A simple command in the group of its branch."""
 
     words: tuple[Word, ...]
     group: str
-    settings: Mapping[str, Word] = field(default_factory=dict)  # variables for this command alone
+    settings: Mapping[str, Word]  # variables for this command alone
 
 
 Variables = dict[str, str | None]
 """Values by name; None for a variable whose value is not known."""
 
 
-@dataclass
 class _Frame:
-    kind: str  # if, case, function, loop, brace
-    outer: str
-    variables: Variables
-    alternative: int = 0
-    patterns: bool = False
+    def __init__(self, kind: str, outer: str, variables: Variables) -> None:
+        self.kind = kind  # if, case, function, loop, brace
+        self.outer, self.variables = outer, variables
+        self.alternative = 0
+        self.patterns = False
 
 
 class Shell:

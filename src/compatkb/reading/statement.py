@@ -6,9 +6,9 @@ the step 0, and everything of one step is chosen together.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from compatkb.places import Place
 
@@ -25,22 +25,15 @@ class Role(StrEnum):
     BUILD = "build"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Statement:
-    """One thing that a file says; `text` is how it is written there, `derived` where variables took part in it."""
+class Requirement(NamedTuple):
+    """A package that is asked for; `specifier` is PEP 440 whatever the file's own notation."""
 
     place: Place
     text: str
+    name: str  # normalised
     group: str = MAIN
     step: int = 0
     derived: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Requirement(Statement):
-    """A package that is asked for; `specifier` is PEP 440 whatever the file's own notation."""
-
-    name: str  # normalised
     specifier: str = ""
     extras: tuple[str, ...] = ()
     marker: str | None = None
@@ -48,74 +41,105 @@ class Requirement(Statement):
     hashed: bool = False
     role: Role = Role.INSTALL
     tool: str = "pip"
-    index: str | None = None  # the one index that may serve it: an address, or the name of an IndexUse
+    only_index: str | None = None  # the one index that may serve it: an address, or the name of an IndexUse
     unknown: bool = False  # the version is there, but only a run would tell it
     lost: str | None = None  # what a shell takes for a redirection although a bound was meant
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IndexUse(Statement):
+class IndexUse(NamedTuple):
     """An index that installers are told to ask; `style` is index-url, extra-index-url, find-links or named."""
 
+    place: Place
+    text: str
     url: str
     style: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     name: str | None = None
     explicit: bool = False  # asked for the packages that name it alone
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ImageUse(Statement):
+class ImageUse(NamedTuple):
     """A container image that is used; `unknown` where its tag depends on what only a run would tell."""
 
+    place: Place
+    text: str
     repository: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     tag: str | None = None
     digest: str | None = None
     unknown: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PythonUse(Statement):
+class PythonUse(NamedTuple):
     """A Python: one that is run (`runs`), or the range that a project declares."""
 
+    place: Place
+    text: str
     specifier: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     runs: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SystemUse(Statement):
+class SystemUse(NamedTuple):
     """The operating system on which a group runs, as the file names it: `ubuntu-22.04`."""
 
+    place: Place
+    text: str
     name: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SystemPackage(Statement):
+class SystemPackage(NamedTuple):
     """A package of the operating system."""
 
+    place: Place
+    text: str
     name: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     version: str | None = None
     tool: str = "apt"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Include(Statement):
+class Include(NamedTuple):
     """Another file that is read in this place: requirements, or constraints."""
 
+    place: Place
+    text: str
     path: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     role: Role = Role.INSTALL
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Action(Statement):
+class Action(NamedTuple):
     """A step that installs nothing from a list: `uninstall`, `copy`, `run`, `sync`; or one that does, with its flags."""
 
+    place: Place
+    text: str
     verb: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
     words: tuple[str, ...] = ()
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+Statement = Requirement | IndexUse | ImageUse | PythonUse | SystemUse | SystemPackage | Include | Action
+"""One thing that a file says; `text` is how it is written there, `derived` where variables took part in it."""
+
+
+class Group(NamedTuple):
     """An environment: what it is called, and the groups whose statements it holds too."""
 
     name: str
@@ -124,16 +148,14 @@ class Group:
     based_on: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A place that could not be read."""
 
     place: Place
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word with its variables filled in; `raw` is how it is written, `open` where its value is not known."""
 
     value: str
@@ -149,16 +171,15 @@ MOST_CALLS = 5000
 """More commands of one file are not kept."""
 
 
-@dataclass
 class Reading:
     """What one file says; statements in the order of their steps and places. `kind` is the format."""
 
-    path: str
-    kind: str
-    statements: list[Statement] = field(default_factory=list)
-    groups: dict[str, Group] = field(default_factory=lambda: {MAIN: Group(MAIN, "file")})
-    problems: list[Problem] = field(default_factory=list)
-    calls: list[tuple[Word, ...]] = field(default_factory=list)  # the commands that are run, whatever they do
+    def __init__(self, path: str, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.statements: list[Statement] = []
+        self.groups = {MAIN: Group(MAIN, "file")}
+        self.problems: list[Problem] = []
+        self.calls: list[tuple[Word, ...]] = []  # the commands that are run, whatever they do
 
     def members(self, group: str) -> tuple[str, ...]:
         """Return a group and all that it is based on, itself first; each once, even where they name each other."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from compatkb.reading.asked import (
     PYTHON,
@@ -95,7 +94,7 @@ def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             "global.find-links": "find-links",
         }
         if rest[1].value in style:
-            run.add(index_use(replace(run, step=0), style[rest[1].value], rest[2]))
+            run.add(index_use(run._replace(step=0), style[rest[1].value], rest[2]))
     elif verb in ("install", "download", "wheel", "sync", "compile"):
         run.add(
             Action(place=whole[0].place, text="", verb=verb, words=options.told, tool=run.tool, group=run.group, step=run.step)
@@ -140,8 +139,8 @@ def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
         return
     group = run.group
     if named:
-        group = active(replace(run.scope, active=named), run.group.partition("#")[0])
-    run = replace(run, group=group)
+        group = active(run.scope.changed(active=named), run.group.partition("#")[0])
+    run = run._replace(group=group)
     run.add(
         Action(place=whole[0].place, text="", verb="install", words=options.told, tool="conda", group=group, step=run.step)
     )

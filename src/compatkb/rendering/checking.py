@@ -1,10 +1,9 @@
 """What `check` found, as a string: text with the source line, JSON, and the list of rules."""
 
-import json
 from collections.abc import Iterable
 from datetime import date
 
-from compatkb.check import BY_ID, Report
+from compatkb.check import Report, rules_by_id
 from compatkb.check.document import Rule
 from compatkb.findings import Finding
 from compatkb.rendering.findings import count_text
@@ -52,7 +51,7 @@ def checking_payload(report: Report, day: date, data_date: str) -> dict[str, obj
 
 def finding_payload(finding: Finding) -> dict[str, object]:
     """Return one finding as JSON has it."""
-    rule = BY_ID.get(finding.rule)
+    rule = rules_by_id().get(finding.rule)
     return {
         "rule": finding.rule,
         "level": str(finding.level),
@@ -70,6 +69,8 @@ def finding_payload(finding: Finding) -> dict[str, object]:
 
 def checking_json(report: Report, day: date, data_date: str) -> str:
     """Return what was found as JSON text."""
+    import json
+
     return json.dumps(checking_payload(report, day, data_date), indent=2, ensure_ascii=False) + "\n"
 
 

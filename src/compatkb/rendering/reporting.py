@@ -10,7 +10,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from compatkb import __version__
-from compatkb.check import BY_ID, Report
+from compatkb.check import Report, rules_by_id
 from compatkb.check.baseline import known_of
 from compatkb.findings import Edit, Finding, Severity
 from compatkb.rendering.findings import count_text, findings_annotations
@@ -25,7 +25,7 @@ MOST_ROWS = 50
 
 def sarif_text(report: Report, day: date, data_date: str) -> str:
     """Return a log of one run in SARIF; columns count Unicode characters, paths are relative to the working directory."""
-    used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in BY_ID]
+    used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
     numbers = {rule: number for number, rule in enumerate(used)}
     results = [_result(finding, print_, numbers, report) for finding, print_ in _fingerprinted(report)]
     driver = {
@@ -45,7 +45,7 @@ def sarif_text(report: Report, day: date, data_date: str) -> str:
 
 
 def _rule(name: str) -> dict[str, object]:
-    rule = BY_ID[name]
+    rule = rules_by_id()[name]
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
