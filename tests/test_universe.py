@@ -52,9 +52,9 @@ DAYS = (date(2023, 1, 1), date(2024, 1, 1), date(2025, 1, 1), TODAY)
 
 
 def checked(examples: int) -> Any:
-    """Return the settings of a property: bounded, and the same examples in every run."""
+    """Return the settings of a property: bounded, and tried on data that take a while to make."""
     quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
-    return settings(max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=quiet)
+    return settings(max_examples=examples, database=None, suppress_health_check=quiet)
 
 
 @dataclass(frozen=True)
@@ -246,11 +246,14 @@ def questions(draw: st.DrawFn, *, ages: bool = True) -> tuple[World, Case]:
 
 
 @st.composite
-def additions(draw: st.DrawFn) -> tuple[World, Case, Record]:
-    """Return a world, a question, and one more claim that denies something."""
+def additions(draw: st.DrawFn, *kinds: str) -> tuple[World, World, Case, Record]:
+    """Return a world, the same with one more claim of these kinds, a question, and the claim."""
     world, case = draw(questions())
     sizes = {p["product"]["id"]: len(p["release"]) for p in world.products if p["product"]["role"] == "package"}
-    return world, case, draw(claims(sizes, kinds=("needs", "constrains", "breaks"), leaf=False))
+    extra = draw(claims(sizes, kinds=kinds, leaf=False))
+    owner = next(p for p in world.products if extra["of"].startswith(p["product"]["id"]))
+    more = replace(world, products=[{**p, "claim": [*p["claim"], extra]} if p is owner else p for p in world.products])
+    return world, more, case, extra
 
 
 # -- the oracle, and brute force ----------------------------------------------------------------------------------
@@ -312,16 +315,41 @@ def test_unrelated_product_changes_nothing(question: tuple[World, Case], folder:
 
 
 @checked(50)
-@given(addition=additions())
-def test_denying_claim_never_adds_a_stack(addition: tuple[World, Case, Record], folder: Path) -> None:
+@given(addition=additions("needs", "constrains", "breaks"))
+def test_denying_claim_never_adds_a_stack(addition: tuple[World, World, Case, Record], folder: Path) -> None:
     """Where nothing went together, nothing does after one more claim that denies; a break makes nothing better."""
-    world, case, extra = addition
-    owner = next(p for p in world.products if extra["of"].startswith(p["product"]["id"]))
-    more = replace(world, products=[{**p, "claim": [*p["claim"], extra]} if p is owner else p for p in world.products])
-    before, after = (found(compiled(w.knowledge(), folder), case) for w in (world, more))
+    *worlds, case, extra = addition
+    before, after = (found(compiled(world.knowledge(), folder), case) for world in worlds)
     assert after.keys() <= before.keys()
     if extra["kind"] == "breaks":
         assert [key for key in after if after[key] < before[key]] == []
+
+
+@checked(50)
+@given(addition=additions("verified"))
+def test_positive_list_denies_nothing(addition: tuple[World, World, Case, Record], folder: Path) -> None:
+    """What somebody verified takes nothing away from the rest, and makes nothing less sure."""
+    *worlds, case, _ = addition
+    before, after = (found(compiled(world.knowledge(), folder), case) for world in worlds)
+    assert after.keys() == before.keys()
+    assert [key for key in after if after[key][0] > before[key][0]] == []
+
+
+@checked(60)
+@given(question=questions())
+def test_what_is_near_keeps_what_it_does_not_give_up(question: tuple[World, Case], folder: Path) -> None:
+    """A near stack is for the device that was asked for, holds to every pin but those that it names, and is known to go."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    for near in resolve(facts, request).nearest:
+        assert near.stack.device == case.device
+        assert near.relaxed
+        assert near.stack.verdict in ("works", "works-with-warnings", "likely")
+        chosen = {element.product: element.idx for element in near.stack.packages}
+        kept = [pin for pin in request.pins if pin.product not in near.relaxed and pin.product in chosen]
+        assert [pin for pin in kept if not pin.mask >> chosen[pin.product] & 1] == []
+        assert set(request.bare) <= chosen.keys()
 
 
 @checked(40)
