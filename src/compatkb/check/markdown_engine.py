@@ -7,9 +7,8 @@ from typing import NamedTuple
 from compatkb.asking import make_request
 from compatkb.check.document import Asked
 from compatkb.check.markdown_text import Page
-from compatkb.engine.answer import resolve
-from compatkb.errors import CompatkbError
-from compatkb.rendering.sentences import cause, cause_sources
+from compatkb.errors import CompatkbError, GaveUpError
+from compatkb.records import Request
 from compatkb.snapshot.read import Snapshot
 
 MOST_QUESTIONS = 150
@@ -38,9 +37,14 @@ def denial(page: Page, asked: Asked, options: Options = (), words: tuple[str, ..
 
 @lru_cache(maxsize=4096)
 def _denial(facts: Snapshot, day: date, options: Options, words: tuple[str, ...]) -> Denial | None:
+    from compatkb.engine.answer import resolve  # most pages put no versions together
+    from compatkb.rendering.sentences import cause, cause_sources
+
     try:
         # made as of the last day, so that a version that was yet to come is known; asked as of the day
         request = make_request(facts, options, words, as_of=date.max)._replace(as_of=day.toordinal())
+        if _is_possible(facts, request):
+            return None
         answer = resolve(facts, request)
     except CompatkbError:
         return None
@@ -49,3 +53,13 @@ def _denial(facts: Snapshot, day: date, options: Options, words: tuple[str, ...]
     found = answer.causes[0]
     sources = tuple(url or text for text, url in cause_sources(facts, found, answer.request))
     return Denial(cause(facts, found, answer.request), sources, frozenset(str(part) for part in found.blocker[1:]))
+
+
+def _is_possible(facts: Snapshot, request: Request) -> bool:
+    """Return whether there is a stack, without looking for the best; where that takes long, `resolve` has time of its own."""
+    from compatkb.engine.answer import is_possible
+
+    try:
+        return is_possible(facts, request)
+    except GaveUpError:
+        return False

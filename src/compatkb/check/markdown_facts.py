@@ -190,13 +190,15 @@ class Known:
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
-        rows = self.facts.rows("select url from document where url like 'https://github.com/%'")
-        rows += self.facts.rows("select url from citation where url like 'https://github.com/%'")
-        found = {reference(row["url"]) for row in rows}
-        texts = [
-            r["sources"] for table in ("release", "element", "image") for r in self.facts.rows(f"select sources from {table}")
-        ]
-        found |= {reference(url) for text in texts for url in urls(text)}
+        cited = {
+            row["url"]
+            for table in ("document", "citation")
+            for row in self.facts.rows(f"select distinct url from {table} where url like 'https://github.com/%'")
+        }
+        for table in ("release", "element", "image"):
+            for row in self.facts.rows(f"select distinct sources from {table}"):
+                cited.update(urls(row["sources"]))
+        found = {reference(url) for url in cited}
         return frozenset((r.repository.lower(), r.ref.lower()) for r in found if r and r.ref)
 
     # -- images ------------------------------------------------------------------------------------------------------

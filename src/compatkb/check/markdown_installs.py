@@ -16,7 +16,6 @@ from compatkb.check.markdown_text import Page
 from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.records import Element, Product
-from compatkb.rendering.sentences import element_sources
 from compatkb.snapshot.read import Snapshot
 
 UNPUBLISHED = Rule("install-unpublished", Severity.ERROR, "a command installs a version that was never published")
@@ -129,7 +128,7 @@ def _published(page: Page, data: Known, install: Install, asked: Asked) -> Itera
             continue
         if not any(element.installable and element.channels for element in elements):
             message = f"{product.name} {version} was never published as something to install ({elements[0].stage})"
-            sources = tuple(url or text for text, url in element_sources(data.facts, elements[0]))
+            sources = _sources(data, elements[0])
             yield page.document.finding(UNPUBLISHED, *place, message, sources=sources, subject=wanted.word.text)
             continue
         yield from _index(page, data, install, wanted, elements)
@@ -167,7 +166,7 @@ def _index(page: Page, data: Known, install: Install, wanted: Wanted, elements: 
     said = ", ".join(row["name"] for row in rows if row["id"] in asked)
     message = f"{wanted.product.name} {_exact(wanted.spec)} is not on {said}; {best['name']} has it"
     fix = f"add --{best['style']} {best['url']}" if best["url"] else "leave out the index"
-    sources = tuple(url or text for text, url in element_sources(data.facts, elements[0]))
+    sources = _sources(data, elements[0])
     place = (wanted.word.start, wanted.word.end)
     yield page.document.finding(INDEX, *place, message, fix=fix, sources=sources, subject=wanted.word.text)
 
@@ -209,3 +208,9 @@ def _unpinned(page: Page, data: Known, install: Install) -> Iterator[Finding]:
             fix = f"pin both; `compatkb resolve {wanted.product.id}` names versions that fit"
             place = (wanted.word.start, wanted.word.end)
             yield page.document.finding(UNPINNED, *place, message, fix=fix, subject=wanted.word.text)
+
+
+def _sources(data: Known, element: Element) -> tuple[str, ...]:
+    from compatkb.rendering.sentences import element_sources
+
+    return tuple(url or text for text, url in element_sources(data.facts, element))

@@ -192,10 +192,10 @@ def _missing(page: Page, data: Known, links: list[Link], defined: dict[str, Defi
             product is None
             or leads is None
             or len(leads.numbers) < 2
-            or (target.repository.lower(), target.ref.lower()) in data.refs
+            or data.mask(product, target.ref)
+            or data.mask(product, ".".join(map(str, leads.numbers)))
+            or (target.repository.lower(), target.ref.lower()) in data.refs  # many: looked at last
         ):
-            continue
-        if data.mask(product, target.ref) or data.mask(product, ".".join(map(str, leads.numbers))):
             continue
         sources = data.covered(product, target.ref, asked.day.toordinal())
         if sources is None:

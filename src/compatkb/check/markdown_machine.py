@@ -10,7 +10,6 @@ from compatkb.check.markdown_stacks import at
 from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
 from compatkb.records import Advisory
-from compatkb.rendering.sentences import claim_sources
 
 VERIFIED = Rule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
 ADVISORY = Rule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
@@ -49,6 +48,8 @@ def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Find
                 continue
             names = spelt(dict.fromkeys(edge.spec.removeprefix("==") for edge in edges))
             message = f"{package.product.name} {package.text} was verified with {product.name} {names}, not {value.text}"
+            from compatkb.rendering.sentences import claim_sources
+
             sources = tuple(url or text for edge in edges[:3] for text, url in claim_sources(data.facts, edge.claim))
             yield at(page, VERIFIED, value, message, tuple(dict.fromkeys(sources)), f"write {names}")
 

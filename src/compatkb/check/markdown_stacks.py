@@ -9,7 +9,6 @@ from compatkb.check.markdown_facts import BUILT, Known, known, spelt
 from compatkb.check.markdown_rows import Facts, Value, read_rows
 from compatkb.check.markdown_text import Page
 from compatkb.findings import Finding, Severity
-from compatkb.rendering import disputes
 
 UNKNOWN = Rule("version-unknown", Severity.WARNING, "a version that a whole list of releases does not have")
 TOGETHER = Rule("versions-together", Severity.ERROR, "the versions of a row do not work together")
@@ -54,6 +53,8 @@ def _contents(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Fin
         value = row.values.get(product)
         if value is None or not value.mask or not held.mask or value.mask & held.mask:
             continue
+        from compatkb.rendering import disputes
+
         said = [d["decision"] for d in disputes.of_name(data.facts, f"{image.repository}:{image.name}")]
         how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
         message = f"{image.name} {how} {value.product.name} {_spec(held.spec)}, not {value.text}"

@@ -14,7 +14,7 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
 from compatkb.check.document import Asked, Document
 from compatkb.check.settings import NEVER, Settings, parse_settings
-from compatkb.cli.commands import open_facts
+from compatkb.cli.opening import open_facts
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.findings import Finding, Severity, worst
 from compatkb.rendering.checking import checking_json, checking_text, rules_text

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 from compatkb.places import Place
 from compatkb.reading.statement import Requirement
 
-_NUMBER = r"[0-9]+(?:\.[0-9]+)*"
-_CLAUSE = rf"(?:(?:==|!=|<=|>=|<|>)[ \t]*{_NUMBER}|==[ \t]*{_NUMBER}\+[a-z0-9]+(?:\.[a-z0-9]+)*)[ \t]*"
-_PLAIN = re.compile(rf"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:{_CLAUSE}(?:,[ \t]*{_CLAUSE})*)?)")
-"""A name with numbers, as most requirements are: these are read without the parser of all others, which is slow to import."""
+_PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<>].*)?)")
+_CLAUSE = re.compile(r"[ \t]*(==|!=|<=|>=|<|>)[ \t]*([0-9]+(?:\.[0-9]+)*(\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)[ \t]*")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
@@ -37,9 +35,8 @@ def parse(text: str) -> Read | None:
     """Return the parts of a requirement, None for text that is none."""
     if len(text) > MOST_LETTERS:
         return None
-    if plain := _PLAIN.fullmatch(text):
-        clauses = {re.sub(r"\s", "", clause) for clause in plain[2].split(",") if clause}
-        return Read(normal(plain[1]), ",".join(sorted(clauses)), (), None, None)
+    if plain := _plain(text):
+        return plain
     from packaging.requirements import InvalidRequirement
     from packaging.requirements import Requirement as Parsed
 
@@ -49,6 +46,20 @@ def parse(text: str) -> Read | None:
         return None
     marker = str(found.marker) if found.marker else None
     return Read(normal(found.name), str(found.specifier), tuple(sorted(found.extras)), marker, found.url)
+
+
+def _plain(text: str) -> Read | None:
+    """Return a name with numbers, as most requirements are: without the parser of all others, which is slow to import."""
+    found = _PLAIN.fullmatch(text)
+    if not found:
+        return None
+    clauses = set()
+    for written in found[2].split(",") if found[2] else ():
+        clause = _CLAUSE.fullmatch(written)
+        if not clause or (clause[3] and clause[1] != "=="):
+            return None
+        clauses.add(clause[1] + clause[2])
+    return Read(normal(found[1]), ",".join(sorted(clauses)), (), None, None)
 
 
 def statement(text: str, place: Place, **more: Any) -> Requirement | None:
