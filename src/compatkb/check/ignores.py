@@ -11,9 +11,9 @@ IGNORE = Rule("ignore", Severity.WARNING, "a comment that accepts findings names
 RULES = (IGNORE,)
 
 _BODY = r"compatkb:\s*(?P<word>ignore(?:-file)?)\b[ \t]*(?:\[(?P<rules>[^\]\n]*)\])?[ \t]*(?P<reason>[^\n]*?)[ \t]*"
-_HASH = re.compile(rf"(?:(?<=\s)|^)#[ \t]*{_BODY}$", re.MULTILINE)
-_ANGLE = re.compile(rf"<!--[ \t]*{_BODY}-->", re.MULTILINE)
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
+_HASH = rf"(?:(?<=\s)|^)#[ \t]*{_BODY}$"
+_ANGLE = rf"<!--[ \t]*{_BODY}-->"
+_FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"
 _MARKDOWN = (".md", ".markdown", ".mdx")
 
 
@@ -60,7 +60,7 @@ def ignores_of(document: Document) -> Iterator[Ignore]:
     markdown = document.path.lower().endswith(_MARKDOWN)
     code = _code_lines(document) if markdown else set()
     for pattern in (_HASH, _ANGLE) if markdown else (_HASH,):
-        for match in pattern.finditer(document.text):
+        for match in re.finditer(pattern, document.text, re.MULTILINE):
             line = document.place(match.start()).line
             before = document.text[document.starts[line - 1] : match.start()]
             in_code = line in code or before.count("`") % 2 == 1
@@ -75,7 +75,7 @@ def ignores_of(document: Document) -> Iterator[Ignore]:
             yield Ignore(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
 
 
-def _reach(document: Document, line: int, alone: bool, pattern: re.Pattern[str]) -> tuple[int, int]:
+def _reach(document: Document, line: int, alone: bool, pattern: str) -> tuple[int, int]:
     """Return the lines that a comment speaks of: its own; alone on its line, also the next one, in Markdown the next block."""
     if not alone:
         return line, line
@@ -108,7 +108,7 @@ def _code_lines(document: Document) -> set[int]:
     found: set[int] = set()
     fence = ""
     for number in range(1, len(document.starts) + 1):
-        mark = _FENCE.match(document.line(number))
+        mark = re.match(_FENCE, document.line(number))
         if fence:
             found.add(number)
             if mark and mark[1].startswith(fence):

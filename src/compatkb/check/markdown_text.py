@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,18 +52,16 @@ class Loose(NamedTuple):
     end: int
 
 
-@dataclass
 class Piece:
     """A run of text: a paragraph, a heading or a cell; offsets are those of the document."""
 
-    text: str  # as people read it
-    start: int
-    end: int
-    kind: str = "paragraph"
-    section: int = 0
-    links: tuple[Link, ...] = ()
-    codes: tuple[Code, ...] = ()
-    loose: tuple[Loose, ...] = ()
+    def __init__(self, text: str, start: int, end: int, kind: str, section: int = 0) -> None:
+        self.text = text  # as people read it
+        self.start, self.end = start, end
+        self.kind, self.section = kind, section
+        self.links: tuple[Link, ...] = ()
+        self.codes: tuple[Code, ...] = ()
+        self.loose: tuple[Loose, ...] = ()
 
 
 class Row(NamedTuple):
@@ -119,21 +116,21 @@ class Definition(NamedTuple):
     counts: bool
 
 
-@dataclass
 class Page:
     """What a document holds, in its order; `sections` are the headings, of which 0 is what stands above the first."""
 
-    document: Document
-    tables: list[Table] = field(default_factory=list)
-    misshapen: list[Misshapen] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
-    codes: list[CodeBlock] = field(default_factory=list)
-    definitions: list[Definition] = field(default_factory=list)
-    sections: list[Piece] = field(default_factory=lambda: [Piece("", 0, 0, "heading")])
-    unread: int | None = None  # the first line that was not read
-    questions: set[object] = field(default_factory=set)  # the combinations of versions that were judged
-    unjudged: int = 0  # how many of them were not
-    rows: list[Any] | None = None  # its tables read as facts
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.tables: list[Table] = []
+        self.misshapen: list[Misshapen] = []
+        self.pieces: list[Piece] = []
+        self.codes: list[CodeBlock] = []
+        self.definitions: list[Definition] = []
+        self.sections = [Piece("", 0, 0, "heading")]
+        self.unread: int | None = None  # the first line that was not read
+        self.questions: set[object] = set()  # the combinations of versions that were judged
+        self.unjudged = 0  # how many of them were not
+        self.rows: list[Any] | None = None  # its tables read as facts
 
     def everything(self) -> Iterator[Piece]:
         """Yield every piece and every cell."""

@@ -9,29 +9,30 @@ from compatkb.places import Place
 from compatkb.reading.source import MOST_CHARACTERS, MOST_SHELL, Source
 from compatkb.reading.statement import Reading
 
-_NAMED: tuple[tuple[str, str], ...] = (
-    ("pyproject", r"(?:.*/)?pyproject\.toml"),
-    ("setup.cfg", r"(?:.*/)?setup\.cfg"),
-    ("uv.lock", r"(?:.*/)?uv\.lock"),
-    ("poetry.lock", r"(?:.*/)?poetry\.lock"),
-    ("pdm.lock", r"(?:.*/)?pdm\.lock"),
-    ("pylock", r"(?:.*/)?pylock(?:\.[^/.]+)?\.toml"),
-    ("Pipfile", r"(?:.*/)?Pipfile"),
-    ("Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
-    ("conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),
-    ("constraints", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
-    ("requirements", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
-    ("dockerfile", r"(?:.*/)?(?:(?:Docker|Container)file(?:[._-][^/]*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
-    ("compose", r"(?:.*/)?(?:docker-)?compose[^/]*\.ya?ml"),
-    ("github", r"(?:.*/)?\.github/(?:workflows/[^/]*|actions/.*/action)\.ya?ml|(?:.*/)?action\.ya?ml"),
-    ("gitlab", r"(?:.*/)?[^/]*\.gitlab-ci[^/]*\.ya?ml|(?:.*/)?\.gitlab/.*\.ya?ml"),
-    ("azure", r"(?:.*/)?(?:\.azure-?pipelines?/.*|azure-pipelines?[^/]*)\.ya?ml"),
-    ("environment", r"(?:.*/)?[^/]*environment[^/]*\.ya?ml"),
-    ("shell", r".*\.(?:sh|bash|zsh)"),
-    ("notebook", r".*\.ipynb"),
-    ("markdown", r".*\.(?:md|markdown)"),
-    ("yaml", r".*\.ya?ml"),
+_NAMED: tuple[tuple[str, str, str], ...] = (
+    ("pyproject", "pyproject.toml", r"(?:.*/)?pyproject\.toml"),
+    ("setup.cfg", "setup.cfg", r"(?:.*/)?setup\.cfg"),
+    ("uv.lock", "uv.lock", r"(?:.*/)?uv\.lock"),
+    ("poetry.lock", "poetry.lock", r"(?:.*/)?poetry\.lock"),
+    ("pdm.lock", "pdm.lock", r"(?:.*/)?pdm\.lock"),
+    ("pylock", "pylock", r"(?:.*/)?pylock(?:\.[^/.]+)?\.toml"),
+    ("Pipfile", "Pipfile", r"(?:.*/)?Pipfile"),
+    ("Pipfile.lock", "Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
+    ("conda-lock", "conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),
+    ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
+    ("requirements", "requirement", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
+    ("dockerfile", "erfile", r"(?:.*/)?(?:(?:Docker|Container)file(?:[._-][^/]*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
+    ("compose", "compose", r"(?:.*/)?(?:docker-)?compose[^/]*\.ya?ml"),
+    ("github", ".y", r"(?:.*/)?\.github/(?:workflows/[^/]*|actions/.*/action)\.ya?ml|(?:.*/)?action\.ya?ml"),
+    ("gitlab", "gitlab", r"(?:.*/)?[^/]*\.gitlab-ci[^/]*\.ya?ml|(?:.*/)?\.gitlab/.*\.ya?ml"),
+    ("azure", "azure", r"(?:.*/)?(?:\.azure-?pipelines?/.*|azure-pipelines?[^/]*)\.ya?ml"),
+    ("environment", "environment", r"(?:.*/)?[^/]*environment[^/]*\.ya?ml"),
+    ("shell", "sh", r".*\.(?:sh|bash|zsh)"),
+    ("notebook", ".ipynb", r".*\.ipynb"),
+    ("markdown", ".m", r".*\.(?:md|markdown)"),
+    ("yaml", ".y", r".*\.ya?ml"),
 )
+"""Format, what every path of it holds, and the pattern of its paths, which is compiled for a path that holds that."""
 
 _READERS = {
     "pyproject": "pyproject.read_pyproject",
@@ -56,13 +57,12 @@ _BY_LINES = {"requirements", "constraints", "dockerfile", "shell", "setup.cfg", 
 
 
 _compiled = cache(re.compile)
-"""Compiles a pattern when it is first asked for: of most projects the first ones decide."""
 
 
 def kind_of(path: str) -> str | None:
     """Return the format of a file by its path, with `/` between folders; None for files that state no versions."""
-    for kind, pattern in _NAMED:
-        if _compiled(pattern).fullmatch(path):
+    for kind, mark, pattern in _NAMED:
+        if mark in path and _compiled(pattern).fullmatch(path):
             return kind
     return None
 
