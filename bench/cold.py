@@ -1,11 +1,28 @@
 """Start-up: an installed compatkb from the shell, as multiples of a bare interpreter; and its peak memory."""
 
 import subprocess
+from pathlib import Path
 
 from common import Figure, Run, environment, ratio, round_robin
 
 QUESTION = ("resolve", "--torch", "2.4", "--device", "xpu")
-AIMS = {"--version": 4.0, "--help": 8.0, "completion bash": 8.0, "resolve": 7.0, "resolve --format json": 7.0}
+FITTING = "torch==2.8.0"
+APART = "torch==2.5.0 intel-extension-for-pytorch==2.4.0"
+"""Versions that are fine, and versions that go apart, for which `check` also looks for what is near."""
+FILES = {
+    "requirements.txt": lambda pins: pins.replace(" ", "\n") + "\n",
+    "Dockerfile": lambda pins: f"FROM python:3.11\nRUN pip install {pins}\n",
+    "README.md": lambda pins: f"# Read me\n\nInstall it:\n\n```sh\npip install {pins}\n```\n",
+}
+"""Small files of three kinds, from the versions that they install."""
+AIMS = {
+    "--version": 4.0,
+    "--help": 8.0,
+    "completion bash": 8.0,
+    "resolve": 7.0,
+    "resolve --format json": 7.0,
+    **{f"check {name}{more}": 10.0 for name in FILES for more in ("", ", one error")},
+}
 
 
 def measure(run: Run) -> dict[str, Figure]:
@@ -19,6 +36,7 @@ def measure(run: Run) -> dict[str, Figure]:
         "resolve": [compatkb, *QUESTION],
         "resolve --format json": [compatkb, *QUESTION, "--format", "json"],
         "resolve, with an answer": [compatkb, "resolve", "--torch", "2.8", "--device", "xpu"],
+        **checks(run.folder, compatkb),
         "pip --version": [python, "-m", "pip", "--version"],
     }
     taken = round_robin(commands, run.rounds)
@@ -31,3 +49,15 @@ def measure(run: Run) -> dict[str, Figure]:
     )
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, env=environment())
     return {**figures, "cold: peak memory": Figure(float(done.stderr.split()[-1]) / 1024, "MB", 60.0)}
+
+
+def checks(folder: Path, compatkb: Path) -> dict[str, list[str | Path]]:
+    """Write small files, and return the command that checks each."""
+    commands: dict[str, list[str | Path]] = {}
+    for more, pins in (("", FITTING), (", one error", APART)):
+        place = folder / f"check{len(commands)}"
+        place.mkdir()
+        for name, text in FILES.items():
+            (place / name).write_text(text(pins), encoding="utf-8")
+            commands[f"check {name}{more}"] = [compatkb, "check", place / name]
+    return commands

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 Where = tuple[int | str, ...]
 
-_TOKEN = re.compile(
+_TOKEN = (
     r'(?P<text>"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
-    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.\"'#]+)",
-    re.DOTALL,
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.\"'#]+)"
 )
 
 
@@ -50,7 +49,7 @@ class Places:
     def _read(self, text: str) -> list[_Token]:
         found = []
         line, start = 1, 0
-        for match in _TOKEN.finditer(text):
+        for match in re.finditer(_TOKEN, text, re.DOTALL):
             kind = match.lastgroup or ""
             place = Place(line, match.start() - start + 1)
             if kind == "comment":

@@ -4,19 +4,20 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
 from compatkb.asking import make_request
 from compatkb.check.document import Asked
-from compatkb.check.markdown_facts import Known, known
 from compatkb.engine.answer import Answer, Near, is_possible, resolve
 from compatkb.engine.causes import Cause
 from compatkb.errors import CompatkbError
 from compatkb.records import WEAK, Element, Pin, Product, Request
-from compatkb.rendering.sentences import cause, cause_sources
 from compatkb.snapshot.read import Snapshot
+
+if TYPE_CHECKING:
+    from compatkb.check.markdown_facts import Known
 
 _ONE = re.compile(r"==([0-9]+(?:\.[0-9]+)*(?:\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)")
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
@@ -55,8 +56,10 @@ class Judge:
         self.is_exhausted = False
 
     @property
-    def known(self) -> Known:
+    def known(self) -> "Known":
         """Return the data as documents meet them."""
+        from compatkb.check.markdown_facts import known  # for images alone
+
         return known(self.facts)
 
     @cached_property
@@ -138,6 +141,8 @@ class Judge:
         answer = self.answer(holds, pythons, systems)
         if answer is None or answer.verdict != "does-not-work" or not answer.causes:
             return None
+        from compatkb.rendering.sentences import cause, cause_sources
+
         found = answer.causes[0]
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])

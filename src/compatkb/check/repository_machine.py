@@ -11,7 +11,6 @@ from compatkb.check.repository_pins import at, short
 from compatkb.check.world import Said
 from compatkb.errors import UsageError
 from compatkb.findings import Finding, Severity
-from compatkb.rendering.sentences import claim_sources
 
 REFUSED = Rule("machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with")
 OLDER = Rule("machine-older", Severity.WARNING, "a driver of the system is older than any that a package was verified with")
@@ -60,6 +59,8 @@ def _older(said: Said, one: Installed, hold: Held, text: str, judge: Judge) -> F
         return None
     product, name = judge.facts.products[hold.product].name, judge.facts.products[one.hold.product].name
     first = judge.facts.elements(hold.product)[oldest].version
+    from compatkb.rendering.sentences import claim_sources
+
     sources = tuple(url or cited for edge in edges[:2] for cited, url in claim_sources(judge.facts, edge.claim))
     message = f"{name} {one.hold.text.removeprefix('==')} was verified with {product} {first} and newer, not {text}"
     return at(said, OLDER, message, sources=sources, fix=f"install {first} or newer")
