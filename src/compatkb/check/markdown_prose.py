@@ -19,16 +19,15 @@ RULES = (TOGETHER, UNKNOWN)
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
 _MARKS = re.compile(r"[*_`\\\[\]()®™,:]+")
-_JOINS = re.compile(r"\b(with|and|on|for|requires?|needs?|beside|uses?|built|plus|by|supports?)\b|[+&/]", re.IGNORECASE)
-_APART = re.compile(
-    r"\b(not|no|never|cannot|n't|don't|doesn't|instead|from|to|until|before|after|older|newer|earlier|later|or|than|fails?|failed|"
-    r"breaks?|broken|incompatible|conflicts?|migrat\w+|upgrad\w+|downgrad\w+|replac\w+|unlike|versus|vs|while|but|without|if)\b",
-    re.IGNORECASE,
+# few pages get as far as these, so `re` compiles them when they do
+_JOINS = r"(?i)\b(with|and|on|for|requires?|needs?|beside|uses?|built|plus|by|supports?)\b|[+&/]"
+_APART = (
+    r"(?i)\b(not|no|never|cannot|n't|don't|doesn't|instead|from|to|until|before|after|older|newer|earlier|later|or|than|fails?|"
+    r"failed|breaks?|broken|incompatible|conflicts?|migrat\w+|upgrad\w+|downgrad\w+|replac\w+|unlike|versus|vs|while|but|"
+    r"without|if)\b"
 )
-_SPAN = re.compile(
-    r"\s*(?:[-–—+]|or (?:newer|later|above|higher|greater)|and (?:newer|later|above|up)|to\b|x\b)", re.IGNORECASE
-)
-_BEFORE = re.compile(r"(?:[<>=~^≥≤]|\b(?:than|before|since|from|after|until|to|below|above))\s*$", re.IGNORECASE)
+_SPAN = r"(?i)\s*(?:[-–—+]|or (?:newer|later|above|higher|greater)|and (?:newer|later|above|up)|to\b|x\b)"
+_BEFORE = r"(?i)(?:[<>=~^≥≤]|\b(?:than|before|since|from|after|until|to|below|above))\s*$"
 _MOST = 5  # words of a product's name
 _LONG = 5_000
 
@@ -63,7 +62,11 @@ def _mentions(sentence: str, base: int, data: Known) -> Iterator[Mention]:
     """Yield the versions that stand right behind the name of a product; ranges and bounds are left out."""
     for match in _VERSION.finditer(sentence):
         start = base + match.start()
-        if "." not in match["numbers"] or _SPAN.match(sentence, match.end()) or _BEFORE.search(sentence[: match.start()]):
+        if (
+            "." not in match["numbers"]
+            or re.match(_SPAN, sentence[match.end() :])
+            or re.search(_BEFORE, sentence[: match.start()])
+        ):
             continue
         words = _MARKS.sub(" ", sentence[: match.start()]).split()
         words = words[:-1] if words and words[-1].lower() in ("version", "release", "versions", "v") else words
@@ -92,7 +95,7 @@ def _together(page: Page, sentence: str, base: int, mentions: list[Mention], ask
         between = sentence[one.end - base : other.start - base]
         if one.product.id == other.product.id or not (one.mask and other.mask) or len(between.split()) > 12:
             continue
-        if not _JOINS.search(between) or _APART.search(sentence):
+        if not re.search(_JOINS, between) or re.search(_APART, sentence):
             continue
         denied = denial(page, asked, ((one.product.id, one.text), (other.product.id, other.text)))
         if denied:
