@@ -15,19 +15,18 @@ from compatkb.snapshot.read import Snapshot
 from compatkb.spelling import slips
 from compatkb.words import word_key
 
-_FILLER = re.compile(
-    r"\b(versions?|releases?|tags?|required|supported|minimum|tested|validated|verified)\b|[*\\:?]", re.IGNORECASE
-)
-_FORGE = re.compile(
+# patterns that not every file needs are left for `re` to compile when one does
+_FILLER = r"(?i)\b(versions?|releases?|tags?|required|supported|minimum|tested|validated|verified)\b|[*\\:?]"
+_FORGE = (
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com)/(?P<repo>[\w.-]+/[\w.-]+)/(?:-/)?"
     r"(?P<kind>releases/tag|releases/latest|tree|blob|raw|commits?|archive/refs/tags|archive)(?:/(?P<ref>[^/?#]+))?"
 )
-_RAW = re.compile(r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^/?#]+)")
+_RAW = r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^/?#]+)"
 _ENDING = re.compile(r"\.(zip|tar\.gz|tgz)$")
 VERSION = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>(?:[-+._]?[A-Za-z][\w.+-]*|[-+][\w.+-]+)?)")
 _MOST_NEAR = 300  # names that are compared with every tag
 COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
-_EARLY = re.compile(r"(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])", re.IGNORECASE)
+_EARLY = r"(?i)(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])"
 
 
 BUILT = ("package", "companion")
@@ -86,13 +85,16 @@ def written(text: str) -> Written | None:
         return None  # a series: 2.1.x
     label = re.search(r"\+([A-Za-z][\w.]*)", rest)
     return Written(
-        text.strip(), tuple(int(n) for n in match["numbers"].split(".")), label[1] if label else "", bool(_EARLY.search(rest))
+        text.strip(),
+        tuple(int(n) for n in match["numbers"].split(".")),
+        label[1] if label else "",
+        bool(re.search(_EARLY, rest)),
     )
 
 
 def reference(url: str) -> Reference | None:
     """Return where a link to a forge leads; None for other links, and for those that lead to no state of a repository."""
-    match = _FORGE.match(url) or _RAW.match(url)
+    match = re.match(_FORGE, url) or re.match(_RAW, url)
     if match is None:
         return None
     kind = match.groupdict().get("kind", "raw")
@@ -114,7 +116,7 @@ class Known:
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
-        words = _FILLER.sub(" ", heading).split()
+        words = re.sub(_FILLER, " ", heading).split()
         for start in range(len(words)):
             product = self.facts.product(" ".join(words[start:]))
             if product and product.role != "feature":
@@ -216,7 +218,10 @@ class Known:
     @cached_property
     def repositories(self) -> tuple[str, ...]:
         """The image repositories of the data."""
-        return tuple(dict.fromkeys(image.repository for images in self.images.values() for image in images))
+        found: dict[str, list[str]] = {}
+        for row in self.facts.rows("select name, repository from image order by id"):  # as in `images`, which is slow to read
+            found.setdefault(row["name"], []).append(row["repository"])
+        return tuple(dict.fromkeys(repository for several in found.values() for repository in several))
 
     def image(self, name: str, repository: str | None = None) -> Image | None:
         """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
