@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from builders import needs, product, request, universe
 
-from compatkb.engine.answer import resolve
+from compatkb.engine.answer import is_possible, resolve
 from compatkb.engine.budget import Budget
+from compatkb.engine.view import kept_of
 from compatkb.errors import GaveUpError
 
 VERSIONS = [f"{n}.0" for n in range(1, 41)]
@@ -32,3 +33,13 @@ def test_steps_are_counted() -> None:
     with pytest.raises(GaveUpError, match=r"^gave up after 4,025 steps"):
         budget.spend(1_025)
     assert GaveUpError.exit_code == 6
+
+
+def test_every_question_has_a_budget_of_its_own(tmp_path: Path) -> None:
+    """What earlier questions spent is not taken from a later one."""
+    facts = universe(tmp_path, [product("torch", releases=VERSIONS)])
+    for ask in (is_possible, resolve):
+        kept_of(facts).budget = Budget(steps=0)
+        ask(facts, request(facts, bare=["torch"]))
+        assert kept_of(facts).budget.spent < 10_000
+        kept_of(facts).budget.spend(2_000)

@@ -12,7 +12,7 @@ from compatkb.asking import make_request
 from compatkb.check.document import Asked
 from compatkb.engine.answer import Answer, Near, is_possible, resolve
 from compatkb.engine.causes import Cause
-from compatkb.errors import CompatkbError
+from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.records import WEAK, Element, Pin, Product, Request
 from compatkb.snapshot.read import Snapshot
 
@@ -117,6 +117,9 @@ class Judge:
             request = self._request(holds, pythons, systems)
             try:
                 self._refused[key] = request is not None and not is_possible(self.facts, request)
+            except GaveUpError:
+                self.is_exhausted = True
+                self._refused[key] = False
             except CompatkbError:
                 self._refused[key] = False
         return self._refused[key]

@@ -63,7 +63,11 @@ def _repeats(cause: Cause, other: Cause) -> bool:
 
 
 def is_possible(facts: Snapshot, request: Request) -> bool:
-    """Return whether there is any stack at all, also one that nothing speaks for; much quicker than to look for the best."""
+    """Return whether there is any stack at all, also one that nothing speaks for; much quicker than to look for the best.
+
+    Raises GaveUpError when the search exceeds its budget.
+    """
+    kept_of(facts).budget = Budget()
     problems = (Problem(facts, request, device, route) for device, route in routes_of(facts, request))
     return any(search(problem, first_only=True) for problem in problems)
 
