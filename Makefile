@@ -69,6 +69,9 @@ soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers o
 	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
 	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
 
+soak-resilience: $(VENV)/made-dev ## kill, fill, starve and lie to compatkb, write docs/reliability.md; as root
+	$(BIN)/python tests/resilience.py --out docs/reliability.md
+
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)
 	for round in $$(seq $(or $(ROUNDS),20)); do \
 		$(BIN)/python -m pytest --quiet --exitfirst -n 2 -m "hypothesis and not online" --hypothesis-profile=new || exit 1; done
@@ -90,5 +93,5 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-web web docs generate mutations soak soak-web soak-readers soak-properties bench bench-naive bench-check \
-	bench-scale clean
+.PHONY: help run test test-web web docs generate mutations soak soak-web soak-readers soak-resilience soak-properties \
+	bench bench-naive bench-check bench-scale clean

@@ -568,7 +568,14 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
     """Return docs/reliability.md."""
-    lines = ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]
+    lines = [
+        "# What compatkb withstands",
+        "",
+        "`make soak-resilience` runs these scenarios whole (as root, since file systems are mounted) and writes this page.",
+        "`make test` runs each of them too, the long ones in part. They stand in `tests/resilience.py`.",
+        "",
+    ]
+    lines += ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]
     lines += [f"| {name.replace('_', ' ')} | {does} | {seen} |" for name, does, seen, _ in rows]
     return "\n".join(lines) + "\n"
 

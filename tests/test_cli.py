@@ -10,11 +10,14 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import data_directory, product
 from conftest import ROOT, Run
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.cli import opening
+from compatkb.loader import read
 from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.store import data_files
 
 Runner = Callable[..., Run]
 XPU = ("resolve", "--torch", "2.4", "--device", "xpu")
@@ -180,6 +183,23 @@ def test_an_edit_of_the_data_is_seen_at_once(data: Path, run: Runner) -> None:
         text.replace("[[release]]", '[[release]]\nversion = "99.9"\nsources = ["x"]\n\n[[release]]', 1), encoding="utf-8"
     )
     assert "99.9" in run(*words).out
+
+
+def test_files_that_count_are_those_that_are_read(data: Path) -> None:
+    """What is looked at for changes is what the compiler reads: no edit goes unseen."""
+    assert sorted(read(data)) == sorted(Path(path).relative_to(data).as_posix() for path in data_files(str(data)))
+
+
+def test_few_snapshots_are_kept(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each content has a snapshot of its own, one that comes back finds its own again, and old ones go."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    data_directory(tmp_path / "data", [product("torch", releases=["2.0.0"])])
+    path = tmp_path / "data" / "products" / "torch.toml"
+    text = path.read_text(encoding="utf-8")
+    for number in (1, 2, 3, 4, 5, 6, 7, 5, 6):
+        path.write_text(text.replace("2.0.0", f"{number}.0.0"), encoding="utf-8")
+        assert f"{number}.0.0" in run("list", "torch", "--data", str(tmp_path / "data")).out
+    assert len(list((tmp_path / "cache").glob("*.sqlite"))) == 4
 
 
 def test_a_cache_that_cannot_be_written_costs_time_not_the_answer(

@@ -97,9 +97,9 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def load(directory: Path) -> Files:
-    """Read and validate a data directory; raises DataError with all problems of all files."""
-    loaded = parse(read(directory))
+def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
+    """Return the records of a data directory, or of `contents` that were read of it; raises DataError with all problems."""
+    loaded = parse(read(directory) if contents is None else contents)
     if loaded.problems:
         raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
     return files_of(loaded.documents, loaded.evidence)

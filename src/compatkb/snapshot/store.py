@@ -12,6 +12,7 @@ from compatkb.errors import DataError, UnavailableError
 from compatkb.snapshot.schema import FORMAT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,7 +39,16 @@ _COMPILER = (
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
-_SINGLE = ("channels.toml", "routes.toml", "timeline.toml", "symptoms.toml", "machine.toml", "migration.toml")
+_KEPT = 4
+_SINGLE = (
+    "channels.toml",
+    "exceptions.toml",
+    "machine.toml",
+    "migration.toml",
+    "routes.toml",
+    "symptoms.toml",
+    "timeline.toml",
+)
 
 
 def locate(directory: str | os.PathLike[str] | None = None) -> str:
@@ -98,8 +108,7 @@ def data_files(directory: str) -> list[str]:
 
 def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Compile a data directory into the new snapshot file `target`; raises DataError."""
-    path = os.path.abspath(directory)
-    _compile(path, os.fspath(target), _digest(path))
+    _compile(os.path.abspath(directory), os.fspath(target))
 
 
 def _cached(directory: str) -> str:
@@ -108,20 +117,21 @@ def _cached(directory: str) -> str:
     directory = os.path.realpath(directory)
     cache = cache_directory()
     key = os.path.join(cache, f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
-    snapshot, stamp_file = f"{key}.sqlite", f"{key}.stamp"
+    stamp_file = f"{key}.stamp"
     stamp = _stamp(directory)
     try:
         with open(stamp_file, encoding="utf-8", errors="surrogateescape") as file:
             known, _, digest = file.read().rpartition("\n")
     except (OSError, UnicodeDecodeError):
         known = digest = ""
-    if known == stamp and os.path.isfile(snapshot):
+    if known == stamp and os.path.isfile(snapshot := _named(key, digest)):
         return snapshot
-    fresh = _digest(directory)
-    if fresh == digest and known.partition("\n")[0] == directory and os.path.isfile(snapshot):
-        _write(stamp_file, f"{stamp}\n{fresh}")
-        return snapshot
-    return _compiled(directory, cache, snapshot, stamp_file, stamp, fresh)
+    return _compiled(directory, cache, key, stamp)
+
+
+def _named(key: str, digest: str) -> str:
+    """Return the snapshot of a content: one file each, so that processes side by side never take one for another."""
+    return f"{key}-{digest[:16]}.sqlite"
 
 
 def _stamp(directory: str) -> str:
@@ -131,7 +141,7 @@ def _stamp(directory: str) -> str:
             state = os.stat(path)
         except OSError:
             continue
-        lines.append(f"{path} {state.st_size} {state.st_mtime_ns}")
+        lines.append(f"{path} {state.st_size} {state.st_mtime_ns} {state.st_ino}")
     return "\n".join(lines)
 
 
@@ -147,23 +157,34 @@ def _compiler() -> list[str]:
     return found
 
 
-def _digest(directory: str) -> str:
+def _contents(directory: str) -> dict[str, bytes]:
+    """Return the data files by their path in the directory, without those that cannot be read: the loader tells of them."""
+    import contextlib
+
+    found = {}
+    for path in data_files(directory):
+        if os.path.isfile(path):  # reading a pipe or a device would not end
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                found[os.path.relpath(path, directory).replace(os.sep, "/")] = file.read()
+    return found
+
+
+def _digest(contents: "Mapping[str, bytes]") -> str:
+    """Return the SHA-256 of data files and of what compiles them."""
     import hashlib
 
     found = hashlib.sha256()
-    for path in [*_compiler(), *data_files(directory)]:
-        if not os.path.isfile(path):
-            continue  # the loader tells; reading a pipe or a device would not end
-        try:
-            with open(path, "rb") as file:
-                content = file.read()
-        except OSError:
-            continue
-        found.update(os.fsencode(os.path.relpath(path, directory)) + f"\0{len(content)}\0".encode() + content)
+    for path in _compiler():
+        with open(path, "rb") as file:
+            content = file.read()
+        found.update(os.path.relpath(path, _PACKAGE).encode() + f"\0{len(content)}\0".encode() + content)
+    for name, content in sorted(contents.items()):
+        found.update(os.fsencode(name) + f"\0{len(content)}\0".encode() + content)
     return found.hexdigest()
 
 
-def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp: str, digest: str) -> str:
+def _compiled(directory: str, cache: str, key: str, stamp: str) -> str:
+    """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept."""
     import atexit
     import shutil
     import tempfile
@@ -171,10 +192,15 @@ def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp:
     folder = None
     try:
         os.makedirs(cache, exist_ok=True)
-        folder = tempfile.mkdtemp(dir=cache, prefix="new-")
-        os.replace(_compile(directory, os.path.join(folder, "snapshot.sqlite"), digest), snapshot)
-        _write(stamp_file, f"{stamp}\n{digest}")
-        return snapshot
+        digest = _digest(_contents(directory))
+        if not os.path.isfile(_named(key, digest)):
+            folder = tempfile.mkdtemp(dir=cache, prefix="new-")
+            new = os.path.join(folder, "snapshot.sqlite")
+            digest = _compile(directory, new)  # of what was read this time
+            os.replace(new, _named(key, digest))
+            _forget(key)
+        _write(f"{key}.stamp", f"{stamp}\n{digest}")
+        return _named(key, digest)
     except OSError:
         pass  # a cache that cannot be written costs time at every start, not the answer
     finally:
@@ -183,22 +209,37 @@ def _compiled(directory: str, cache: str, snapshot: str, stamp_file: str, stamp:
     try:
         folder = tempfile.mkdtemp(prefix="compatkb-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return _compile(directory, os.path.join(folder, "snapshot.sqlite"), digest)
+        snapshot = os.path.join(folder, "snapshot.sqlite")
+        _compile(directory, snapshot)
+        return snapshot
     except OSError as error:
         raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
 
 
-def _compile(directory: str, target: str, digest: str) -> str:
+def _forget(key: str) -> None:
+    """Remove all but the newest snapshots of a directory; a few stay, since others may be about to open them."""
+    import contextlib
+    import glob
+
+    with contextlib.suppress(OSError):  # somebody else may be at it
+        for path in sorted(glob.glob(f"{glob.escape(key)}-*.sqlite"), key=os.path.getmtime)[:-_KEPT]:
+            os.unlink(path)
+
+
+def _compile(directory: str, target: str) -> str:
+    """Compile a directory into a file; returns the digest of what was read."""
     import errno
     import sqlite3
     from pathlib import Path
 
     from compatkb.assembling import build_knowledge
-    from compatkb.loader import load
+    from compatkb.loader import load, read
     from compatkb.observations import add_observations
     from compatkb.snapshot.compile import compile_snapshot
 
-    knowledge = build_knowledge(load(Path(directory)))
+    contents = read(Path(directory))
+    digest = _digest(contents)
+    knowledge = build_knowledge(load(Path(directory), contents))
     add_observations(knowledge)
     try:
         compile_snapshot(knowledge, Path(target), digest)
@@ -206,7 +247,7 @@ def _compile(directory: str, target: str, digest: str) -> str:
         raise OSError(errno.EIO, str(error), target) from None
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
-    return target
+    return digest
 
 
 def _write(path: str, content: str) -> None:
