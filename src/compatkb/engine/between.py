@@ -79,6 +79,8 @@ class Said:
         return found
 
 
+_FEW = 512
+"""So many edges are quicker read for one pair of elements than sorted for all of them."""
 ALLOWED, VOUCHED, KNOWN = 0, 1, 2
 """What of two products is asked for: that nothing excludes them; that something vouches for them; that a stack can rest
 on them, since something vouches for them wherever something must."""
@@ -112,11 +114,20 @@ class Between:
         """Return what is known of two elements, None where one of them is not listed."""
         if not (0 <= i < self._mine and 0 <= j < self._theirs):
             return None
-        found = next(pair for mask, pair in self.kinds(i) if mask >> j & 1)
+        known = self._kinds.get(i)
+        if known is None and len(self._told) + len(self._back) <= _FEW:
+            found = self._kept.one(judged(self._speaking(i, j)))
+        else:
+            found = next(pair for mask, pair in known or self.kinds(i) if mask >> j & 1)
         if len(self.pairs) >= _MOST_PAIRS:
             self.pairs.clear()
         self.pairs[i, j] = found
         return found
+
+    def _speaking(self, i: int, j: int) -> list[tuple[Edge, bool]]:
+        """Return the edges between two elements, and whether each names the other one."""
+        found = [(edge, bool(edge.to_mask >> j & 1)) for edge in self._told if edge.of_mask >> i & 1]
+        return found + [(edge, bool(edge.to_mask >> i & 1)) for edge in self._back if edge.of_mask >> j & 1]
 
     def masks(self, number: int, what: int) -> dict[int, int]:
         """Return the part of `mask` that has been worked out for some platforms."""
