@@ -154,8 +154,8 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
         active = tuple(cause.blocker for cause in causes.causes_of(facts, request, device, route, known))
         known += active
 
-        def admits(kept: tuple[Blocker, ...], device=device, route=route, every=every) -> bool:  # type: ignore[no-untyped-def]
-            return bool(Search(Problem(facts, request, device, route, every - set(kept)), first_only=True).run())
+        def admits(kept: tuple[Blocker, ...], at: Problem = problem, every: frozenset[Blocker] = every) -> bool:
+            return bool(Search(Problem(facts, request, at.device, at.route, every - set(kept)), first_only=True).run())
 
         if not active:
             wrong.append(f"{route.id}: no causes for {case}")

@@ -179,6 +179,6 @@ def test_sound_text_gives_nothing(facts: Snapshot, text: str) -> None:
 
 def test_paths_of_the_readers_own_home_are_no_contradiction(facts: Snapshot) -> None:
     """A folder that the text and its commands use outside of the container says nothing about a mount of that name."""
-    text = "Put it into `~/work/models`:\n\n```sh\ncd ~/work/models\ndocker run -it -v $PWD:/models intel/x:1 bash\n```\n"
+    text = "Put it into `~/ai/models`:\n\n```sh\ncd ~/ai/models\ndocker run -it -v $PWD:/models intel/x:1 bash\n```\n"
     assert "command-path" not in rules(review(facts, text, DAY))
-    assert "command-path" in rules(review(facts, text.replace("cd ~/work/models\n", ""), DAY))
+    assert "command-path" in rules(review(facts, text.replace("cd ~/ai/models\n", ""), DAY))

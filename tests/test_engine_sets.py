@@ -11,7 +11,7 @@ from test_universe import World, checked, questions, told
 
 from compatkb.engine import between, causes
 from compatkb.engine.answer import resolve, routes_of
-from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, judged
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Blocker, judged
 from compatkb.engine.causes import causes_of
 from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
@@ -129,9 +129,9 @@ def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case
             continue
         every = causes.blockers_of(problem)
 
-        def admits(kept: str | None, device=device, route=route, every=every) -> bool:  # type: ignore[no-untyped-def]
+        def admits(kept: Blocker | None, at: Problem = problem, every: list[Blocker] = every) -> bool:
             ignored = frozenset(blocker for blocker in every if blocker != kept)
-            return bool(Search(Problem(facts, request, device, route, ignored), first_only=True).run())
+            return bool(Search(Problem(facts, request, at.device, at.route, ignored), first_only=True).run())
 
         alone = next((blocker for blocker in every if not admits(blocker)), None)
         chosen = [cause.blocker for cause in causes_of(facts, request, device, route)]

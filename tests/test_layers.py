@@ -45,7 +45,7 @@ LAYERS = (
     ("export.views", "export.tables"),
     ("export.documentation", "export.database", "export.bundle", "export.graph", "export.calendar", "export.diagram"),
     ("searching", "changes"),
-    ("engine.budget",),
+    ("engine.budget", "engine.said"),
     ("engine.between",),
     ("engine.view",),
     ("engine.problem",),

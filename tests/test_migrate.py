@@ -105,7 +105,7 @@ HEADS = [
     "import torch as th, os",
     "import intel_extension_for_pytorch as ipex",
     "import intel_extension_for_pytorch",
-    "import oneccl_bindings_for_pytorch  # noqa",
+    "import oneccl_bindings_for_pytorch  # noqa",  # as people write it: imported for what it does, never named
     "import os, intel_extension_for_pytorch as ipex, sys",
     "from intel_extension_for_pytorch import xpu, optimize as opt",
     "from torch.xpu.amp import autocast",

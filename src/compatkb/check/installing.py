@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.judging import Held, Judge, address
 from compatkb.check.world import Environment, Said, Wish
 from compatkb.reading.statement import ImageUse, IndexUse, Requirement, Role
+
+if TYPE_CHECKING:
+    from compatkb.check.markdown_facts import Image
 
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
@@ -237,7 +240,7 @@ def _from_images(setting: Setting, judge: Judge) -> None:
             setting.final[product_id] = Installed(hold, [part], -1, "image", [])
 
 
-def known_image(judge: Judge, use: ImageUse):  # type: ignore[no-untyped-def]
+def known_image(judge: Judge, use: ImageUse) -> "Image | None":
     """Return the tag that the data know, None for others and for tags of other repositories."""
     repository = use.repository.removeprefix("docker.io/")
     if repository not in judge.known.repositories or not use.tag:

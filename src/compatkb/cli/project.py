@@ -22,15 +22,10 @@ def check(commands: Commands) -> None:
     add("paths", nargs="*", metavar="PATH", help="files and folders; the working directory unless given")
     add("--fix", action="store_true", help="write what mends findings for certain, then report what is left")
     add("--diff", action="store_true", help="print what --fix would write, write nothing, and exit 1 if there is any")
-    add("--fail-on", choices=("info", "warning", "error", "never"), help="exit 1 from this level on; error unless given")
-    add("--ignore", action="append", metavar="RULE", help="leave out this rule; may be given more than once")
-    add("--rules", dest="list_rules", action="store_true", help="list the rules with their levels and end")
     add("--eol-within", dest="within", type=days, metavar="DAYS", help="tell ends of life within so many days, such as 90d")
-    add("--config", metavar="FILE", help="read [tool.compatkb] of this file; that of the nearest pyproject.toml unless given")
     add("--baseline", metavar="FILE", help="leave out the findings that this file has")
     add("--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on")
-    add("--report", action="append", metavar="FORM=FILE", help="write this form of the output there too; may be given often")
-    add_common(command, FORMS)
+    _add_reporting(command, "error")
 
 
 def migrate(commands: Commands) -> None:
@@ -50,7 +45,13 @@ def migrate(commands: Commands) -> None:
     add("--fix", action="store_true", help="write what does the same for certain, then report what is left")
     add("--diff", action="store_true", help="print what --fix would write, write nothing, and exit 1 if there is any")
     command.set_defaults(within=None)
-    add("--fail-on", choices=("info", "warning", "error", "never"), help="exit 1 from this level on; warning unless given")
+    _add_reporting(command, "warning")
+
+
+def _add_reporting(command: argparse.ArgumentParser, level: str) -> None:
+    """Add what decides which findings count and how they are told; from `level` on they make the command fail."""
+    add = command.add_argument
+    add("--fail-on", choices=("info", "warning", "error", "never"), help=f"exit 1 from this level on; {level} unless given")
     add("--ignore", action="append", metavar="RULE", help="leave out this rule; may be given more than once")
     add("--rules", dest="list_rules", action="store_true", help="list the rules with their levels and end")
     add("--config", metavar="FILE", help="read [tool.compatkb] of this file; that of the nearest pyproject.toml unless given")

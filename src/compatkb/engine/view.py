@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from compatkb.engine.between import Between, Context, Kept, Said
+from compatkb.engine.between import Between, Kept
+from compatkb.engine.said import Context, Said
 from compatkb.records import Advisory, Edge
 from compatkb.snapshot.read import Snapshot
 
