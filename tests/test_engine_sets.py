@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from agreement import Case, request_of
-from builders import TODAY, breaks, compiled, needs, product, snapshot, universe, verified
+from builders import TODAY, breaks, compiled, needs, product, universe, verified
 from hypothesis import given
 from test_universe import World, checked, questions, told
 
@@ -17,7 +17,7 @@ from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
 from compatkb.engine.search import Search
 from compatkb.records import Pin
-from compatkb.snapshot import sequence
+from compatkb.snapshot import packed, read
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.traits import COLUMNS
 
@@ -38,12 +38,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_answers_do_not_depend_on_how_many_elements_count_as_many(question: tuple[World, Case], folder: Path) -> None:
     """Sets bounded edge by edge and elements read one by one, as among thousands, give the answer of small tables."""
     world, case = question
-    path = snapshot(world.knowledge(), folder)
-    expected = told(resolve(Snapshot(path), request_of(Snapshot(path), case)))
+    plain = compiled(world.knowledge(), folder)
+    expected = told(resolve(plain, request_of(plain, case)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(between, "_SMALL", 0)
-        patch.setattr(sequence, "FEW", 0)
-        assert told(resolve(Snapshot(path), request_of(Snapshot(path), case))) == expected
+        patch.setattr(packed, "CHUNK", 1)
+        patch.setattr(read, "CHUNK", 1)
+        other = compiled(world.knowledge(), folder)
+        assert told(resolve(other, request_of(other, case))) == expected
 
 
 @checked(25)

@@ -25,6 +25,7 @@ class Product(NamedTuple):
     default: str | None
     platform: bool
     open: bool
+    size: int  # how many elements it has
 
 
 class Element(NamedTuple):

@@ -156,7 +156,7 @@ def _told(problem: Problem) -> tuple[list[Blocker], list[Blocker], list[Blocker]
     leaves: list[Blocker] = [
         ("claim", product, to)
         for product in variables
-        for to in facts.edges_from(product)
+        for to in facts.spoken_of(product)
         if to not in variables and facts.products[to].role == "leaf"
     ]
     demanded = dict.fromkeys(blocker[2] for blocker in leaves)

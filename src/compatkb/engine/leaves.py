@@ -48,7 +48,7 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
     if isinstance(kept, list):
         return kept
     found: list[tuple[str, int, LeafRow]] = []
-    for to in problem.facts.edges_from(product):
+    for to in problem.facts.spoken_of(product):
         if problem.facts.products[to].role != "leaf":
             continue
         known = len(problem.facts.elements(to))

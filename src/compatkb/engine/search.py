@@ -99,7 +99,7 @@ class Search:
             self._steps.append(
                 _Step(
                     product, len(problem.facts.elements(product)), product in optional, feature,
-                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.edges_from(product)),
+                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                     tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,

@@ -154,9 +154,9 @@ class View:
         """Return the packages that elements of a product need, each with the elements that need it."""
         if product not in self._needs:
             found: dict[str, int] = {}
-            for to, edges in self.facts.edges_from(product).items():
+            for to in self.facts.spoken_of(product):
                 if self.facts.products[to].role == "package":
-                    for edge in edges:
+                    for edge in self.facts.edges(product, to):
                         if edge.kind == "needs" and self.holds(edge):
                             found[to] = found.get(to, 0) | edge.of_mask
             self._needs[product] = found

@@ -104,8 +104,8 @@ def release_text(facts: Snapshot, product: Product, version: str, day: date, *, 
 def _release(facts: Snapshot, product: Product, name: str, row: Content | None, builds: list[Any]) -> Content:
     says, said = [], []
     bits = sum(1 << e.idx for e in builds)
-    for edges in facts.edges_from(product.id).values():
-        says += [edge.claim for edge in edges if edge.of_mask & bits]
+    for other in facts.spoken_of(product.id):
+        says += [edge.claim for edge in facts.edges(product.id, other) if edge.of_mask & bits]
     for other, head in facts.products.items():
         if other != product.id and head.role != "feature":
             said += [

@@ -8,10 +8,11 @@ import sqlite_utils
 
 from compatkb.knowledge import Knowledge, end_of_life
 from compatkb.models import Release, Role
-from compatkb.snapshot import claims, disputes, elements, features, guides, provenance, readings, tags, timeline, traits
+from compatkb.snapshot import claims, disputes, elements, features, guides, packed, provenance, readings, tags, timeline
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
+from compatkb.snapshot.traits import traits
 from compatkb.words import word_key
 
 
@@ -23,6 +24,8 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
             db.execute("PRAGMA journal_mode = OFF")
             cells = Interned()
             listed = list(elements.elements(knowledge, cells))
+            told = list(claims.edges(knowledge, cells))
+            depths = {product.id: product.series for product in knowledge.products.values()}
             rows: dict[str, Iterator[Row]] = {
                 "meta": _meta(knowledge, digest),
                 "product": _products(knowledge),
@@ -30,9 +33,11 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "grid": _grid(knowledge),
                 "release": _releases(knowledge),
                 "element": iter(listed),
-                "trait": traits.traits(listed),
+                "chunk": packed.chunks(listed),
+                "trait": packed.traits(traits(listed, depths)),
                 "word": elements.words(knowledge),
-                "edge": claims.edges(knowledge, cells),
+                "edge": iter(told),
+                "relation": packed.relations(told),
                 "claim": claims.claims(knowledge),
                 "citation": claims.citations(knowledge),
                 "dispute": disputes.disputes(knowledge),
@@ -92,6 +97,7 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
             "default_value": product.default,
             "platform": int(product.platform),
             "open": int(product.open),
+            "size": len(knowledge.elements[product.id]),
             "homepage": product.homepage,
             "page_label": product.page.label if product.page else None,
             "page_url": product.page.url if product.page else None,

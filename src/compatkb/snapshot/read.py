@@ -1,14 +1,14 @@
 """Reads a snapshot with the standard library: only the products that a question touches, each once."""
 
 import json
-import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection
 from functools import cached_property, partial
 from typing import Any
 
 from compatkb.errors import DataError
 from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
+from compatkb.snapshot.packed import CHUNK
 from compatkb.snapshot.schema import FORMAT
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
@@ -27,9 +27,12 @@ class Snapshot:
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
         self._elements: dict[str, Elements] = {}
-        self._traits: dict[str, dict[str, list[tuple[str, int]]]] = {}
-        self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
+        self._traits: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        self._having: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
+        self._edges: dict[tuple[str, str], tuple[Edge, ...]] = {}
+        self._relations: dict[str, dict[str, str]] = {}
         self._cells: dict[int, int] = {}
+        self._sets: dict[str, frozenset[str]] = {}
         self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
         self.kept: object = None  # what the engine keeps between questions
@@ -46,10 +49,10 @@ class Snapshot:
         """All products by id, in rank order."""
         query = (
             "select id, name, role, rank, distribution, import_name, scheme, series, automatic, default_value, platform, "
-            "open from product order by rank, id"
+            "open, size from product order by rank, id"
         )
         return {
-            row[0]: Product(*row[:8], bool(row[8]), row[9], bool(row[10]), bool(row[11]))  # type: ignore[call-arg]  # SQL
+            row[0]: Product._make((*row[:8], bool(row[8]), row[9], bool(row[10]), bool(row[11]), row[12]))
             for row in self._db.execute(query)
         }
 
@@ -123,50 +126,48 @@ class Snapshot:
         return found
 
     def elements(self, product: str) -> Elements:
-        """Return the elements of a product, oldest first; those of a product that has many are read one by one."""
+        """Return the elements of a product, oldest first; they are read when somebody looks at them."""
         found = self._elements.get(product)
         if found is None:
-            (count,) = self._db.execute("select count(*) from element where product = ?", (product,)).fetchone()
-            found = self._elements[product] = Elements(count, partial(self._fetch, product))
+            fetch, make = partial(self._chunk, product), partial(self._element, product)
+            found = self._elements[product] = Elements(self.products[product].size, CHUNK, fetch, make)
         return found
 
-    def _fetch(self, product: str, idx: int | None) -> Iterator[Element]:
-        query = (
-            "select product, idx, version, release, stage, installable, devices, channels, only_with, distribution, "
-            "since, by, yank_after, yank_by, yank_reason, eol, strong, weak, floors, complete, maker, extras "
-            "from element where product = ?"
-        )
-        if idx is not None:
-            return map(self._element, self._db.execute(f"{query} and idx = ?", (product, idx)))
-        return map(self._element, self._db.execute(f"{query} order by idx", (product,)))
+    def _chunk(self, product: str, number: int) -> list[list[Any]]:
+        row = self._db.execute("select elements from chunk where product = ? and n = ?", (product, number)).fetchone()
+        found: list[list[Any]] = json.loads(row[0])
+        return found
+
+    def _element(self, product: str, idx: int, row: list[Any]) -> Element:
+        sets = (self._set(row[4]), tuple(row[5].split()), self._set(row[6]))
+        cells = (self.cells(row[14]), self.cells(row[15]))
+        return Element._make((product, idx, *row[:3], bool(row[3]), *sets, *row[7:14], *cells, *row[16:]))
 
     def having(self, product: str, column: str) -> tuple[tuple[str, int], ...]:
         """Return the elements of a product by what a column says of them, as text; see `snapshot.traits`."""
-        found = self._traits.get(product)
+        key = (product, column)
+        found = self._having.get(key)
         if found is None:
-            found = self._traits[product] = {}
-            query = "select column, value, mask from trait where product = ?"
-            for name, value, mask in self._db.execute(query, (product,)):
-                found.setdefault(name, []).append((value, int(mask, 16)))
-        return tuple(found.get(column, ()))
+            traits = self._traits.get(product)
+            if traits is None:
+                row = self._db.execute("select traits from trait where product = ?", (product,)).fetchone()
+                traits = self._traits[product] = json.loads(row[0]) if row else {}
+            found = self._having[key] = tuple([(value, int(mask, 16)) for value, mask in traits.get(column, ())])
+        return found
 
     def series(self, product: str) -> tuple[int, ...]:
         """Return the elements of each series of a product, oldest series first."""
-        if product not in self._series:
-            groups: dict[str, int] = {}
-            for element in self.elements(product):
-                parts = re.match(r"\d+(\.\d+)*", element.release)
-                numbers = parts[0].split(".")[: self.products[product].series] if parts else [element.release]
-                name = ".".join(numbers)
-                groups[name] = groups.get(name, 0) | 1 << element.idx
-            self._series[product] = tuple(groups.values())
-        return self._series[product]
+        found = self._series.get(product)
+        if found is None:
+            found = self._series[product] = tuple(mask for _, mask in self.having(product, "series"))
+        return found
 
-    def _element(self, row: tuple[Any, ...]) -> Element:
-        words = (frozenset(row[6].split()), tuple(row[7].split()), frozenset(row[8].split()))
-        return Element._make(
-            (*row[:5], bool(row[5]), *words, *row[9:16], self.cells(row[16]), self.cells(row[17]), *row[18:22])
-        )
+    def _set(self, words: str) -> frozenset[str]:
+        """Return words between blanks as a set: few different ones stand in thousands of places."""
+        found = self._sets.get(words)
+        if found is None:
+            found = self._sets[words] = frozenset(words.split())
+        return found
 
     def floors(self, element: Element) -> tuple[Floor, ...]:
         """Return the groups of an element's wheels by the oldest glibc that they admit."""
@@ -184,28 +185,32 @@ class Snapshot:
     def _masks(self) -> dict[int, str]:
         return dict(self._db.execute("select id, mask from cells"))
 
+    def spoken_of(self, of: str) -> Collection[str]:
+        """Return the products that a product says something of, in the order of the data."""
+        return self._said(of).keys()
+
+    def _said(self, of: str) -> dict[str, str]:
+        found = self._relations.get(of)
+        if found is None:
+            query = "select to_product, edges from relation where of_product = ? order by position"
+            found = self._relations[of] = dict(self._db.execute(query, (of,)))
+        return found
+
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what `of` says of `to`."""
-        return self.edges_from(of).get(to, ())
+        found = self._edges.get((of, to))
+        if found is None:
+            text = self._said(of).get(to)
+            found = self._edges[of, to] = tuple([self._edge(of, to, row) for row in json.loads(text)]) if text else ()
+        return found
 
-    def edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
-        """Return everything that a product says, by the product that it speaks of."""
-        if of not in self._edges:
-            query = (
-                "select id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, "
-                "hardware, open, listed, unlisted from edge where of_product = ? order by id"
-            )
-            found: dict[str, list[Edge]] = {}
-            for row in self._db.execute(query, (of,)):
-                level = WEAK if row[10] == "inferred" else STRONG
-                edge = Edge(
-                    row[0], row[1], row[2], row[3], int(row[4], 16), row[5], int(row[6], 16), row[7],
-                    self.cells(row[8]), self.cells(row[9]), level, frozenset(row[11].split()), int(row[12], 16),
-                    bool(row[13]), bool(row[14]), int(row[15], 16),
-                )  # fmt: skip
-                found.setdefault(edge.to, []).append(edge)
-            self._edges[of] = {to: tuple(edges) for to, edges in found.items()}
-        return self._edges[of]
+    def _edge(self, of: str, to: str, row: list[Any]) -> Edge:
+        id_, claim, kind, of_mask, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, unlisted = row
+        return Edge(
+            id_, claim, kind, of, int(of_mask, 16), to, int(to_mask, 16), spec, self.cells(denies), self.cells(vouches),
+            WEAK if basis == "inferred" else STRONG, self._set(devices), int(hardware, 16), bool(open_), bool(listed),
+            int(unlisted, 16),
+        )  # fmt: skip
 
     @cached_property
     def hardware_edges(self) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,8 @@ A question about a set (what is on offer for a device on a day?) is a few bit op
 elements there are; an element itself is read when an answer shows it.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Mapping
 
 from compatkb.snapshot.cells import Row
 
@@ -13,15 +14,24 @@ PLACE = ("strong", "weak", "complete", "by", "floors")
 """What decides together where an element can be: elements that are one in it have the same `place`."""
 
 
-def traits(elements: Iterable[Row]) -> Iterator[Row]:
-    """Yield for each product, column and value the elements that have it; none for what is not known of an element."""
+def traits(elements: Iterable[Row], depths: Mapping[str, int]) -> dict[tuple[str, str, str], int]:
+    """Return for each product, column and value the elements that have it; none for what is not known of an element.
+
+    `depths` tells how many numbers of a release make the series of each product.
+    """
     found: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[object, ...], int] = {}
     for element in elements:
         told = {column: element[column] for column in COLUMNS if element[column] is not None}
+        told["series"] = _series(element["release"], depths[element["product"]])
         told["place"] = places.setdefault(tuple(element[column] for column in PLACE), len(places))
         for column, value in told.items():
             key = (element["product"], column, str(value))
             found[key] = found.get(key, 0) | 1 << element["idx"]
-    for (product, column, value), mask in found.items():
-        yield {"product": product, "column": column, "value": value, "mask": f"{mask:x}"}
+    return found
+
+
+def _series(release: str, depth: int) -> str:
+    """Return the series that a release belongs to; one without numbers is a series of its own."""
+    numbers = re.match(r"\d+(\.\d+)*", release)
+    return ".".join(numbers[0].split(".")[:depth]) if numbers else release

@@ -85,10 +85,10 @@ class _Basis:
         return tuple([name for name, cells in self.systems if mask & here & cells] for mask in masks)
 
     def _required(self, element: Element, chosen: dict[str, int], python: str) -> Iterator[tuple[str, ...]]:
-        for to, edges in self.facts.edges_from(element.product).items():
+        for to in self.facts.spoken_of(element.product):
             if to not in chosen and self.facts.products[to].role not in UNBUILT:
                 continue
-            for edge in edges:
+            for edge in self.facts.edges(element.product, to):
                 if edge.of_mask >> element.idx & 1 and edge.kind != "verified" and self._concerns(edge, python):
                     # of another member it matters what is said of the build at hand, not what else is listed
                     what = str(edge.to_mask >> chosen[to] & 1) if to in chosen else edge.spec

@@ -19,7 +19,9 @@ class Alike:
         found = {self.form.main, *self.form.packages, *(p.id for p in facts.products.values() if p.role == "companion")}
         queue = list(found)
         while queue:
-            for to, edges in facts.edges_from(queue.pop()).items():
+            product = queue.pop()
+            for to in facts.spoken_of(product):
+                edges = facts.edges(product, to)
                 needed = facts.products[to].role != "package" or any(edge.kind == "needs" for edge in edges)
                 if to not in found and needed and facts.products[to].role != "feature":
                     found.add(to)
@@ -27,9 +29,8 @@ class Alike:
         return found
 
     def _edges(self) -> list[Edge]:
-        every = (
-            e for p in sorted(self.products) for to, es in self.facts.edges_from(p).items() if to in self.products for e in es
-        )
+        facts, products = self.facts, self.products
+        every = (e for p in sorted(products) for to in facts.spoken_of(p) if to in products for e in facts.edges(p, to))
         return [edge for edge in every if not edge.devices or self.device in edge.devices]
 
     def systems(self) -> list[int]:

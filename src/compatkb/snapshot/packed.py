@@ -1,0 +1,52 @@
+"""What the engine reads of elements, edges and sets of elements: JSON by product, made from the rows of the tables.
+
+A text that is read whole is many times quicker to read than its cells one by one, and what nobody asks for stays text.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from compatkb.snapshot.cells import Row
+
+CHUNK = 64
+"""So many elements are read at once: of a product that has thousands a question reads a few."""
+ELEMENT = (
+    *("version", "release", "stage", "installable", "devices", "channels", "only_with", "distribution", "since", "by"),
+    *("yank_after", "yank_by", "yank_reason", "eol", "strong", "weak", "floors", "complete", "maker", "extras"),
+)
+EDGE = (
+    *("id", "claim", "kind", "of_mask", "to_mask", "spec", "denies", "vouches", "basis", "devices", "hardware", "open"),
+    *("listed", "unlisted"),
+)
+"""Columns in the order in which `Snapshot` reads them."""
+
+
+def chunks(elements: Iterable[Row]) -> Iterator[Row]:
+    """Yield the elements of each product, oldest first, so many a row."""
+    found: dict[tuple[str, int], list[list[object]]] = {}
+    for element in elements:
+        found.setdefault((element["product"], element["idx"] // CHUNK), []).append([element[name] for name in ELEMENT])
+    for (product, number), rows in found.items():
+        yield {"product": product, "n": number, "elements": _text(rows)}
+
+
+def relations(edges: Iterable[Row]) -> Iterator[Row]:
+    """Yield what each product says of each other one, in the order in which it first speaks of them."""
+    found: dict[tuple[str, str], list[list[object]]] = {}
+    for edge in edges:
+        found.setdefault((edge["of_product"], edge["to_product"]), []).append([edge[name] for name in EDGE])
+    for position, ((of, to), rows) in enumerate(found.items()):
+        yield {"of_product": of, "to_product": to, "position": position, "edges": _text(rows)}
+
+
+def traits(found: Mapping[tuple[str, str, str], int]) -> Iterator[Row]:
+    """Yield the sets of elements of each product, by column and value."""
+    rows: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for (product, column, value), mask in found.items():
+        rows.setdefault(product, {}).setdefault(column, []).append((value, f"{mask:x}"))
+    for product, columns in rows.items():
+        yield {"product": product, "traits": _text(columns)}
+
+
+def _text(content: Sequence[object] | Mapping[str, object]) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
