@@ -279,5 +279,5 @@ def _check_route(facts: Snapshot, name: str, asked: set[str]) -> None:
 
 def _serves(facts: Snapshot, pin: Pin, device: str) -> bool:
     """Return whether something that a pin admits is for a device, or for no device in particular."""
-    chosen = [e for e in facts.elements(pin.product) if pin.mask >> e.idx & 1]
+    chosen = facts.elements(pin.product).of(pin.mask)
     return not chosen or any(not e.devices or device in e.devices for e in chosen)

@@ -243,7 +243,7 @@ def device_of(facts: Snapshot, held: tuple[Held, ...], seen: tuple[Seen, ...]) -
     for item in held:
         if item.product in providers and item.known:
             mask = find_versions(facts, facts.products[item.product], str(item.installed.version))
-            chosen = [e for e in facts.elements(item.product) if mask >> e.idx & 1]
+            chosen = facts.elements(item.product).of(mask)
             exact = [e for e in chosen if e.version == item.installed.version] or chosen
             served = {device for e in exact for device in e.devices}
             return tuple(sorted(served)) if len(served) == 1 else ()

@@ -156,7 +156,7 @@ def _features(facts: Snapshot, day: date) -> Iterator[_Record]:
     query = "select s.*, c.reason, c.note from statement s join claim c on c.id = s.claim order by s.feature, s.position"
     for place, row in enumerate(facts.rows(query)):
         bits, product = int(row["mask"], 16), row["product"]
-        mine = [e for e in facts.elements(product) if bits >> e.idx & 1]
+        mine = facts.elements(product).of(bits)
         if mine and all(e.since is not None and e.since > day.toordinal() for e in mine):
             continue
         where = ", ".join(row[name] for name in ("device", "os", "arch", "python", "hardware") if row[name])
@@ -296,7 +296,7 @@ def _later(facts: Snapshot, day: date) -> set[str]:
     late: dict[str, bool] = {}
     for row in facts.rows("select claim, of_product, of_mask from edge"):
         bits = int(row["of_mask"], 16)
-        mine = [e for e in facts.elements(row["of_product"]) if bits >> e.idx & 1]
+        mine = facts.elements(row["of_product"]).of(bits)
         after = all(e.since is not None and e.since > day.toordinal() for e in mine)
         late[row["claim"]] = late.get(row["claim"], True) and after
     return {claim for claim, after in late.items() if after}

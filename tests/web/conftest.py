@@ -8,18 +8,19 @@ from typing import Any
 import pytest
 from site_of_tests import BROWSER, DAY, ROOT, SERIES, SHEETS, Watched
 
+from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 from compatkb.web.questions import Form
 from compatkb.web.serving import make_server
 from compatkb.web.site import make_site
-from compatkb.web.working import Remembering, work_out
+from compatkb.web.working import work_out
 from compatkb.writing import write_tree
 
 
 @pytest.fixture(scope="session")
 def form() -> Form:
     """The form that the site offers."""
-    return Form(Remembering(locate(ROOT / "data")), DAY, SERIES)
+    return Form(Snapshot(locate(ROOT / "data")), DAY, SERIES)
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from site_of_tests import DAY, ROOT, SERIES
 
+from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 from compatkb.web.questions import Form
 from compatkb.web.site import make_site
-from compatkb.web.working import Remembering, work_out
+from compatkb.web.working import work_out
 from compatkb.writing import write_tree
 
 KINDS = (
@@ -198,7 +199,7 @@ def test_hostile_data_show_as_text(tmp_path: Path, watched: Any) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"2.3.110-xpu"', json.dumps(f"2.3.110-xpu{evil}")), encoding="utf-8")
     snapshot = locate(data)
-    form = Form(Remembering(snapshot), DAY, SERIES)
+    form = Form(Snapshot(snapshot), DAY, SERIES)
     write_tree(
         tmp_path / "site", make_site(form, work_out(snapshot, DAY, series=SERIES, names=[("xpu", "2.4")])), ours="data/form.js"
     )

@@ -104,7 +104,7 @@ class Judge:
 
     def elements(self, product: str, mask: int) -> list[Element]:
         """Return the elements of a set, oldest first."""
-        return [e for e in self.facts.elements(product) if mask >> e.idx & 1]
+        return self.facts.elements(product).of(mask)
 
     def refused(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> bool:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""

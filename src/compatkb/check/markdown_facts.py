@@ -147,7 +147,7 @@ class Known:
 
     def names(self, product: str, mask: int) -> list[str]:
         """Return the releases that elements belong to, oldest first."""
-        return list(dict.fromkeys(e.release for e in self.facts.elements(product) if mask >> e.idx & 1))
+        return list(dict.fromkeys(e.release for e in self.facts.elements(product).of(mask)))
 
     def covered(self, product: Product, text: str, day: int) -> tuple[str, ...] | None:
         """Return the sources of a list that is whole and would name this version; None where there is no such list."""
@@ -277,7 +277,7 @@ class Known:
 
     def earliest(self, product: str, mask: int) -> int | None:
         """Return the first day, as an ordinal, on which any of these elements can have been there; None where unknown."""
-        days = [e.since for e in self.facts.elements(product) if mask >> e.idx & 1]
+        days = [e.since for e in self.facts.elements(product).of(mask)]
         return min(d for d in days if d is not None) if days and all(d is not None for d in days) else None
 
     def ended(self, product: str, mask: int, day: date, within: int) -> tuple[date, tuple[str, ...]] | None:
@@ -291,7 +291,7 @@ class Known:
         return self._ends[product, mask]
 
     def _read_end(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
-        ends = [e.eol for e in self.facts.elements(product) if mask >> e.idx & 1]
+        ends = [e.eol for e in self.facts.elements(product).of(mask)]
         if not ends or any(end is None for end in ends):
             return None
         last = max(end for end in ends if end is not None)

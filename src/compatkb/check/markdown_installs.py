@@ -137,7 +137,7 @@ def _published(page: Page, data: Known, install: Install, asked: Asked) -> Itera
 def _elements(data: Known, product: Product, version: str) -> list[Element]:
     """Return the builds that pip takes for an exact pin."""
     mask = _pinned(data.facts, product.id, version)
-    return [element for element in data.facts.elements(product.id) if mask >> element.idx & 1]
+    return data.facts.elements(product.id).of(mask)
 
 
 @lru_cache(maxsize=4096)

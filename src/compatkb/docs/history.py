@@ -95,7 +95,7 @@ def _since(asked: Question, feature: str) -> str:
     """Return the oldest release that has a feature, for each device and system that its statements name."""
     oldest: dict[tuple[str, str], tuple[int, str]] = {}
     for row in asked.facts.rows("select * from statement where feature = ? and status = 'supported'", feature):
-        elements = [e for e in asked.facts.elements(row["product"]) if int(row["mask"], 16) >> e.idx & 1]
+        elements = asked.facts.elements(row["product"]).of(int(row["mask"], 16))
         if not elements:
             continue
         name = f"{asked.facts.products[row['product']].name} {elements[0].release}"

@@ -132,7 +132,7 @@ def _version(facts: Snapshot, row: Listed, column: Column, day: date) -> Span | 
     if not exact:
         return None
     mask = int(held[0]["mask"], 16)
-    elements = [e for e in facts.elements(column.product) if mask >> e.idx & 1]
+    elements = facts.elements(column.product).of(mask)
     listed, link = row.cells.get(column.name, ""), row.links.get(column.name)
     agrees = bool(mask & (facts.word(column.product, listed) or 0))
     head = facts.rows("select page_label, page_url from product where id = ?", column.product)[0]

@@ -55,7 +55,7 @@ def _series(asked: Question, product: Product) -> list[str]:
     elements = asked.facts.elements(product.id)
     names: dict[str, None] = {}
     for mask in reversed(asked.facts.series(product.id)):
-        out = [e for e in elements if mask >> e.idx & 1 and (e.since is None or e.since <= today)]
+        out = [e for e in elements.of(mask) if e.since is None or e.since <= today]
         if out:
             names[_name(out[0], product)] = None
     return list(names)

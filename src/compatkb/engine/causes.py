@@ -215,7 +215,7 @@ def _pinned(problem: Problem, product: str) -> list[Element]:
     elements = problem.facts.elements(product)
     if pin and pin.extra:
         return []
-    return [e for e in elements if pin is None or pin.mask >> e.idx & 1]
+    return elements.of(pin.mask if pin else -1)
 
 
 def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:

@@ -108,8 +108,8 @@ class Problem:
         if pin and pin.extra:
             return pin.mask
         if product in self._brought:
-            elements = self.facts.elements(product)
-            return sum(1 << e.idx for e in elements if (not pin or pin.mask >> e.idx & 1) and not self.refusal(e))
+            elements = self.facts.elements(product).of(pin.mask if pin else -1)
+            return sum(1 << e.idx for e in elements if not self.refusal(e))
         mask = self.view.offers(product)
         for others, bound in self.view.bound(product).items():
             if not others <= set(self.required):

@@ -134,7 +134,7 @@ class _Nodes:
 
 def _chosen(facts: Snapshot, product: str, mask: str) -> list[Element]:
     bits = int(mask, 16)
-    return [element for element in facts.elements(product) if bits >> element.idx & 1]
+    return facts.elements(product).of(bits)
 
 
 def _sources(facts: Snapshot) -> dict[str, str]:

@@ -89,7 +89,7 @@ def release_text(facts: Snapshot, product: Product, version: str, day: date, *, 
     if not mask:
         known = ", ".join(release["version"] for release in _releases(facts, product, day)[:8])
         raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
-    chosen = [e for e in facts.elements(product.id) if mask >> e.idx & 1]
+    chosen = facts.elements(product.id).of(mask)
     names = dict.fromkeys(e.release for e in reversed(chosen))
     content = []
     for name in names:
@@ -297,7 +297,7 @@ def _dated(day: str | None, name: str, disputed: list[str]) -> str:
 
 def _named(facts: Snapshot, product: str, mask: int) -> set[str]:
     """Return the releases that elements belong to."""
-    return {element.release for element in facts.elements(product) if mask >> element.idx & 1} if mask else set()
+    return {element.release for element in facts.elements(product).of(mask)}
 
 
 def _ended(last_day: str, day: date) -> str:

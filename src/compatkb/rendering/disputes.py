@@ -67,7 +67,7 @@ def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
     found = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
     elements = [*cause.elements, *(element for _, element in cause.refused)]
     pin = request.pin("hardware")
-    hardware = {e.version for e in facts.elements("hardware") if pin.mask >> e.idx & 1} if pin else set()
+    hardware = {e.version for e in facts.elements("hardware").of(pin.mask)} if pin else set()
     found += _about(facts, elements, _Place(cause.device, cells, hardware), request.as_of)
     return list({row["id"]: row for row in found}.values())
 

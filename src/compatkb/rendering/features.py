@@ -195,7 +195,7 @@ def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[s
 
 def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[Content]) -> str:
     """Return what is said of a series: the word, with the Pythons and the releases where it does not hold for all."""
-    elements = [e for e in facts.elements(product) if series >> e.idx & 1]
+    elements = facts.elements(product).of(series)
     there = [e for e in elements if not place[0] or not e.devices or place[0] in e.devices]
     if not there:
         return "no build"

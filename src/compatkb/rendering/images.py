@@ -46,7 +46,7 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
 def _runs_on(facts: Snapshot, image: int, families: set[str]) -> bool:
     """Return whether an image holds a system of one of these families, or does not say which one it holds."""
     rows = facts.rows("select mask from content where image = ? and product = 'os'", image)
-    held = [e.version for row in rows for e in facts.elements("os") if int(row["mask"], 16) >> e.idx & 1]
+    held = [e.version for row in rows for e in facts.elements("os").of(int(row["mask"], 16))]
     return not held or any(families & {system, *facts.wider.get(system, ())} for system in held)
 
 

@@ -223,7 +223,7 @@ def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]
 
 def _spread(facts: Snapshot, edge: Edge) -> int:
     """Return on how many platforms the widest build that an edge is about is known."""
-    return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of) if edge.of_mask >> e.idx & 1)
+    return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of).of(edge.of_mask))
 
 
 def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:

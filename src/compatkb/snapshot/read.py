@@ -13,6 +13,9 @@ from compatkb.snapshot.schema import FORMAT
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
 
+_FEW, _MOST_KEPT = 64, 20_000
+"""Rows of an answer that is kept, and how many answers are: what is shown of one stack is shown of the next."""
+
 
 class Snapshot:
     """The facts of a compiled knowledge base; immutable, and safe to share between questions of one thread."""
@@ -32,6 +35,8 @@ class Snapshot:
         self._edges: dict[tuple[str, str], tuple[Edge, ...]] = {}
         self._relations: dict[str, dict[str, str]] = {}
         self._cells: dict[int, int] = {}
+        self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
+        self._rows: dict[tuple[str, tuple[object, ...]], list[dict[str, Any]]] = {}
         self._sets: dict[str, frozenset[str]] = {}
         self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
@@ -39,10 +44,18 @@ class Snapshot:
         self.finder: Any = None  # what searches in place of the engine, where many questions share their work
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """Return rows as dictionaries, for what is shown rather than solved."""
-        cursor = self._db.execute(query, values)
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
+        """Return rows as dictionaries, for what is shown rather than solved; they are shared, so nobody changes them."""
+        key = (query, values)
+        found = self._rows.get(key)
+        if found is None:
+            cursor = self._db.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            found = [dict(zip(names, row, strict=True)) for row in cursor]
+            if len(found) <= _FEW:
+                if len(self._rows) >= _MOST_KEPT:
+                    self._rows.clear()
+                self._rows[key] = found
+        return found
 
     @cached_property
     def products(self) -> dict[str, Product]:
@@ -219,8 +232,11 @@ class Snapshot:
 
     def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
         """Return the sources of a claim: text and address."""
-        query = "select text, url from citation where claim = ? order by n"
-        return tuple(self._db.execute(query, (claim,)))
+        found = self._cited.get(claim)
+        if found is None:
+            query = "select text, url from citation where claim = ? order by n"
+            found = self._cited[claim] = tuple(self._db.execute(query, (claim,)))
+        return found
 
     @cached_property
     def features(self) -> dict[str, tuple[str, ...]]:

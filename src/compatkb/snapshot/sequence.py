@@ -28,6 +28,15 @@ class Elements(Sequence[Element]):
     def __iter__(self) -> Iterator[Element]:
         return map(self._one, range(self._count))
 
+    def of(self, mask: int) -> list[Element]:
+        """Return those of a set, oldest first."""
+        left, found = mask & (1 << self._count) - 1, []
+        while left:
+            bit = left & -left
+            found.append(self._one(bit.bit_length() - 1))
+            left ^= bit
+        return found
+
     @overload
     def __getitem__(self, place: int) -> Element: ...
     @overload

@@ -95,7 +95,7 @@ def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Elemen
     request = _request(facts, wanted, ())
     device, route = next(iter(routes_of(facts, request)))
     allowed = Problem(facts, request, device, route).allowed(element.product, element.idx, provider)
-    near = {e.release for e in facts.elements(provider) if allowed >> e.idx & 1}
+    near = {e.release for e in facts.elements(provider).of(allowed)}
     releases = list(dict.fromkeys(e.release for e in _carried(facts, wanted, provider)))
     place = releases.index(base.release)
     return base.release not in near and bool(near & set(releases[max(place - 1, 0) : place + 2]))

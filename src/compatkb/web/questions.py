@@ -96,7 +96,7 @@ class Form:
 
     def _value_of(self, field: str, mask: int) -> str:
         """Return the value of a field that elements of its product come to, empty where they are none or several."""
-        elements = [e for e in self.facts.elements(self.product_of(field)) if mask >> e.idx & 1]
+        elements = self.facts.elements(self.product_of(field)).of(mask)
         depth = self.facts.products[self.main].series
         names = {".".join(e.release.split(".")[:depth]) if field == "main" else e.release for e in elements}
         return names.pop() if len(names) == 1 and names <= set(self.values(field)) else ""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from compatkb.export.calendar import calendar_text
 from compatkb.rendering.timeline_svg import svg
+from compatkb.snapshot.read import Snapshot
 from compatkb.web.answering import HEAD
 from compatkb.web.api_files import api_files
 from compatkb.web.catalogue_pages import catalogue_pages
@@ -15,7 +16,7 @@ from compatkb.web.overview_pages import overview_pages
 from compatkb.web.page import render, sources
 from compatkb.web.questions import Form
 from compatkb.web.summary import summary_data
-from compatkb.web.working import Remembering, unsaid, work_out
+from compatkb.web.working import unsaid, work_out
 from compatkb.writing import write_tree
 
 MARK = "data/form.js"
@@ -29,7 +30,7 @@ def write_site(path: str, today: date, out: Path, *, jobs: int = 2, done: Callab
     A folder that holds anything but a site is left alone; `done` is told how many sheets of answers are made, of how many.
     Raises UsageError and UnavailableError.
     """
-    files = make_site(Form(Remembering(path), today), work_out(path, today, jobs=jobs, done=done))
+    files = make_site(Form(Snapshot(path), today), work_out(path, today, jobs=jobs, done=done))
     write_tree(out, files, ours=MARK)
     return len(files)
 

@@ -35,28 +35,6 @@ _DECIDING = ("alike", "answering", "forms", "questions", "repeats", "sheets", "t
 """The modules of this package that decide what a sheet holds."""
 
 
-class Remembering(Snapshot):
-    """A snapshot that keeps what it read, for those who read the same thousands of times."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self._rows: dict[object, list[dict[str, object]]] = {}
-        self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
-
-    def rows(self, query: str, *values: object) -> list[dict[str, object]]:
-        """Return rows; they must not be changed."""
-        key = (query, values)
-        if key not in self._rows:
-            self._rows[key] = super().rows(query, *values)
-        return self._rows[key]
-
-    def citations(self, claim: str) -> tuple[tuple[str, str | None], ...]:
-        """Return the sources of a claim."""
-        if claim not in self._cited:
-            self._cited[claim] = super().citations(claim)
-        return self._cited[claim]
-
-
 def sheet_name(device: str, main: str) -> str:
     """Return the name of the sheet that has the answers to a device and a main choice."""
     return f"{device}-{main or ANY}"
@@ -113,7 +91,7 @@ _begun: dict[tuple[str, date], tuple[Answering, Tables]] = {}
 def _work(task: tuple[str, date, str, str]) -> str:
     path, today, device, main = task
     if (path, today) not in _begun:
-        facts = Remembering(path)
+        facts = Snapshot(path)
         facts.finder = tables = Tables(facts)
         kept_of(facts).most_nearest = _MOST_NEAREST
         _begun[path, today] = Answering(facts), tables
