@@ -1,5 +1,6 @@
 """What two products say of each other, looked up once and shared by every question to which it is the same."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -45,7 +46,9 @@ on them, since something vouches for them wherever something must."""
 
 
 _Place = tuple[int, int]
-_Said = tuple[_Place, int]
+"""A field of a pair, and platforms."""
+_Said = tuple[int, int]
+"""The number of a place, and elements of which that is said."""
 
 
 class Between:
@@ -108,10 +111,10 @@ class Between:
             if what == KNOWN or i in self._kinds:
                 found |= self._good(i, cells, what)
             elif what == VOUCHED:
-                for (field, where), mask in self._told_of(i).items():
+                for (field, where), mask in self._told_of(i):
                     found |= mask if field in (_STRONG, _WEAK) and where & cells else 0
             else:
-                denied = [(where & cells, mask) for (field, where), mask in self._told_of(i).items() if field == _DENIED]
+                denied = [(where & cells, mask) for (field, where), mask in self._told_of(i) if field == _DENIED]
                 if sum(1 for where, _ in denied if where and where != cells) > 1:  # together they may leave no platform
                     found |= self._good(i, cells, what)
                 else:
@@ -248,8 +251,8 @@ class Between:
         found = self._kinds.get(i)
         if found is None:
             parts = [((1 << self._theirs) - 1, NO_PAIR)]
-            for (field, cells), mask in self._told_of(i).items():
-                if not (cells and mask):
+            for (field, cells), mask in self._told_of(i):
+                if not cells:
                     continue
                 apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
                 parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
@@ -261,55 +264,61 @@ class Between:
                 self._kinds[i] = found
         return found
 
-    def _told_of(self, i: int) -> dict[_Place, int]:
-        """Return what is said of element `i`: by field of a pair and platforms, the elements on the other side."""
-        always, rows = self._rows
-        found, bit = dict(always), 1 << i
+    def _told_of(self, i: int) -> Iterator[tuple[_Place, int]]:
+        """Yield what is said of element `i`: a field of a pair and platforms, and the elements on the other side."""
+        places, always, rows = self._rows
+        found, bit = always.copy(), 1 << i
         for members, named, others in rows:
-            for key, mask in named if members & bit else others:
-                found[key] = found.get(key, 0) | mask
-        return found
+            for number, mask in named if members & bit else others:
+                found[number] |= mask
+        return ((place, mask) for place, mask in zip(places, found, strict=True) if mask)
 
     @cached_property
-    def _rows(self) -> tuple[dict[_Place, int], list[tuple[int, list[_Said], list[_Said]]]]:
-        """What is said of all our elements; then for each edge whom it names or speaks of, what of them, what of the rest.
+    def _rows(self) -> tuple[list[_Place], list[int], list[tuple[int, list[_Said], list[_Said]]]]:
+        """The places by number, and of whom each is said whatever our element; then the edges.
 
-        What it comes to for two elements is in `judged`.
+        For each edge whom it names or speaks of, what of them, what of the rest. What it comes to for two elements is in
+        `judged`.
         """
         listed = (1 << self._theirs) - 1
-        always: dict[_Place, int] = {}
+        numbers: dict[_Place, int] = {}
+        always: dict[int, int] = {}
         rows: list[tuple[int, list[_Said], list[_Said]]] = []
+
+        def at(field: int, cells: int) -> int:
+            return numbers.setdefault((field, cells), len(numbers))
+
         for edge in self._told:
             named = edge.to_mask & listed
             if edge.open:
                 far = listed if edge.kind in _DEMANDING else named
-                rows.append((edge.of_mask, [((_MUDDLED, edge.denies | edge.vouches), far)], []))
+                rows.append((edge.of_mask, [(at(_MUDDLED, edge.denies | edge.vouches), far)], []))
                 continue
-            said = [((_STRONG if edge.level == STRONG else _WEAK, edge.vouches), named)]
+            said = [(at(_STRONG if edge.level == STRONG else _WEAK, edge.vouches), named)]
             if edge.kind in _DEMANDING:
-                said += [((_MATTERS, edge.denies), listed), ((_DENIED, edge.denies), listed & ~named)]
+                said += [(at(_MATTERS, edge.denies), listed), (at(_DENIED, edge.denies), listed & ~named)]
             elif edge.kind == "breaks":
-                said.append(((_DENIED, edge.denies), named))
+                said.append((at(_DENIED, edge.denies), named))
             rows.append((edge.of_mask, said, []))
         for edge in self._back:
             theirs, others = edge.of_mask, []
-            said = [((_STRONG if edge.level == STRONG else _WEAK, edge.vouches), theirs)]
+            said = [(at(_STRONG if edge.level == STRONG else _WEAK, edge.vouches), theirs)]
             if edge.open:
-                said = [((_MUDDLED, edge.denies | edge.vouches), theirs)]
+                said = [(at(_MUDDLED, edge.denies | edge.vouches), theirs)]
                 others = said if edge.kind in _DEMANDING else []
             elif edge.kind in _DEMANDING:
-                place = (_MATTERS, edge.denies)
+                place = at(_MATTERS, edge.denies)
                 always[place] = always.get(place, 0) | theirs
-                others = [((_DENIED, edge.denies), theirs)]
+                others = [(at(_DENIED, edge.denies), theirs)]
             elif edge.kind == "breaks":
-                said.append(((_DENIED, edge.denies), theirs))
+                said.append((at(_DENIED, edge.denies), theirs))
             rows.append((edge.to_mask, said, others))
-        return always, rows
+        return list(numbers), [always.get(number, 0) for number in range(len(numbers))], rows
 
 
 def _with(pair: Pair, field: int, cells: int) -> Pair:
     """Return a pair of which more is known in one field."""
-    return Pair._make(known | cells if n == field else known for n, known in enumerate(pair))
+    return Pair._make((*pair[:field], pair[field] | cells, *pair[field + 1 :]))
 
 
 def judged(speaking: list[tuple[Edge, bool]]) -> Pair:

@@ -52,8 +52,8 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
         if problem.facts.products[to].role != "leaf":
             continue
         known = len(problem.facts.elements(to))
-        for edge in problem.view.says(product, idx, to):
-            if edge.kind == "verified" or edge.open:
+        for edge in problem.facts.edges_of(product, idx, to):
+            if edge.kind == "verified" or edge.open or not problem.view.holds(edge) or problem.view.in_part(edge):
                 continue
             mask = ((1 << known) - 1 & ~edge.to_mask if edge.kind == "breaks" else edge.to_mask) | edge.unlisted << known
             exact = edge.kind == "needs" and bool(edge.vouches) and "==" in edge.spec

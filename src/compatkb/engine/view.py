@@ -240,9 +240,7 @@ class View:
         if key not in self._grounds:
             element = self.facts.elements(product)[idx]
             open_, denied = 0, 0
-            for dimension in ("python", "os", "arch"):
-                if dimension in ignored:
-                    continue
+            for dimension in self._bounds(product, ignored):
                 for edge in self.says(product, idx, dimension):
                     if edge.kind == "verified":
                         continue
@@ -255,6 +253,11 @@ class View:
             self._grounds[key] = Ground(element.strong, element.weak, open_, denied)
         return self._grounds[key]
 
+    def _bounds(self, product: str, ignored: frozenset[str]) -> list[str]:
+        """Return the dimensions of the platform of which a product says something; `ignored` ones left out."""
+        spoken = self.facts.spoken_of(product)
+        return [dimension for dimension in _PLATFORM if dimension in spoken and dimension not in ignored]
+
     def speaks(self, product: str, idx: int, dimension: str) -> bool:
         """Return whether an element names values of a dimension that it was made for or tried with."""
         return any(edge.kind != "breaks" and edge.vouches and not edge.open for edge in self.says(product, idx, dimension))
@@ -263,7 +266,7 @@ class View:
         """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
         key = (leaf, mask, ignored)
         if key not in self._somewhere:
-            listed = mask & (1 << len(self.facts.elements(leaf))) - 1
+            listed = mask & (1 << len(self.facts.elements(leaf))) - 1 if self._bounds(leaf, ignored) else 0
             cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
             for n in range(listed.bit_length()):
                 if listed >> n & 1:

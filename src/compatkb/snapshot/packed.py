@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compatkb.snapshot.cells import Row
 
-CHUNK = 64
+CHUNK = 16
 """So many elements are read at once: of a product that has thousands a question reads a few."""
 ELEMENT = (
     *("version", "release", "stage", "installable", "devices", "channels", "only_with", "distribution", "since", "by"),

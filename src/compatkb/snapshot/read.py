@@ -33,6 +33,8 @@ class Snapshot:
         self._traits: dict[str, dict[str, list[tuple[str, str]]]] = {}
         self._having: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
         self._edges: dict[tuple[str, str], tuple[Edge, ...]] = {}
+        self._edge_by_id: dict[int, Edge] = {}
+        self._rows_told: dict[tuple[str, str], list[tuple[int, list[Any]]]] = {}
         self._relations: dict[str, dict[str, str]] = {}
         self._cells: dict[int, int] = {}
         self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
@@ -213,17 +215,32 @@ class Snapshot:
         """Return what `of` says of `to`."""
         found = self._edges.get((of, to))
         if found is None:
-            text = self._said(of).get(to)
-            found = self._edges[of, to] = tuple([self._edge(of, to, row) for row in json.loads(text)]) if text else ()
+            found = self._edges[of, to] = tuple([self._edge(of, to, *told) for told in self._told(of, to)])
         return found
 
-    def _edge(self, of: str, to: str, row: list[Any]) -> Edge:
-        id_, claim, kind, of_mask, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, unlisted = row
-        return Edge(
-            id_, claim, kind, of, int(of_mask, 16), to, int(to_mask, 16), spec, self.cells(denies), self.cells(vouches),
-            WEAK if basis == "inferred" else STRONG, self._set(devices), int(hardware, 16), bool(open_), bool(listed),
-            int(unlisted, 16),
-        )  # fmt: skip
+    def edges_of(self, of: str, idx: int, to: str) -> list[Edge]:
+        """Return what one element of `of` says of `to`; the other edges are not made."""
+        return [self._edge(of, to, mask, row) for mask, row in self._told(of, to) if mask >> idx & 1]
+
+    def _told(self, of: str, to: str) -> list[tuple[int, list[Any]]]:
+        """Return the rows of edges, each with the elements that it is about."""
+        found = self._rows_told.get((of, to))
+        if found is None:
+            text = self._said(of).get(to)
+            rows = json.loads(text) if text else ()
+            found = self._rows_told[of, to] = [(int(row[3], 16), row) for row in rows]
+        return found
+
+    def _edge(self, of: str, to: str, of_mask: int, row: list[Any]) -> Edge:
+        found = self._edge_by_id.get(row[0])
+        if found is None:
+            id_, claim, kind, _, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, unlisted = row
+            found = self._edge_by_id[id_] = Edge(
+                id_, claim, kind, of, of_mask, to, int(to_mask, 16), spec, self.cells(denies), self.cells(vouches),
+                WEAK if basis == "inferred" else STRONG, self._set(devices), int(hardware, 16), bool(open_), bool(listed),
+                int(unlisted, 16),
+            )  # fmt: skip
+        return found
 
     @cached_property
     def hardware_edges(self) -> tuple[tuple[str, str], ...]:
