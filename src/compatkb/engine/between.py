@@ -156,6 +156,12 @@ class Between:
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
         found, every = 0, (2 << self._theirs) - 1
+        if (number, what) not in self._whole and 2 * domain.bit_count() < self._mine:  # few need not wait for all
+            while domain and found != every:
+                i = domain.bit_length() - 1
+                found |= self.mask(i, number, cells, what)
+                domain &= ~self._alike(i)
+            return found
         for alike, mask in self._rectangles(number, cells, what):
             if alike & domain:
                 found |= mask

@@ -65,9 +65,9 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                viable = _viable(facts, free, route, names[0])
+                offered = _offered(facts, free, route, names[0])
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
-                    tried = [groups[number] for number in numbers if groups[number] & viable]
+                    tried = [groups[number] for number in numbers if groups[number] & offered]
                     stack = _nearest_of(facts, free, route, names[0], tried)
                     if stack:
                         found.append(Near(names, where, stack))
@@ -81,22 +81,36 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
     return found
 
 
-def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> int:
-    """Return the elements of a product that can be part of a stack at first sight: the rest need no search."""
-    viable = 0
+def _offered(facts: Snapshot, request: Request, route: Route, product: str) -> int:
+    """Return the elements of a product that there are for a device at all."""
+    offered = 0
     for device in request.devices:
         if device in route.devices:
-            problem = Problem(facts, request, device, route)
-            left = narrowed(problem, problem.domains, known_only=True)
-            if left is not None and product in left.domains:
-                viable |= left.domains[product]
-            elif left is not None and product in facts.grid:
-                cells = left.strong | left.weak
-                values = (1 << n for n in range(len(facts.grid[product])))
-                viable |= sum(value for value in values if facts.dimension_cells(product, value) & cells)
-            elif left is not None:
-                viable = -1
-    return viable
+            domains = Problem(facts, request, device, route).domains
+            offered |= domains.get(product, -1)
+    return offered
+
+
+def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> int:
+    """Return the elements of a product that can be part of a stack at first sight: the rest need no search."""
+
+    def find() -> int:
+        viable = 0
+        for device in request.devices:
+            if device in route.devices:
+                problem = Problem(facts, request, device, route)
+                left = narrowed(problem, problem.domains, known_only=True)
+                if left is not None and product in left.domains:
+                    viable |= left.domains[product]
+                elif left is not None and product in facts.grid:
+                    cells = left.strong | left.weak
+                    values = (1 << n for n in range(len(facts.grid[product])))
+                    viable |= sum(value for value in values if facts.dimension_cells(product, value) & cells)
+                elif left is not None:
+                    viable = -1
+        return viable
+
+    return _kept(facts, ("viable", route.id, product, _key(request)), find)
 
 
 def _nearest_of(facts: Snapshot, request: Request, route: Route, product: str, groups: list[int]) -> Stack | None:
@@ -104,7 +118,10 @@ def _nearest_of(facts: Snapshot, request: Request, route: Route, product: str, g
     if not groups:
         return None
     stack = _first(facts, holding(request, product, groups[0]), route)
-    return stack or _first_of(facts, request, route, product, groups[1:])
+    if stack or len(groups) == 1:
+        return stack
+    viable = _viable(facts, request, route, product)
+    return _first_of(facts, request, route, product, [group for group in groups[1:] if group & viable])
 
 
 def _first_of(
