@@ -53,6 +53,7 @@ class _Trials:
         self._problem, self._every = problem, frozenset(blockers)
         self._silent = {frozenset(blocker[1:]) for blocker in blockers if blocker[0] == "claim"}
         led = [blocker for blocker in blockers if blocker[:2] == ("claim", problem.route.provider)]
+        led = [blocker for blocker in led if blocker[2] in problem.variables]
         self._bringing = [blocker for blocker in led if problem.would_bring(blocker[2])]
         roles = problem.facts.products
         self._kept = {p for p in problem.variables if roles[p].role in ("dimension", "feature")}

@@ -18,8 +18,7 @@ _PLATFORM = ("os", "arch", "python")
 
 def of_claims(facts: Snapshot, claims: Iterable[str]) -> list[Content]:
     """Return the disputes that claims are part of, without repetition."""
-    query = "select distinct dispute from concerned where claim = ? order by dispute"
-    return _rows(facts, (row["dispute"] for claim in claims for row in facts.rows(query, claim)))
+    return _rows(facts, (name for claim in claims for name in facts.disputed_claims.get(claim, ())))
 
 
 def of_elements(facts: Snapshot, product: str, mask: int) -> list[Content]:
@@ -36,6 +35,8 @@ def of_product(facts: Snapshot, product: str) -> list[Content]:
 
 def of_name(facts: Snapshot, name: str) -> list[Content]:
     """Return the disputes that concern an image, written with its repository, or a channel."""
+    if name not in facts.disputed:
+        return []
     return _rows(facts, (row["dispute"] for row in facts.rows("select dispute from concerned where name = ?", name)))
 
 

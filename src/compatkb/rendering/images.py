@@ -16,7 +16,8 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
     wanted = {p: e for p, e in wanted.items() if facts.products[p].role == "package"}
     holding: dict[int, dict[str, str]] = {}
     for product, element in wanted.items():
-        same = sum(1 << e.idx for e in facts.elements(product) if _alike(e, element))
+        series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
+        same = sum(1 << e.idx for e in facts.elements(product).of(series) if _alike(e, element))
         for row in facts.rows("select image, mask, basis from content where product = ?", product):
             if int(row["mask"], 16) & same:
                 holding.setdefault(row["image"], {})[product] = row["basis"]

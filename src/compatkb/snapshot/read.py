@@ -13,6 +13,7 @@ from compatkb.snapshot.schema import FORMAT
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
 
+_MAPPED = 1 << 30
 _FEW, _MOST_KEPT = 64, 20_000
 """Rows of an answer that is kept, and how many answers are: what is shown of one stack is shown of the next."""
 
@@ -24,6 +25,7 @@ class Snapshot:
         """Open `path` read-only; raises DataError where it is no snapshot of our format."""
         try:
             self._db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro&immutable=1", uri=True)
+            self._db.execute(f"pragma mmap_size = {_MAPPED}")  # nobody changes a snapshot, so no page need be copied
             self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
         except sqlite3.Error as error:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
@@ -208,8 +210,13 @@ class Snapshot:
         found = self._relations.get(of)
         if found is None:
             query = "select to_product, edges from relation where of_product = ? order by position"
-            found = self._relations[of] = dict(self._db.execute(query, (of,)))
+            found = self._relations[of] = dict(self._db.execute(query, (of,))) if of in self._speaking else {}
         return found
+
+    @cached_property
+    def _speaking(self) -> frozenset[str]:
+        """The products that say anything of another one: most say nothing."""
+        return frozenset(of for (of,) in self._db.execute("select distinct of_product from relation"))
 
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what `of` says of `to`."""
@@ -254,6 +261,20 @@ class Snapshot:
             query = "select text, url from citation where claim = ? order by n"
             found = self._cited[claim] = tuple(self._db.execute(query, (claim,)))
         return found
+
+    @cached_property
+    def disputed(self) -> frozenset[str]:
+        """The names of all that disputes concern: products, image tags, channels."""
+        return frozenset(name for (name,) in self._db.execute("select distinct name from concerned"))
+
+    @cached_property
+    def disputed_claims(self) -> dict[str, tuple[str, ...]]:
+        """The disputes that each claim is part of, for claims that are part of any."""
+        found: dict[str, dict[str, None]] = {}
+        query = "select claim, dispute from concerned where claim is not null order by dispute"
+        for claim, dispute in self._db.execute(query):
+            found.setdefault(claim, {})[dispute] = None
+        return {claim: tuple(names) for claim, names in found.items()}
 
     @cached_property
     def features(self) -> dict[str, tuple[str, ...]]:
