@@ -17,7 +17,7 @@ from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
 from compatkb.engine.search import Search
 from compatkb.records import Pin
-from compatkb.snapshot import packed, read
+from compatkb.snapshot import schema
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.traits import COLUMNS
 
@@ -42,8 +42,7 @@ def test_answers_do_not_depend_on_how_many_elements_count_as_many(question: tupl
     expected = told(resolve(plain, request_of(plain, case)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(between, "_SMALL", 0)
-        patch.setattr(packed, "CHUNK", 1)
-        patch.setattr(read, "CHUNK", 1)
+        patch.setattr(schema, "CHUNK", 1)
         other = compiled(world.knowledge(), folder)
         assert told(resolve(other, request_of(other, case))) == expected
 

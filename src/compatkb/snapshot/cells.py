@@ -21,4 +21,4 @@ class Interned:
     def rows(self) -> Iterator[Row]:
         """Yield the rows of the table `cells`."""
         for mask, number in self._ids.items():
-            yield {"id": number, "mask": f"{mask:x}"}
+            yield {"id": number, "mask": mask.to_bytes((mask.bit_length() + 7) // 8)}

@@ -6,10 +6,9 @@ A text that is read whole is many times quicker to read than its cells one by on
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from compatkb.snapshot import schema
 from compatkb.snapshot.cells import Row
 
-CHUNK = 16
-"""So many elements are read at once: of a product that has thousands a question reads a few."""
 ELEMENT = (
     *("version", "release", "stage", "installable", "devices", "channels", "only_with", "distribution", "since", "by"),
     *("yank_after", "yank_by", "yank_reason", "eol", "strong", "weak", "floors", "complete", "maker", "extras"),
@@ -25,7 +24,7 @@ def chunks(elements: Iterable[Row]) -> Iterator[Row]:
     """Yield the elements of each product, oldest first, so many a row."""
     found: dict[tuple[str, int], list[list[object]]] = {}
     for element in elements:
-        found.setdefault((element["product"], element["idx"] // CHUNK), []).append([element[name] for name in ELEMENT])
+        found.setdefault((element["product"], element["idx"] // schema.CHUNK), []).append([element[name] for name in ELEMENT])
     for (product, number), rows in found.items():
         yield {"product": product, "n": number, "elements": _text(rows)}
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from compatkb.errors import DataError
 from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
-from compatkb.snapshot.packed import CHUNK
-from compatkb.snapshot.schema import FORMAT
+from compatkb.snapshot import schema
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
 
@@ -29,8 +28,8 @@ class Snapshot:
             self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
         except sqlite3.Error as error:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
-        if self.meta.get("format") != FORMAT:
-            raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
+        if self.meta.get("format") != schema.FORMAT:
+            raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {schema.FORMAT}",))
         self._elements: dict[str, Elements] = {}
         self._traits: dict[str, dict[str, list[tuple[str, str]]]] = {}
         self._having: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
@@ -147,7 +146,7 @@ class Snapshot:
         found = self._elements.get(product)
         if found is None:
             fetch, make = partial(self._chunk, product), partial(self._element, product)
-            found = self._elements[product] = Elements(self.products[product].size, CHUNK, fetch, make)
+            found = self._elements[product] = Elements(self.products[product].size, schema.CHUNK, fetch, make)
         return found
 
     def _chunk(self, product: str, number: int) -> list[list[Any]]:
@@ -195,11 +194,11 @@ class Snapshot:
         """Return interned platform bits."""
         found = self._cells.get(number)
         if found is None:
-            found = self._cells[number] = int(self._masks[number], 16)
+            found = self._cells[number] = int.from_bytes(self._masks[number])
         return found
 
     @cached_property
-    def _masks(self) -> dict[int, str]:
+    def _masks(self) -> dict[int, bytes]:
         return dict(self._db.execute("select id, mask from cells"))
 
     def spoken_of(self, of: str) -> Collection[str]:

@@ -1,6 +1,7 @@
 """What the snapshot file looks like: its version, tables and indexes.
 
-Sets of elements and of platforms are hexadecimal text, one bit each; platform sets are interned in `cells`. Dates that
+Sets of elements are hexadecimal text, one bit each; sets of platforms are numbers of `cells`, where each stands once as
+big-endian bytes. Dates that
 are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are JSON or words between spaces.
 What the engine reads stands twice: row by row, for whoever asks of one thing, and in `chunk`, `trait` and `relation` as
 JSON by product, which is many times quicker to read than as many rows of as many columns.
@@ -10,6 +11,8 @@ from typing import Any
 
 FORMAT = "6"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
+CHUNK = 16
+"""So many elements are read at once: of a product that has thousands a question reads a few."""
 
 
 def _columns(texts: str, integers: str = "") -> dict[str, Any]:
@@ -89,7 +92,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
         "id",
     ),
-    "cells": (_columns("mask", "id"), "id"),
+    "cells": ({"id": int, "mask": bytes}, "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
 

@@ -5,7 +5,6 @@ This runs before every answer, so it reads sizes and times with `os` alone; what
 
 import os
 import sys
-import zlib
 from typing import TYPE_CHECKING
 
 from compatkb.errors import DataError, UnavailableError
@@ -115,6 +114,8 @@ def _cached(directory: str) -> str:
     if not os.path.isdir(directory):
         raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
     directory = os.path.realpath(directory)
+    import zlib
+
     cache = cache_directory()
     key = os.path.join(cache, f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
     stamp_file = f"{key}.stamp"
