@@ -9,8 +9,8 @@ from compatkb.records import Pin, Product, Request
 from compatkb.snapshot.read import Snapshot
 from compatkb.words import word_key
 
-_PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*((?:===|==|!=|>=|<=|~=|<|>).*)?")
-_OPERATOR = re.compile(r"[<>=!~]")
+_PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
+_OPERATORS = frozenset("<>=!~")
 
 
 def make_request(
@@ -34,7 +34,7 @@ def make_request(
     asked = list(devices)
     found = [_option(facts, name, text, day) for name, text in options]
     for word in words:
-        match = _PIN.fullmatch(word)
+        match = re.fullmatch(_PIN, word)
         if not match:
             raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
         product = find_product(facts, match[1])
@@ -92,7 +92,7 @@ def find_versions(facts: Snapshot, product: Product, text: str) -> int:
     known = facts.word(product.id, _plain(text))
     if known is not None:
         return known
-    if _OPERATOR.search(text):
+    if not _OPERATORS.isdisjoint(text):
         return _matching(facts, product, text, strict=False)
     if product.scheme == "minor" and (patch := re.fullmatch(r"(\d+\.\d+)\.\d+(t?)", _plain(text))):
         return facts.word(product.id, patch[1] + patch[2]) or 0  # as `python --version` says it
@@ -123,7 +123,7 @@ def _option(facts: Snapshot, name: str, text: str, day: int) -> Pin:
         raise UsageError(f"{product.id} needs a version, such as {facts.elements(product.id)[-1].release}")
     mask = find_versions(facts, product, text)
     if mask:
-        return Pin(product.id, text, mask, exact=not _OPERATOR.search(text))
+        return Pin(product.id, text, mask, exact=_OPERATORS.isdisjoint(text))
     return _unlisted(facts, product, _plain(text).removeprefix("=="), text, day, strict=False)
 
 

@@ -45,7 +45,7 @@ def _denial(facts: Snapshot, day: date, options: Options, words: tuple[str, ...]
         request = make_request(facts, options, words, as_of=date.max)._replace(as_of=day.toordinal())
         if _is_possible(facts, request):
             return None
-        answer = resolve(facts, request)
+        answer = resolve(facts, request, near=False)
     except CompatkbError:
         return None
     if answer.verdict != "does-not-work" or not answer.causes:

@@ -26,8 +26,11 @@ class Answer(NamedTuple):
     nearest: tuple[Near, ...]
 
 
-def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | None = None) -> Answer:
-    """Return the answer; raises GaveUpError when the search exceeds its budget, or when `expired` says so on the way."""
+def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | None = None, *, near: bool = True) -> Answer:
+    """Return the answer, without what is near unless that is wanted too.
+
+    Raises GaveUpError when the search exceeds its budget, or when `expired` says so on the way.
+    """
     kept_of(facts).budget = Budget(expired=expired)
     stacks = best_stacks(facts, request)
     if stacks and stacks[0].level < UNKNOWN:
@@ -37,7 +40,7 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     verdict = "unknown" if stacks or not settled else "does-not-work"
     if not stacks and not causes:
         verdict = "does-not-work"  # the pins on the platform exclude each other
-    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request)))
+    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request)) if near else ())
 
 
 def _causes(facts: Snapshot, request: Request) -> list[Cause]:
