@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from compatkb.reading.kinds import read
+from compatkb.reading.readers import read
 from compatkb.reading.statement import Reading
 
 MOST_SECONDS = 5
@@ -161,7 +161,7 @@ def with_atheris(count: int) -> None:
         package = importlib.import_module("compatkb.reading")
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"compatkb.reading.{module.name}")
-    again = sys.modules["compatkb.reading.kinds"]
+    again = sys.modules["compatkb.reading.readers"]
 
     globals()["read"] = again.read
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Parsed
 
-from compatkb.reading.kinds import kind_of, read
+from compatkb.reading.kinds import kind_of
+from compatkb.reading.readers import read
 from compatkb.reading.requirement import from_conda, from_poetry, parse
 from compatkb.reading.statement import (
     Action,

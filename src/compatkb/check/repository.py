@@ -9,7 +9,7 @@ from compatkb.check.installing import Setting, is_judged, settings_of
 from compatkb.check.judging import Judge
 from compatkb.check.world import World
 from compatkb.findings import Finding
-from compatkb.reading.kinds import read
+from compatkb.reading.readers import read
 
 RULES: tuple[Rule, ...] = (
     *repository_pairs.RULES,

@@ -23,7 +23,8 @@ from compatkb.migrate.pins import Pins
 from compatkb.migrate.program import Program, program_of
 from compatkb.migrate.syntax import Code, SyntaxProblemError
 from compatkb.migrate.uses import Use, devices_of, uses_of
-from compatkb.reading.kinds import kind_of, read
+from compatkb.reading.kinds import kind_of
+from compatkb.reading.readers import read
 from compatkb.reading.requirement import parse
 from compatkb.reading.statement import Reading
 
