@@ -17,7 +17,7 @@ from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
 from compatkb.engine.search import Search
 from compatkb.records import Pin
-from compatkb.snapshot import schema
+from compatkb.snapshot import packed, schema
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.traits import COLUMNS
 
@@ -187,3 +187,12 @@ def test_listing_is_newest_first_and_ends_at_its_limit(tmp_path: Path) -> None:
     found = every_stack(Problem(facts, request, device, route), 4)
     assert [tuple(n for _, n in hit.chosen) for hit in found] == [(2, 1), (2, 0), (1, 2), (1, 1)]
     assert len(every_stack(Problem(facts, request, device, route), 99)) == 8
+
+
+def test_sets_that_are_wide_are_read_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a product with more releases than a number in JSON has digits the edges are the same."""
+    bundle = [product("torch", releases=MANY), product("ipex", releases=MANY, claims=[needs("ipex==7.0", "torch==9.0")])]
+    plain = universe(tmp_path / "plain", bundle).edges("ipex", "torch")
+    monkeypatch.setattr(packed, "_MOST_DIGITS", 1)
+    assert universe(tmp_path / "wide", bundle).edges("ipex", "torch") == plain
+    assert plain[0].to_mask == 1 << 8

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from compatkb.errors import DataError
-from compatkb.records import STRONG, WEAK, Advisory, Edge, Element, Event, Floor, Product, Route
+from compatkb.records import Advisory, Edge, Element, Event, Floor, Product, Route
 from compatkb.snapshot import schema
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
@@ -35,9 +35,8 @@ class Snapshot:
         self._having: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
         self._edges: dict[tuple[str, str], tuple[Edge, ...]] = {}
         self._edge_by_id: dict[int, Edge] = {}
-        self._rows_told: dict[tuple[str, str], list[tuple[int, list[Any]]]] = {}
+        self._rows_told: dict[tuple[str, str], list[list[Any]]] = {}
         self._relations: dict[str, dict[str, str]] = {}
-        self._cells: dict[int, int] = {}
         self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._rows: dict[tuple[str, tuple[object, ...]], list[dict[str, Any]]] = {}
         self._sets: dict[str, frozenset[str]] = {}
@@ -192,14 +191,11 @@ class Snapshot:
 
     def cells(self, number: int) -> int:
         """Return interned platform bits."""
-        found = self._cells.get(number)
-        if found is None:
-            found = self._cells[number] = int.from_bytes(self._masks[number])
-        return found
+        return self._masks[number]
 
     @cached_property
-    def _masks(self) -> dict[int, bytes]:
-        return dict(self._db.execute("select id, mask from cells"))
+    def _masks(self) -> dict[int, int]:
+        return {number: int.from_bytes(mask) for number, mask in self._db.execute("select id, mask from cells")}
 
     def spoken_of(self, of: str) -> Collection[str]:
         """Return the products that a product says something of, in the order of the data."""
@@ -221,31 +217,32 @@ class Snapshot:
         """Return what `of` says of `to`."""
         found = self._edges.get((of, to))
         if found is None:
-            found = self._edges[of, to] = tuple([self._edge(of, to, *told) for told in self._told(of, to)])
+            found = self._edges[of, to] = tuple([self._edge(of, to, row) for row in self._told(of, to)])
         return found
 
     def edges_of(self, of: str, idx: int, to: str) -> list[Edge]:
         """Return what one element of `of` says of `to`; the other edges are not made."""
-        return [self._edge(of, to, mask, row) for mask, row in self._told(of, to) if mask >> idx & 1]
+        return [self._edge(of, to, row) for row in self._told(of, to) if row[3] >> idx & 1]
 
-    def _told(self, of: str, to: str) -> list[tuple[int, list[Any]]]:
-        """Return the rows of edges, each with the elements that it is about."""
+    def _told(self, of: str, to: str) -> list[list[Any]]:
+        """Return the rows of edges, as `snapshot.packed` writes them."""
         found = self._rows_told.get((of, to))
         if found is None:
             text = self._said(of).get(to)
-            rows = json.loads(text) if text else ()
-            found = self._rows_told[of, to] = [(int(row[3], 16), row) for row in rows]
+            found = json.loads(text) if text else []
+            if text and schema.WIDE in text:
+                found = [[_wide(value) for value in row] for row in found]
+            self._rows_told[of, to] = found
         return found
 
-    def _edge(self, of: str, to: str, of_mask: int, row: list[Any]) -> Edge:
+    def _edge(self, of: str, to: str, row: list[Any]) -> Edge:
         found = self._edge_by_id.get(row[0])
         if found is None:
-            id_, claim, kind, _, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, unlisted = row
-            found = self._edge_by_id[id_] = Edge(
-                id_, claim, kind, of, of_mask, to, int(to_mask, 16), spec, self.cells(denies), self.cells(vouches),
-                WEAK if basis == "inferred" else STRONG, self._set(devices), int(hardware, 16), bool(open_), bool(listed),
-                int(unlisted, 16),
-            )  # fmt: skip
+            id_, claim, kind, of_mask, to_mask, spec, denies, vouches, level, devices, *rest = row
+            cells, sets = self._masks, self._set(devices)
+            found = self._edge_by_id[id_] = Edge._make(
+                (id_, claim, kind, of, of_mask, to, to_mask, spec, cells[denies], cells[vouches], level, sets, *rest)
+            )
         return found
 
     @cached_property
@@ -326,6 +323,11 @@ class Snapshot:
 def _quoted(path: str) -> str:
     """Return a path as the body of a file: URI; only what SQLite would misread is escaped."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _wide(value: Any) -> Any:
+    """Return a value, as a number where it is one that JSON cannot hold."""
+    return int(value, 16) if isinstance(value, str) and value.startswith(schema.WIDE) else value
 
 
 def _dotted(text: str | None) -> tuple[int, ...] | None:

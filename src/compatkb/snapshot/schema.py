@@ -1,16 +1,17 @@
 """What the snapshot file looks like: its version, tables and indexes.
 
 Sets of elements are hexadecimal text, one bit each; sets of platforms are numbers of `cells`, where each stands once as
-big-endian bytes. Dates that
-are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are JSON or words between spaces.
-What the engine reads stands twice: row by row, for whoever asks of one thing, and in `chunk`, `trait` and `relation` as
-JSON by product, which is many times quicker to read than as many rows of as many columns.
+big-endian bytes. Dates that are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are
+JSON or words between spaces. What the engine reads stands twice: row by row, for whoever asks of one thing, and in
+`chunk`, `trait` and `relation` as JSON by product, which is many times quicker to read than so many rows.
 """
 
 from typing import Any
 
 FORMAT = "6"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
+WIDE = "0x"
+"""Stands before the hexadecimal digits of sets of elements that are too large for a number in JSON."""
 CHUNK = 16
 """So many elements are read at once: of a product that has thousands a question reads a few."""
 

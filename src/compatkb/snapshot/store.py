@@ -31,6 +31,7 @@ _COMPILER = (
         "places.py",
         "placing.py",
         "platforms.py",
+        "records.py",
         "versions.py",
         "words.py",
     ),
