@@ -11,6 +11,7 @@ class Narrowed(NamedTuple):
     """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
 
     domains: dict[str, int]
+    certain: frozenset[str]  # products that every stack holds
     strong: int
     weak: int
     unknown: int
@@ -26,21 +27,24 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
     if not all(domains[product] for product in problem.required):
         return None
-    changed: list[str] | None = list(problem.required)
+    certain = problem.certain(domains)
+    if not all(domains[product] for product in certain):
+        return None
+    changed: list[str] | None = [product for product in problem.variables if product in certain]
     while changed:
-        changed = _revised(problem, domains, changed, KNOWN if known_only else ALLOWED)
+        changed = _revised(problem, domains, certain, changed, KNOWN if known_only else ALLOWED)
         if not changed and changed is not None and known_only:
-            changed = _unvouched(problem, domains)
+            changed = _unvouched(problem, domains, certain)
     if changed is None:
         return None
     strong = weak = unknown = problem.cells
-    for product in problem.required:
+    for product in certain:
         if domains[product] > 0:
             firm, known, every = problem.reach(product, domains[product])
             strong, weak, unknown = strong & firm, weak & known, unknown & every
     unknown = 0 if known_only else unknown & ~weak
     weak &= ~strong
-    return Narrowed(domains, strong, weak, unknown) if strong | weak | unknown else None
+    return Narrowed(domains, certain, strong, weak, unknown) if strong | weak | unknown else None
 
 
 def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> dict[str, int]:
@@ -54,10 +58,12 @@ def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> d
     return kept
 
 
-def _revised(problem: Problem, domains: dict[str, int], changed: list[str], what: int) -> list[str] | None:
-    """Drop what no candidate of a required product admits, until nothing changes; None where nothing is left."""
+def _revised(
+    problem: Problem, domains: dict[str, int], certain: frozenset[str], changed: list[str], what: int
+) -> list[str] | None:
+    """Drop what no candidate of a product that is there admits, until nothing changes; None where nothing is left."""
     number, cells = problem.frame.number, problem.cells
-    required, queue = frozenset(problem.required), deque(changed)
+    queue = deque(changed)
     while queue:
         product = queue.popleft()
         left = domains[product]
@@ -69,7 +75,7 @@ def _revised(problem: Problem, domains: dict[str, int], changed: list[str], what
                 kept = domain & table.image(left, number, cells, what)
                 if kept != domain:
                     domains[other] = kept
-                    if other in required:
+                    if other in certain:
                         if not kept:
                             return None
                         if other not in queue:
@@ -77,7 +83,7 @@ def _revised(problem: Problem, domains: dict[str, int], changed: list[str], what
     return []
 
 
-def _unvouched(problem: Problem, domains: dict[str, int]) -> list[str] | None:
+def _unvouched(problem: Problem, domains: dict[str, int], certain: frozenset[str]) -> list[str] | None:
     """Drop what no candidate of another product vouches for; return whose candidates became fewer, None where none is left."""
     facts, number, cells = problem.facts, problem.frame.number, problem.cells
     roles = facts.products
@@ -97,7 +103,7 @@ def _unvouched(problem: Problem, domains: dict[str, int]) -> list[str] | None:
                     break
         if domain & ~vouched:
             domains[product] = domain & vouched
-            if product in problem.required:
+            if product in certain:
                 if not domain & vouched:
                     return None
                 changed.append(product)

@@ -189,6 +189,25 @@ class Problem:
             found = self.frame.placed[key] = (somewhere, known)
         return found
 
+    def certain(self, domains: dict[str, int]) -> frozenset[str]:
+        """Return the products that every stack holds: what is required, and what all candidates of such a one need."""
+        if not self.optional:
+            return frozenset(self.required)
+        found = dict.fromkeys(self.required)
+        queue = list(found)
+        while queue:
+            product = queue.pop()
+            domain = domains[product]
+            if domain <= 0 or domain >> len(self.facts.elements(product)):
+                continue
+            for to, needing in self.view.firm_needs(product, self.frame):
+                if to not in found and to in domains and not domain & ~needing:
+                    if self._silent and frozenset((product, to)) in self._silent:
+                        continue
+                    found[to] = None
+                    queue.append(to)
+        return frozenset(found)
+
     def reach(self, product: str, domain: int) -> tuple[int, int, int]:
         """Return where some element of a set is known firmly; at least faintly; at all."""
         key = (product, domain, ("platform", product) in self.ignored, self.quiet(product))

@@ -56,6 +56,7 @@ class Search:
         left = narrowed(self.problem, domains, known_only=self.known_only)
         if left is None:
             return ()
+        self._certain = left.certain
         if self.first_only:  # any order will do, with features last as ever
             self._variables = self._ordered(left.domains)
         self._plan(left.domains)
@@ -77,13 +78,13 @@ class Search:
 
     def _width(self, product: str, domain: int) -> tuple[bool, bool, int]:
         feature = self.problem.facts.products[product].role == "feature"
-        return feature, product in self.problem.optional, domain.bit_count() if domain >= 0 else 0
+        return feature, product not in self._certain, domain.bit_count() if domain >= 0 else 0
 
     def _plan(self, domains: dict[str, int]) -> None:
         """Look up once what every step needs: who speaks of whom, and the fewest warnings that are still to come."""
         problem, variables = self.problem, self._variables
         roles = problem.facts.products
-        optional = set(problem.optional)
+        optional = set(problem.optional) - self._certain
         self._steps: list[_Step] = []
         self._many = len(variables) >= _MANY
         numbers = {product: n for n, product in enumerate(variables)}

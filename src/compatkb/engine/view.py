@@ -30,6 +30,7 @@ class Frame:
         self.levels: dict[tuple[str, bool, frozenset[str]], dict[int, Levels]] = {}  # whether what is ignored
         self.placed: dict[tuple[str, bool, frozenset[str]], tuple[int, int]] = {}
         self.reach: dict[tuple[str, int, bool, frozenset[str]], tuple[int, int, int]] = {}
+        self.needs: dict[str, tuple[tuple[str, int], ...]] = {}
 
 
 class Ground(NamedTuple):
@@ -161,6 +162,18 @@ class View:
                             found[to] = found.get(to, 0) | edge.of_mask
             self._needs[product] = found
         return self._needs[product]
+
+    def firm_needs(self, product: str, frame: Frame) -> tuple[tuple[str, int], ...]:
+        """Return the packages that elements of a product need on every platform of a frame, each with those elements."""
+        found = frame.needs.get(product)
+        if found is None:
+            masks: dict[str, int] = {}
+            for to in self.needs(product):
+                for edge in self.facts.edges(product, to):
+                    if edge.kind == "needs" and not frame.cells & ~edge.denies and self.holds(edge):
+                        masks[to] = masks.get(to, 0) | edge.of_mask
+            found = frame.needs[product] = tuple(masks.items())
+        return found
 
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
         """Return the packages that some element of these products needs, or of what those need in turn."""
