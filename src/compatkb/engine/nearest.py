@@ -1,6 +1,6 @@
 """What is near to a request that no stack answers: as few pins given up as possible, then the nearest series."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
@@ -65,10 +65,9 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                offered = _offered(facts, free, route, names[0])
+                there = _Series(facts, free, route, names[0], groups)
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
-                    tried = [groups[number] for number in numbers if groups[number] & offered]
-                    stack = _nearest_of(facts, free, route, names[0], tried)
+                    stack = there.nearest(numbers)
                     if stack:
                         found.append(Near(names, where, stack))
                         if where == "same":
@@ -93,35 +92,42 @@ def _offered(facts: Snapshot, request: Request, route: Route, product: str) -> i
 
 def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> int:
     """Return the elements of a product that can be part of a stack at first sight: the rest need no search."""
-
-    def find() -> int:
-        viable = 0
-        for device in request.devices:
-            if device in route.devices:
-                problem = Problem(facts, request, device, route)
-                left = narrowed(problem, problem.domains, known_only=True)
-                if left is not None and product in left.domains:
-                    viable |= left.domains[product]
-                elif left is not None and product in facts.grid:
-                    cells = left.strong | left.weak
-                    values = (1 << n for n in range(len(facts.grid[product])))
-                    viable |= sum(value for value in values if facts.dimension_cells(product, value) & cells)
-                elif left is not None:
-                    viable = -1
-        return viable
-
-    return _kept(facts, ("viable", route.id, product, _key(request)), find)
+    viable = 0
+    for device in request.devices:
+        if device in route.devices:
+            problem = Problem(facts, request, device, route)
+            left = narrowed(problem, problem.domains, known_only=True)
+            if left is not None and product in left.domains:
+                viable |= left.domains[product]
+            elif left is not None and product in facts.grid:
+                cells = left.strong | left.weak
+                values = (1 << n for n in range(len(facts.grid[product])))
+                viable |= sum(value for value in values if facts.dimension_cells(product, value) & cells)
+            elif left is not None:
+                viable = -1
+    return viable
 
 
-def _nearest_of(facts: Snapshot, request: Request, route: Route, product: str, groups: list[int]) -> Stack | None:
-    """Return the best stack of the first group of a product's elements that has any: mostly it is the first one."""
-    if not groups:
-        return None
-    stack = _first(facts, holding(request, product, groups[0]), route)
-    if stack or len(groups) == 1:
-        return stack
-    viable = _viable(facts, request, route, product)
-    return _first_of(facts, request, route, product, [group for group in groups[1:] if group & viable])
+class _Series:
+    """The series of a product that has been given up, over one route."""
+
+    def __init__(self, facts: Snapshot, request: Request, route: Route, product: str, groups: tuple[int, ...]) -> None:
+        self._facts, self._request, self._route, self._product, self._groups = facts, request, route, product, groups
+        self._hopeful = _offered(facts, request, route, product)
+        self._is_viable = False  # whether what is hoped for is what can be viable
+
+    def nearest(self, numbers: Iterable[int]) -> Stack | None:
+        """Return the best stack of the first of some series that has any: mostly it is the first one."""
+        hopeful = [mask for number in numbers if (mask := self._groups[number]) & self._hopeful]
+        if not hopeful:
+            return None
+        stack = _first(self._facts, holding(self._request, self._product, hopeful[0]), self._route)
+        if stack or (len(hopeful) == 1 and self._is_viable):
+            return stack
+        if not self._is_viable:  # it takes long, so it is asked only after a disappointment
+            self._hopeful, self._is_viable = _viable(self._facts, self._request, self._route, self._product), True
+        rest = [mask for mask in hopeful[1:] if mask & self._hopeful]
+        return _first_of(self._facts, self._request, self._route, self._product, rest)
 
 
 def _first_of(
