@@ -17,6 +17,7 @@ from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 BUDGET = 200_000
 _MOST_WARNINGS = 63
 _MANY = 8
+_MOST_PLANS = 4_096
 
 
 class Search:
@@ -83,34 +84,14 @@ class Search:
     def _plan(self, domains: dict[str, int]) -> None:
         """Look up once what every step needs: who speaks of whom, and the fewest warnings that are still to come."""
         problem, variables = self.problem, self._variables
-        roles = problem.facts.products
-        optional = set(problem.optional) - self._certain
-        self._steps: list[_Step] = []
+        optional = frozenset(problem.optional) - self._certain
         self._many = len(variables) >= _MANY
-        numbers = {product: n for n, product in enumerate(variables)}
-        due: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in variables]
-        for n, product in enumerate(variables):
-            if product not in (self._provider, GLIBC):  # platform tags speak of glibc; see Problem
-                others = tuple(numbers[other] for other in problem.partners[product])
-                due[max(n, *others) if others else n].append((n, others))
-        for depth, product in enumerate(variables):
-            spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
-            feature = roles[product].role == "feature"
-            sought = self.known_only and product not in (self._provider, GLIBC) and not feature
-            self._steps.append(
-                _Step(
-                    product, len(problem.facts.elements(product)), product in optional, feature,
-                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
-                    tuple((n, table) for n, table in spoken if n < depth),
-                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
-                    tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
-                    tuple(due[depth]),
-                )
-            )  # fmt: skip
+        self._steps = self._planned(variables, optional)
         if any(domain < 0 or domain >> len(problem.facts.elements(product)) for product, domain in domains.items()):
             self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
         self._demanding = any(step.demanding for step in self._steps)
         number = problem.frame.number
+        numbers = {product: n for n, product in enumerate(variables)}
         self._links = [
             [
                 (numbers[other], table, other not in optional, table.images(number, self._sought))
@@ -123,6 +104,45 @@ class Search:
             fewest = 0 if product in optional or domains[product] < 0 else problem.view.least(product, domains[product])
             self._least.append(self._least[-1] + fewest)
         self._least.reverse()
+
+    def _planned(self, variables: tuple[str, ...], optional: frozenset[str]) -> list["_Step"]:
+        """Return the steps for some variables; the same for every question of a view that ignores nothing."""
+        if self.problem.ignored:
+            return self._make_steps(variables, optional)
+        plans = self.problem.view.plans
+        key = (variables, optional, self._provider, self.known_only)
+        found = plans.get(key)
+        if not isinstance(found, list):
+            if len(plans) >= _MOST_PLANS:
+                plans.clear()
+            found = plans[key] = self._make_steps(variables, optional)
+        return found
+
+    def _make_steps(self, variables: tuple[str, ...], optional: frozenset[str]) -> list["_Step"]:
+        problem = self.problem
+        roles = problem.facts.products
+        numbers = {product: n for n, product in enumerate(variables)}
+        due: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in variables]
+        for n, product in enumerate(variables):
+            if product not in (self._provider, GLIBC):  # platform tags speak of glibc; see Problem
+                others = tuple(numbers[other] for other in problem.partners[product])
+                due[max(n, *others) if others else n].append((n, others))
+        steps = []
+        for depth, product in enumerate(variables):
+            spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
+            feature = roles[product].role == "feature"
+            sought = self.known_only and product not in (self._provider, GLIBC) and not feature
+            steps.append(
+                _Step(
+                    product, len(problem.facts.elements(product)), product in optional, feature,
+                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
+                    tuple((n, table) for n, table in spoken if n < depth),
+                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
+                    tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
+                    tuple(due[depth]),
+                )
+            )  # fmt: skip
+        return steps
 
     def _extend(
         self, depth: int, chosen: tuple[tuple[str, int], ...], domains: list[int], strong: int, weak: int, unknown: int,
