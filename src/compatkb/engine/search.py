@@ -122,11 +122,14 @@ class Search:
         problem = self.problem
         roles = problem.facts.products
         numbers = {product: n for n, product in enumerate(variables)}
-        due: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in variables]
+        due: list[list[_Due]] = [[] for _ in variables]
         for n, product in enumerate(variables):
             if product not in (self._provider, GLIBC):  # platform tags speak of glibc; see Problem
-                others = tuple(numbers[other] for other in problem.partners[product])
-                due[max(n, *others) if others else n].append((n, others))
+                speaking = problem.partners[product]
+                counted = [other for other in speaking if roles[other].role != "feature"]
+                others = tuple((numbers[other], speaking[other]) for other in counted)
+                last = max((numbers[other] for other in speaking), default=n)
+                due[max(n, last)].append(_Due(n, others, roles[product].role == "dimension"))
         steps = []
         for depth, product in enumerate(variables):
             spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
@@ -368,15 +371,30 @@ class Search:
         self, step: "_Step", chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Lower the level where nothing vouches for a member, as soon as all who could do so have been chosen."""
-        for n, others in step.due:
-            product, idx = chosen[n]
-            if idx >= 0:
-                present = [chosen[other] for other in others if chosen[other][1] != ABSENT]
-                firm, faint = self.problem.vouched(product, idx, present)
+        for due in step.due:
+            if chosen[due.number][1] >= 0:
+                firm, faint = self._vouched(due, chosen)
                 unknown |= (strong | weak) & ~firm & ~faint
                 weak = (weak | strong & ~firm) & (firm | faint)
                 strong &= firm
         return strong, weak, 0 if self.known_only else unknown
+
+    def _vouched(self, due: "_Due", chosen: tuple[tuple[str, int], ...]) -> tuple[int, int]:
+        """Return where a member is vouched for, as `Problem.vouched` does."""
+        product, idx = chosen[due.number]
+        if due.of_machine:
+            present = [chosen[n] for n, _ in due.others if chosen[n][1] != ABSENT]
+            return self.problem.vouched(product, idx, present)
+        firm = faint = 0
+        for n, table in due.others:
+            other, number = chosen[n]
+            if number >= 0:
+                pair = table.pairs.get((idx, number)) or self.problem.pair(product, idx, other, number)
+                firm |= pair.strong
+                faint |= pair.weak
+            elif number == JOKER:
+                return -1, 0
+        return firm, faint
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
@@ -399,6 +417,14 @@ def _present(chosen: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     return [(product, idx) for product, idx in chosen if idx != ABSENT]
 
 
+class _Due(NamedTuple):
+    """A member for whom nobody chosen later can vouch: its number, and who can."""
+
+    number: int
+    others: tuple[tuple[int, Between], ...]
+    of_machine: bool
+
+
 class _Step(NamedTuple):
     """What the choice of one product looks up: by number, the products that it speaks with."""
 
@@ -410,4 +436,4 @@ class _Step(NamedTuple):
     earlier: tuple[tuple[int, Between], ...]
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
-    due: tuple[tuple[int, tuple[int, ...]], ...]  # members for whom nobody chosen later can vouch, with all who can
+    due: tuple[_Due, ...]
