@@ -49,9 +49,8 @@ def make_request(
     found += [_need(facts, name) for name in needs]
     for pin in found:
         pins[pin.product] = _both(pins[pin.product], pin) if pin.product in pins else pin
-    order = list(facts.products)
-    pinned = tuple(sorted(pins.values(), key=lambda pin: order.index(pin.product)))
-    free = tuple(sorted((set(bare) - set(pins)), key=order.index))
+    pinned = tuple(sorted(pins.values(), key=lambda pin: facts.ranks[pin.product]))
+    free = tuple(sorted((set(bare) - set(pins)), key=facts.ranks.__getitem__))
     if route is not None:
         _check_route(facts, route, {*pins, *free})
     return Request(pinned, free, _devices(facts, asked, pins), day, route)

@@ -69,8 +69,7 @@ def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
         version = installed.version
         known = bool(version) and _knows(facts, product, str(version))
         found.append(Held(product.id, installed, known, product.role != "leaf"))
-    order = list(facts.products)
-    return sorted(found, key=lambda item: (order.index(item.product), item.installed.name))
+    return sorted(found, key=lambda item: (facts.ranks[item.product], item.installed.name))
 
 
 def _knows(facts: Snapshot, product: Product, version: str) -> bool:

@@ -175,10 +175,10 @@ class Judge:
             words = [f"os=={name}" for name in systems]
             base = make_request(self.facts, (), words, as_of=self.asked.day)
             devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
-            order = list(self.facts.products)
+            ranks = self.facts.ranks
             return base._replace(
-                pins=tuple(sorted((*base.pins, *pins), key=lambda pin: order.index(pin.product))),
-                bare=tuple(sorted(bare, key=order.index)),
+                pins=tuple(sorted((*base.pins, *pins), key=lambda pin: ranks[pin.product])),
+                bare=tuple(sorted(bare, key=ranks.__getitem__)),
                 devices=tuple(devices) or base.devices,
                 as_of=self.day,
             )

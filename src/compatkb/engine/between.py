@@ -385,7 +385,7 @@ class Kept:
         if key not in self._between:
             silent = not self.facts.edges(p, q) and not self.facts.edges(q, p)
             told = (self.said(p, q, device, hardware).edges, self.said(q, p, device, hardware).edges)
-            sizes = (len(self.facts.elements(p)), len(self.facts.elements(q)))
+            sizes = (self.facts.sizes[p], self.facts.sizes[q])
             self._between[key] = None if silent else Between(self, *told, sizes)
         return self._between[key]
 

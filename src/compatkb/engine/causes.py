@@ -182,7 +182,7 @@ def _cause(problem: Problem, blocker: Blocker) -> Cause:
         roles = problem.facts.products
         if blocker[2] in problem.variables and roles[blocker[2]].role == "package":
             certain = certain and is_closed(problem, blocker[2])
-        size = len(problem.facts.elements(product))
+        size = problem.facts.sizes[product]
         general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
         general = general and roles[product].role != "feature"  # whose whole is its stages, not its releases
         certain = (certain or general) and _surely(problem, product, blocker[2], edges)
@@ -195,7 +195,7 @@ def _surely(problem: Problem, one: str, other: str, edges: tuple[Edge, ...]) -> 
     if len(firm) == len(edges):
         return True
     pin = problem.request.pin(other)
-    theirs = pin.mask if pin and not pin.extra else (1 << len(problem.facts.elements(other))) - 1
+    theirs = pin.mask if pin and not pin.extra else (1 << problem.facts.sizes[other]) - 1
     for element in _pinned(problem, one):
         if problem.refusal(element) is not None:
             continue
@@ -232,7 +232,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
         if excluded & theirs or (
-            pin and pin.extra and problem.inside(edge, len(problem.facts.elements(other))) == (edge.kind == "breaks")
+            pin and pin.extra and problem.inside(edge, problem.facts.sizes[other]) == (edge.kind == "breaks")
         ):
             found.append(edge)
     for edge in problem.facts.edges(other, one):
@@ -258,5 +258,5 @@ def is_closed(problem: Problem, product: str) -> bool:
     pin = problem.request.pin(product)
     if pin and pin.beyond:
         return False
-    wanted = pin.mask if pin else (1 << len(facts.elements(product))) - 1
+    wanted = pin.mask if pin else (1 << facts.sizes[product]) - 1
     return not wanted & ~covered

@@ -32,7 +32,7 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]], *, waivable: boo
             waived[edge] = waived.get(edge, 0) | of_mask
     found: dict[str, list[LeafRow]] = {}
     for product, idx in present:
-        if idx < 0 or idx >= len(problem.facts.elements(product)):
+        if idx < 0 or idx >= problem.facts.sizes[product]:
             continue
         for to, edge, row in _demands(problem, product, idx):
             if to in names or to in problem.pinned_leaves or ("claim", product, to) in problem.ignored:
@@ -51,7 +51,7 @@ def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, L
     for to in problem.facts.spoken_of(product):
         if problem.facts.products[to].role != "leaf":
             continue
-        known = len(problem.facts.elements(to))
+        known = problem.facts.sizes[to]
         for edge in problem.facts.edges_of(product, idx, to):
             if edge.kind == "verified" or edge.open or not problem.view.holds(edge) or problem.view.in_part(edge):
                 continue
@@ -67,7 +67,7 @@ def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[in
     """Return where requirements on what nobody pinned exclude each other, and where they are only inferred."""
     if problem.leafless:
         return 0, 0
-    if any(i >= len(problem.facts.elements(p)) for p, i in present):
+    if any(i >= problem.facts.sizes[p] for p, i in present):
         return _conflicts(problem, present)
     key = (tuple(present), problem.leaf_key)
     kept = problem.view.conflicts
@@ -80,7 +80,7 @@ def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[in
 
 def own_conflicts(problem: Problem, product: str, idx: int) -> int:
     """Return where an element's own requirements exclude each other, whoever else is there: no search need go on then."""
-    if problem.leafless or not 0 <= idx < len(problem.facts.elements(product)):
+    if problem.leafless or not 0 <= idx < problem.facts.sizes[product]:
         return 0
     key = (product, idx, problem.leaf_key, problem.pinned_leaves)
     kept = problem.view.own_conflicts

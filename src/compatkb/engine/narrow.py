@@ -53,7 +53,7 @@ def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> d
     for product, domain in domains.items():
         kept[product] = domain
         if domain > 0:
-            every = len(problem.facts.elements(product))
+            every = problem.facts.sizes[product]
             kept[product] &= problem.placed(product)[known_only] | -1 << every
     return kept
 
@@ -67,7 +67,7 @@ def _revised(
     while queue:
         product = queue.popleft()
         left = domains[product]
-        if left <= 0 or left >> len(problem.facts.elements(product)):
+        if left <= 0 or left >> problem.facts.sizes[product]:
             continue
         for other, table in problem.partners[product].items():
             domain = domains[other]
@@ -87,7 +87,7 @@ def _unvouched(problem: Problem, domains: dict[str, int], certain: frozenset[str
     """Drop what no candidate of another product vouches for; return whose candidates became fewer, None where none is left."""
     facts, number, cells = problem.facts, problem.frame.number, problem.cells
     roles = facts.products
-    if any(domain < 0 or domain >> len(facts.elements(product)) for product, domain in domains.items()):
+    if any(domain < 0 or domain >> facts.sizes[product] for product, domain in domains.items()):
         return []
     changed = []
     for product, domain in domains.items():

@@ -26,8 +26,7 @@ class Near(NamedTuple):
 
 def nearest(facts: Snapshot, request: Request) -> Iterator[Near]:
     """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best."""
-    order = list(facts.products)
-    pins = sorted(request.pins, key=lambda pin: order.index(pin.product))
+    pins = sorted(request.pins, key=lambda pin: facts.ranks[pin.product])
     for count in range(1, len(pins) + 1):
         found: list[Near] = []
         for relaxed in combinations(pins, count):

@@ -198,7 +198,7 @@ class Problem:
         while queue:
             product = queue.pop()
             domain = domains[product]
-            if domain <= 0 or domain >> len(self.facts.elements(product)):
+            if domain <= 0 or domain >> self.facts.sizes[product]:
                 continue
             for to, needing in self.view.firm_needs(product, self.frame):
                 if to not in found and to in domains and not domain & ~needing:
@@ -224,7 +224,7 @@ class Problem:
 
     def _platform(self, product: str, idx: int) -> Levels:
         cells = self.cells
-        if idx < 0 or idx >= len(self.facts.elements(product)):
+        if idx < 0 or idx >= self.facts.sizes[product]:
             return Levels(cells, 0, 0)
         element = self.facts.elements(product)[idx]
         ground = self.view.ground(product, idx, self.quiet(product))
@@ -266,7 +266,7 @@ class Problem:
 
     def inside(self, edge: Edge, idx: int) -> bool:
         """Return whether an edge's target names an element, or the unlisted version that a request pins."""
-        if idx < len(self.facts.elements(edge.to)):
+        if idx < self.facts.sizes[edge.to]:
             return bool(edge.to_mask >> idx & 1)
         from compatkb.versions import Scheme, admits  # only for versions that the data do not list
 
@@ -333,7 +333,7 @@ class Problem:
         """Return the elements of `q` that no unconditional edge with element `i` of `p` excludes."""
         table = self.between(p, q)
         if table is None:
-            return (2 << len(self.facts.elements(q))) - 1
+            return (2 << self.facts.sizes[q]) - 1
         return table.mask(i, self.frame.number, self.cells, ALLOWED)
 
 

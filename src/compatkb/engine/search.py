@@ -87,7 +87,7 @@ class Search:
         optional = frozenset(problem.optional) - self._certain
         self._many = len(variables) >= _MANY
         self._steps = self._planned(variables, optional)
-        if any(domain < 0 or domain >> len(problem.facts.elements(product)) for product, domain in domains.items()):
+        if any(domain < 0 or domain >> problem.facts.sizes[product] for product, domain in domains.items()):
             self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
         self._demanding = any(step.demanding for step in self._steps)
         number = problem.frame.number
@@ -137,7 +137,7 @@ class Search:
             sought = self.known_only and product not in (self._provider, GLIBC) and not feature
             steps.append(
                 _Step(
-                    product, len(problem.facts.elements(product)), product in optional, feature,
+                    product, problem.facts.sizes[product], product in optional, feature,
                     not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
                     tuple((n, table) for n, table in spoken if n < depth),
                     tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),

@@ -10,6 +10,7 @@ from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Foun
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
+_MOST_KEPT = 10_000
 
 
 class Warned(NamedTuple):
@@ -201,7 +202,15 @@ def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str
     """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
     if dimension not in problem.facts.products or problem.request.pin(dimension):
         return []
-    named = _vouched(problem, chosen, dimension, found)
+    packages = tuple((p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT)
+    kept, key = problem.view.vouched, (packages, dimension, found.level, found.route.id)
+    named = kept.get(key)
+    if named is None:
+        named = _vouched(problem, packages, dimension, found.level)
+        if all(i < problem.facts.sizes[p] for p, i in packages):  # what is not listed is another version each time
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = named
     values: list[tuple[int, object]] = []
     left = found.cells
     while left:
@@ -216,15 +225,14 @@ def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str
     return values
 
 
-def _vouched(problem: Problem, chosen: list[tuple[str, int]], dimension: str, found: Found) -> dict[str, int]:
+def _vouched(problem: Problem, packages: tuple[tuple[str, int], ...], dimension: str, level: int) -> dict[str, int]:
     """Return the platforms on which each value of a dimension is vouched for, newest first, then bounds as written."""
-    packages = [(p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT]
     values: dict[int, int] = {}
     bounds: dict[str, int] = {}
     for product, idx in packages:
         for edge in problem.view.says(product, idx, dimension):
-            where = edge.vouches & found.cells
-            if not where or edge.kind == "breaks" or edge.open or edge.level > found.level:
+            where = edge.vouches
+            if not where or edge.kind == "breaks" or edge.open or edge.level > level:
                 continue
             if "==" not in edge.spec:
                 bounds[edge.spec] = bounds.get(edge.spec, 0) | where
@@ -237,7 +245,7 @@ def _vouched(problem: Problem, chosen: list[tuple[str, int]], dimension: str, fo
         for product, idx in packages:
             values[n] &= ~problem.pair(product, idx, dimension, n).denied
         firm, faint = problem.vouched(dimension, n, [*packages, (dimension, n)])
-        values[n] &= firm if found.level == STRONG else firm | faint
+        values[n] &= firm if level == STRONG else firm | faint
     elements = problem.facts.elements(dimension)
     return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 
@@ -278,12 +286,11 @@ def _stack(
     systems: tuple[str, ...],
     archs: tuple[str, ...],
 ) -> Stack:
-    order = list(problem.facts.products)
-    roles = problem.facts.products
+    ranks, roles = problem.facts.ranks, problem.facts.products
     core = [problem.element(p, i) for p, i in chosen]
     packages = [e for e in core if roles[e.product].role not in ("dimension", "feature")]
     packages += [fact for fact in facts if isinstance(fact, Element)]
-    packages.sort(key=lambda e: order.index(e.product))
+    packages.sort(key=lambda e: ranks[e.product])
     known = {e.product: (e.version,) for e in core if roles[e.product].role in ("dimension", "feature")}
     bounds = []
     for fact in facts:
@@ -311,7 +318,7 @@ def _stack(
 def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: int, members: int) -> tuple[object, ...]:
     """Sort key of the preference: verdict, warnings, route, newest product by product, then the wider stack."""
     named = dict(chosen)
-    newest = tuple(-named.get(p, -1) for p in problem.facts.products if p in problem.variables)
+    newest = tuple([-named.get(product, -1) for product in problem.variables])
     return (found.level, found.warnings, found.route.rank, newest, -cells.bit_count(), -members, -cells)
 
 

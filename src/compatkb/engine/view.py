@@ -69,6 +69,7 @@ class View:
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shapes: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {}
+        self.vouched: dict[object, dict[str, int]] = {}  # by packages and dimension: where its values are vouched for
         self.plans: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:
@@ -280,7 +281,7 @@ class View:
         """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
         key = (leaf, mask, ignored)
         if key not in self._somewhere:
-            listed = mask & (1 << len(self.facts.elements(leaf))) - 1 if self._bounds(leaf, ignored) else 0
+            listed = mask & (1 << self.facts.sizes[leaf]) - 1 if self._bounds(leaf, ignored) else 0
             cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
             for n in range(listed.bit_length()):
                 if listed >> n & 1:

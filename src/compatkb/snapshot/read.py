@@ -72,6 +72,16 @@ class Snapshot:
         }
 
     @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many elements each product has."""
+        return {product: head.size for product, head in self.products.items()}
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The place of each product in rank order."""
+        return {product: place for place, product in enumerate(self.products)}
+
+    @cached_property
     def routes(self) -> tuple[Route, ...]:
         """The ways to reach a device, preferred ones first."""
         query = "select id, name, rank, devices, provider, with_, without from route order by rank, id"

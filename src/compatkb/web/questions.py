@@ -107,9 +107,8 @@ class Form:
 
     def request(self, chosen: dict[str, str]) -> Request:
         """Return the request for chosen values by field, as the command line would make it."""
-        order = list(self.facts.products)
         pins = [self._pin(self.product_of(field), text) for field, text in chosen.items() if field not in ("device", "route")]
-        pins.sort(key=lambda pin: order.index(pin.product))
+        pins.sort(key=lambda pin: self.facts.ranks[pin.product])
         devices = (chosen["device"],) if "device" in chosen else ()
         return Request(tuple(pins), (), devices, self.today.toordinal(), chosen.get("route"))
 
