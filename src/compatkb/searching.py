@@ -5,11 +5,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from compatkb.errors import UsageError
 from compatkb.export.disagreements import Disagreement, read_disagreements
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 from compatkb.words import word_key
 
 KINDS = ("product", "feature", "release", "value", "event", "image", "advisory", "dispute", "statement", "claim")
@@ -190,7 +190,7 @@ def _timeline(first: int, last: int) -> tuple[str, ...]:
 
 def _releases(facts: Snapshot, day: date) -> Iterator[_Record]:
     stored = {(r["product"], r["version"]): r for r in facts.rows("select * from release")}
-    builds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    builds: dict[tuple[str, str], list[Fields]] = {}
     for row in facts.rows(
         "select e.product, e.release, e.version, e.since, e.note, e.wheels_note, e.yank_reason "
         "from element e join product p on p.id = e.product where p.role != 'feature' order by p.rank, p.id, e.idx desc"
@@ -212,7 +212,7 @@ def _releases(facts: Snapshot, day: date) -> Iterator[_Record]:
 
 
 def _images(facts: Snapshot, day: date) -> Iterator[_Record]:
-    contents: dict[int, list[dict[str, Any]]] = {}
+    contents: dict[int, list[Fields]] = {}
     for row in facts.rows("select * from content order by rowid"):
         contents.setdefault(row["image"], []).append(row)
     for place, row in enumerate(facts.rows("select * from image order by id desc")):

@@ -4,9 +4,9 @@ What counts as two independent sources is defined in docs/stats.md; `snapshot.ci
 """
 
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 BASES = ("stated", "observed", "inferred")
 ROLES = ("package", "companion", "leaf", "dimension")
@@ -160,7 +160,7 @@ def _observations(facts: Snapshot) -> dict[str, dict[str, int]]:
 
 
 def _readings(facts: Snapshot) -> list[Reading]:
-    rows: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[Fields]] = {}
     query = f"select kind, day, n, example from reading where outcome <> '{UNCHECKED}' order by day, example"
     for row in facts.rows(query):
         rows.setdefault(row["kind"], []).append(row)

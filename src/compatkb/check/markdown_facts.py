@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from compatkb.asking import find_versions
 from compatkb.errors import UsageError
 from compatkb.records import Product
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 from compatkb.spelling import slips
 from compatkb.words import word_key
 
@@ -185,7 +185,7 @@ class Known:
         return self._bound[product]
 
     @cached_property
-    def channels(self) -> list[dict[str, Any]]:
+    def channels(self) -> list[Fields]:
         """The indexes of the data, in their order."""
         return self.facts.rows("select id, name, url, style, mirrors from channel order by position")
 

@@ -16,7 +16,7 @@ from compatkb.check.markdown_text import Page
 from compatkb.errors import CompatkbError
 from compatkb.findings import Finding, Severity
 from compatkb.records import Element, Product
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 UNPUBLISHED = Rule("install-unpublished", Severity.ERROR, "a command installs a version that was never published")
 INDEX = Rule("install-index", Severity.ERROR, "a command installs a version from an index that does not carry it")
@@ -176,7 +176,7 @@ def _carries(data: Known, product: Product, channel: str) -> bool:
     return any(channel in element.channels for element in data.facts.elements(product.id))
 
 
-def _is(row: dict[str, str | None], index: str) -> bool:
+def _is(row: Fields, index: str) -> bool:
     import json
 
     known_urls = [row["url"] or "", *json.loads(row["mirrors"] or "{}").values()]

@@ -5,10 +5,10 @@ import shlex
 
 from compatkb.asking import find_product, find_versions
 from compatkb.docs.asking import YES_NO, Argument, Kind, Question
-from compatkb.docs.listed import Column, Content, Listed, cell_of, columns_of, rows_on
+from compatkb.docs.listed import Column, Listed, cell_of, columns_of, rows_on
 from compatkb.errors import UsageError
 from compatkb.rendering.blocks import Block, Code, Inline, Paragraph, Table, plain
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
 _FILTERS = (
@@ -138,7 +138,7 @@ def _known(asked: Question, row: Listed) -> list[Column]:
     return [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
 
 
-def run_command(facts: Snapshot, image: Content, tag: str) -> str:
+def run_command(facts: Snapshot, image: Fields, tag: str) -> str:
     """Return the command that runs an image, with the arguments that its device and flavour need."""
     found: list[str] = []
     for run in facts.rows("select * from run where repository = ? order by id", image["repository"]):

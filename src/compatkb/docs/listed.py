@@ -10,7 +10,7 @@ from urllib.parse import quote
 from compatkb.records import Element
 from compatkb.rendering import disputes
 from compatkb.rendering.blocks import Inline, Span
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 Content = dict[str, Any]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
     tags: tuple[str, ...]
     cells: dict[str, str]
     links: dict[str, str]
-    image: Content | None
+    image: Fields | None
     document: str
 
 
@@ -88,7 +88,7 @@ def cell_of(facts: Snapshot, row: Listed, column: Column, day: date) -> Inline:
     return _as_listed(row, column)
 
 
-def built_of(image: Content) -> Content | None:
+def built_of(image: Fields) -> Content | None:
     """Return the state of the build files that an image was made from, as far as the data tell."""
     built: Content | None = json.loads(image["built"]) if image["built"] else None
     return built
@@ -172,7 +172,7 @@ def reason_of(facts: Snapshot, row: Listed, column: Column) -> Reason | None:
     return None
 
 
-def _disputes(facts: Snapshot, row: Listed) -> Iterable[Content]:
+def _disputes(facts: Snapshot, row: Listed) -> Iterable[Fields]:
     ids = dict.fromkeys(d["id"] for tag in row.tags for d in disputes.of_name(facts, f"{row.repository}:{tag}"))
     for name in ids:
         yield from facts.rows("select * from dispute where id = ?", name)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any
 
 from compatkb.docs.asking import YES_NO, Argument, Kind, Question
 from compatkb.records import Element
 from compatkb.rendering.blocks import Block, Paragraph, Table
 from compatkb.rendering.catalogue import parse_days
 from compatkb.rendering.statistics import stats_blocks
+from compatkb.snapshot.read import Fields
 from compatkb.stats import statistics
 
 ONLY = "only"
@@ -49,7 +49,7 @@ def _eol(asked: Question) -> list[Block]:
     return [Table(head, tuple(cells)), asked.foot]
 
 
-def _shown(asked: Question, row: dict[str, Any]) -> str:
+def _shown(asked: Question, row: Fields) -> str:
     """Return a version as people know it: those of listed products have names."""
     listed = asked.facts.products[row["product"]].scheme == "listed"
     return str(row["name"] or row["version"]) if listed else str(row["version"])
@@ -93,7 +93,7 @@ def _build(element: Element) -> str:
     return element.version if element.stage == "stable" else f"{element.version} ({element.stage})"
 
 
-def _released(row: dict[str, Any]) -> str:
+def _released(row: Fields) -> str:
     after, bounded, by = (row["released"] or "").partition("/")
     if not bounded:
         return after or "not known"
@@ -101,7 +101,7 @@ def _released(row: dict[str, Any]) -> str:
     return " and ".join(known)
 
 
-def _state(row: dict[str, Any], elements: list[Element], day: date) -> str:
+def _state(row: Fields, elements: list[Element], day: date) -> str:
     today = day.toordinal()
     parts = []
     withdrawn = [e for e in elements if e.yank_by is not None and e.yank_by <= today]

@@ -1,20 +1,9 @@
 """Before the search: candidates and platforms that cannot be part of any stack are dropped at once."""
 
 from collections import deque
-from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
-from compatkb.engine.problem import GLIBC, Problem
-
-
-class Narrowed(NamedTuple):
-    """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
-
-    domains: dict[str, int]
-    certain: frozenset[str]  # products that every stack holds
-    strong: int
-    weak: int
-    unknown: int
+from compatkb.engine.problem import GLIBC, Narrowed, Problem
 
 
 def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> Narrowed | None:
@@ -24,13 +13,18 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     """
     if not all(domains[product] for product in problem.required):
         return None
-    domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
+    start = problem.start if known_only and not problem.ignored else None
+    if start:
+        domains = {product: domain & start.domains[product] for product, domain in domains.items()}
+    else:
+        domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
     if not all(domains[product] for product in problem.required):
         return None
     certain = problem.certain(domains)
     if not all(domains[product] for product in certain):
         return None
-    changed: list[str] | None = [product for product in problem.variables if product in certain]
+    news = [p for p in certain if not start or p not in start.certain or domains[p] != start.domains[p]]
+    changed: list[str] | None = sorted(news, key=problem.variables.index)
     while changed:
         changed = _revised(problem, domains, certain, changed, KNOWN if known_only else ALLOWED)
         if not changed and changed is not None and known_only:

@@ -64,7 +64,8 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                there = _Series(facts, free, route, names[0], groups)
+                freed = _Freed(facts, free, route)
+                there = _Series(freed, names[0], groups)
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
                     stack = there.nearest(numbers)
                     if stack:
@@ -72,102 +73,109 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
                         if where == "same":
                             break
     for route in {route.id: route for _, route in routes_of(facts, free)}.values():  # in today's order of preference
-        stack = _first(facts, free, route)
+        stack = _Freed(facts, free, route).first()
         if stack:
             found.append(Near(names, "best", stack))
             break
     return found
 
 
-def _offered(facts: Snapshot, request: Request, route: Route, product: str) -> int:
-    """Return the elements of a product that there are for a device at all."""
-    offered = 0
-    for device in request.devices:
-        if device in route.devices:
-            domains = Problem(facts, request, device, route).domains
-            offered |= domains.get(product, -1)
-    return offered
+class _Freed:
+    """A request of which pins were given up, over one route, on every device that it reaches."""
 
+    def __init__(self, facts: Snapshot, request: Request, route: Route) -> None:
+        self.facts, self.request, self.route = facts, request, route
+        devices = (device for device in request.devices if device in route.devices)
+        self.problems = [Problem(facts, request, device, route) for device in devices]
 
-def _viable(facts: Snapshot, request: Request, route: Route, product: str) -> int:
-    """Return the elements of a product that can be part of a stack at first sight: the rest need no search."""
-    viable = 0
-    for device in request.devices:
-        if device in route.devices:
-            problem = Problem(facts, request, device, route)
-            left = narrowed(problem, problem.domains, known_only=True)
-            if left is not None and product in left.domains:
-                viable |= left.domains[product]
-            elif left is not None and product in facts.grid:
-                cells = left.strong | left.weak
-                values = (1 << n for n in range(len(facts.grid[product])))
-                viable |= sum(value for value in values if facts.dimension_cells(product, value) & cells)
-            elif left is not None:
-                viable = -1
-    return viable
+    def narrow(self) -> None:
+        """Drop at once what cannot be part of any stack; it pays where more than one search follows."""
+        possible = []
+        for problem in self.problems:
+            problem.start = narrowed(problem, problem.domains, known_only=True)
+            if problem.start is not None:
+                possible.append(problem)
+        self.problems = possible
+
+    def hopeful(self, product: str) -> int:
+        """Return the elements of a product of which nothing is known yet that keeps them from being part of a stack."""
+        found = 0
+        for problem in self.problems:
+            start = problem.start
+            if product in problem.domains:
+                found |= (start.domains if start else problem.domains)[product]
+            elif start and product in self.facts.grid:
+                cells = start.strong | start.weak
+                values = (1 << n for n in range(len(self.facts.grid[product])))
+                found |= sum(value for value in values if self.facts.dimension_cells(product, value) & cells)
+            else:
+                found = -1
+        return found
+
+    def first(self, product: str = "", mask: int = 0) -> Stack | None:
+        """Return the best stack that something speaks for, on any device; with a product held to some elements, if named."""
+        request = holding(self.request, product, mask) if product else self.request
+
+        def find() -> Stack | None:
+            best: Stack | None = None
+            for problem in self._held(request, product, mask):
+                for hit in search(problem, best_only=True, known_only=True)[:1]:
+                    for stack in shared_stacks(problem, hit):
+                        if best is None or stack.rank < best.rank:
+                            best = stack
+            return best
+
+        return _kept(self.facts, ("first", self.route.id, _key(request)), find)
+
+    def is_possible(self, product: str, mask: int) -> bool:
+        """Return whether there is any stack that something speaks for, with a product held to some elements."""
+        request = holding(self.request, product, mask)
+
+        def find() -> bool:
+            return any(search(held, first_only=True, known_only=True) for held in self._held(request, product, mask))
+
+        return _kept(self.facts, ("possible", self.route.id, _key(request)), find)
+
+    def _held(self, request: Request, product: str, mask: int) -> Iterator[Problem]:
+        for problem in self.problems:
+            if not product:
+                yield problem
+            elif product in problem.domains and self.facts.products[product].role not in ("dimension", "leaf"):
+                yield problem.holding(request, product, mask)
+            else:
+                yield Problem(self.facts, request, problem.device, self.route)
 
 
 class _Series:
     """The series of a product that has been given up, over one route."""
 
-    def __init__(self, facts: Snapshot, request: Request, route: Route, product: str, groups: tuple[int, ...]) -> None:
-        self._facts, self._request, self._route, self._product, self._groups = facts, request, route, product, groups
-        self._hopeful = _offered(facts, request, route, product)
-        self._is_viable = False  # whether what is hoped for is what can be viable
+    def __init__(self, freed: _Freed, product: str, groups: tuple[int, ...]) -> None:
+        self._freed, self._product, self._groups = freed, product, groups
+        self._is_narrow = False
 
     def nearest(self, numbers: Iterable[int]) -> Stack | None:
         """Return the best stack of the first of some series that has any: mostly it is the first one."""
-        hopeful = [mask for number in numbers if (mask := self._groups[number]) & self._hopeful]
-        if not hopeful:
+        freed, product = self._freed, self._product
+        hope = freed.hopeful(product)
+        groups = [mask for number in numbers if (mask := self._groups[number]) & hope]
+        if not groups:
             return None
-        stack = _first(self._facts, holding(self._request, self._product, hopeful[0]), self._route)
-        if stack or (len(hopeful) == 1 and self._is_viable):
+        stack = freed.first(product, groups[0])
+        if stack:
             return stack
-        if not self._is_viable:  # it takes long, so it is asked only after a disappointment
-            self._hopeful, self._is_viable = _viable(self._facts, self._request, self._route, self._product), True
-        rest = [mask for mask in hopeful[1:] if mask & self._hopeful]
-        return _first_of(self._facts, self._request, self._route, self._product, rest)
+        if not self._is_narrow:  # it takes long, so it waits for a disappointment
+            freed.narrow()
+            self._is_narrow, hope = True, freed.hopeful(product)
+        return self._first_of([mask for mask in groups[1:] if mask & hope])
 
-
-def _first_of(
-    facts: Snapshot, request: Request, route: Route, product: str, groups: list[int], *, there_is: bool = False
-) -> Stack | None:
-    """Return the best stack of the first group of a product's elements that has any; whole halves are ruled out at once."""
-    if len(groups) == 1:
-        return _first(facts, holding(request, product, groups[0]), route)
-    if not groups or not (there_is or _is_possible(facts, holding(request, product, sum(groups)), route)):
-        return None
-    half = len(groups) // 2
-    stack = _first_of(facts, request, route, product, groups[:half])
-    return stack or _first_of(facts, request, route, product, groups[half:], there_is=True)
-
-
-def _is_possible(facts: Snapshot, request: Request, route: Route) -> bool:
-    """Return whether there is any stack that something speaks for."""
-
-    def is_possible() -> bool:
-        problems = (Problem(facts, request, device, route) for device in request.devices if device in route.devices)
-        return any(search(problem, first_only=True, known_only=True) for problem in problems)
-
-    return _kept(facts, ("possible", route.id, _key(request)), is_possible)
-
-
-def _first(facts: Snapshot, request: Request, route: Route) -> Stack | None:
-    """Return the best stack that something speaks for, on any device that was asked for."""
-
-    def find() -> Stack | None:
-        best: Stack | None = None
-        for device in request.devices:
-            if device not in route.devices:
-                continue
-            problem = Problem(facts, request, device, route)
-            for hit in search(problem, best_only=True, known_only=True)[:1]:
-                for stack in shared_stacks(problem, hit):
-                    if best is None or stack.rank < best.rank:
-                        best = stack
-        return best
-
-    return _kept(facts, ("first", route.id, _key(request)), find)
+    def _first_of(self, groups: list[int], *, there_is: bool = False) -> Stack | None:
+        """Return the best stack of the first group that has any; whole halves are ruled out at once."""
+        if len(groups) == 1:
+            return self._freed.first(self._product, groups[0])
+        if not groups or not (there_is or self._freed.is_possible(self._product, sum(groups))):
+            return None
+        half = len(groups) // 2
+        return self._first_of(groups[:half]) or self._first_of(groups[half:], there_is=True)
 
 
 def _key(request: Request) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ ignore blockers; that is how causes are shown to be minimal.
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Blocker, Pair, judged
 from compatkb.engine.view import Frame, Levels, view_of
@@ -22,8 +23,21 @@ GLIBC_FAMILY = "linux"
 """The dimension that platform tags speak of (PEP 600), and the only family that has it."""
 
 
+class Narrowed(NamedTuple):
+    """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
+
+    domains: dict[str, int]
+    certain: frozenset[str]  # products that every stack holds
+    strong: int
+    weak: int
+    unknown: int
+
+
 class Problem:
-    """The facts of one question; `ignored` blockers do not count."""
+    """The facts of one question; `ignored` blockers do not count.
+
+    `start` is what is left of it where only known stacks are sought, if that was found out before.
+    """
 
     def __init__(
         self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
@@ -35,6 +49,7 @@ class Problem:
         self._levels: dict[str, dict[int, Levels]] = {}
         self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
         self.leafless = False
+        self.start: Narrowed | None = None
         self.required, self.optional, self.variables = self.view.shape(
             (*self._pins, *request.bare, route.provider, *route.with_)
         )
@@ -60,6 +75,15 @@ class Problem:
             made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
         if len(variables) < len(self.variables):  # from here on: what a product comes along with was all of them
             made.required, made.optional = tuple(p for p in self.required if p in variables), ()
+        return made
+
+    def holding(self, request: Request, product: str, mask: int) -> "Problem":
+        """Return the question of a request that also holds a package to some elements, over the same platforms."""
+        domains, _ = self.domains, self.frame  # computed before they are shared
+        made = Problem.__new__(Problem)
+        made.__dict__.update(self.__dict__)
+        made.request, made._pins = request, {pin.product: pin for pin in request.pins}
+        made.domains = {**domains, product: domains[product] & mask}
         return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 OPEN = "open"
 Pairs = tuple[tuple[str, str | None], ...]
@@ -52,7 +52,7 @@ class Disagreement(NamedTuple):
 
 def read_disagreements(facts: Snapshot) -> tuple[Disagreement, ...]:
     """Return every dispute, sorted by id; one of the timeline whose id is taken stands under `timeline:ID`."""
-    concerned: dict[str, list[dict[str, Any]]] = {}
+    concerned: dict[str, list[Fields]] = {}
     for row in facts.rows("select * from concerned order by rowid"):
         concerned.setdefault(row["dispute"], []).append(row)
     found = [_recorded(facts, row, concerned.get(row["id"], [])) for row in facts.rows("select * from dispute order by id")]
@@ -72,7 +72,7 @@ def standings(disputes: tuple[Disagreement, ...]) -> dict[str, str]:
     return found
 
 
-def _recorded(facts: Snapshot, row: dict[str, Any], concerned: list[dict[str, Any]]) -> Disagreement:
+def _recorded(facts: Snapshot, row: Fields, concerned: list[Fields]) -> Disagreement:
     subjects = [
         Subject(c["name"], int(c["mask"], 16), c["devices"], c["hardware"], facts.cells(c["cells"]))
         for c in concerned

@@ -10,7 +10,7 @@ from compatkb.export.reading import ANY_VERSION, Reader, Row, Tables, day_of, el
 from compatkb.export.schema import FORMAT
 from compatkb.export.tables_told import fill_disputes, fill_features, fill_timeline
 from compatkb.records import Element
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 _FOREVER = date.max.toordinal()
 _NO_FEATURE = "product not in (select id from feature)"
@@ -184,16 +184,16 @@ class _Reader(Reader):
     def _channels(self, tables: Tables) -> None:
         tables["channel"], tables["channel_mirror"] = [], []
         for row in self.facts.rows("select * from channel order by position"):
-            mirrors = json.loads(row.pop("mirrors"))
-            tables["channel"].append(row)
+            mirrors = json.loads(row["mirrors"])
+            tables["channel"].append(_but(row, "mirrors"))
             tables["channel_mirror"] += [{"channel": row["id"], "name": n, "url": u} for n, u in sorted(mirrors.items())]
 
     def _claims(self, tables: Tables) -> None:
         tables["claim"], tables["claim_source"], tables["claim_side"] = [], [], []
         cited = self.citations()
         for row in self.facts.rows(f"select * from claim where {_NO_FEATURE} order by id"):
-            row["condition"] = row.pop("when_")
-            tables["claim"].append({**row, "standing": self.standing.get(row["id"], "holds")})
+            told = {**_but(row, "when_"), "condition": row["when_"]}
+            tables["claim"].append({**told, "standing": self.standing.get(row["id"], "holds")})
             tables["claim_source"] += self.cite("claim", row["id"], cited.get(row["id"], ()))
         tables["claim_side"] = self._sides()
 
@@ -288,8 +288,8 @@ class _Reader(Reader):
     def _observations(self, tables: Tables) -> None:
         tables["observation"], tables["observation_package"] = [], []
         for row in self.facts.rows("select * from observation order by id"):
-            packages = json.loads(row.pop("packages"))
-            tables["observation"].append(row)
+            packages = json.loads(row["packages"])
+            tables["observation"].append(_but(row, "packages"))
             named = sorted(packages.items())
             tables["observation_package"] += [{"observation": row["id"], "name": n, "version": v} for n, v in named]
 
@@ -303,7 +303,12 @@ def _products_of(terms: str) -> list[str]:
     return found
 
 
-def _released(row: Row, elements: list[Element]) -> Row:
+def _but(row: Fields, left_out: str) -> Row:
+    """Return a row without one of its columns."""
+    return {name: value for name, value in row.items() if name != left_out}
+
+
+def _released(row: Fields, elements: list[Element]) -> Row:
     """Return the bounds of the day of release, its own or its first build's."""
     text = row.get("released") or ""
     if "/" in text:

@@ -42,7 +42,7 @@ def fill_features(reader: Reader, tables: Tables, standing: dict[str, str]) -> N
 
 def fill_timeline(reader: Reader, tables: Tables) -> None:
     """Fill the tables of the timeline."""
-    tables["vendor"] = reader.facts.rows("select id, position, name from vendor order by position")
+    tables["vendor"] = [dict(row) for row in reader.facts.rows("select id, position, name from vendor order by position")]
     tables["event"], tables["event_source"] = [], []
     releases = {row["id"] for row in tables["release"]}
     for position, event in enumerate(reader.facts.events):

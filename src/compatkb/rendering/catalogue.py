@@ -11,7 +11,7 @@ from compatkb.records import Product
 from compatkb.rendering import disputes, sentences
 from compatkb.rendering.features import release_features, release_lines
 from compatkb.rendering.payload import SCHEMA, claim_payload, source_payload
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 Content = dict[str, Any]
 
@@ -101,7 +101,7 @@ def release_text(facts: Snapshot, product: Product, version: str, day: date, *, 
     return "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
 
 
-def _release(facts: Snapshot, product: Product, name: str, row: Content | None, builds: list[Any]) -> Content:
+def _release(facts: Snapshot, product: Product, name: str, row: Fields | None, builds: list[Any]) -> Content:
     says, said = [], []
     bits = sum(1 << e.idx for e in builds)
     for other in facts.spoken_of(product.id):

@@ -9,7 +9,7 @@ from compatkb.engine.causes import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.records import Element, Request
 from compatkb.rendering.sentences import nearest_edges, plain
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 Content = dict[str, Any]
 OPEN = "open"
@@ -80,7 +80,7 @@ class _Place(NamedTuple):
     cells: int
     hardware: set[str]
 
-    def fits(self, facts: Snapshot, row: Content) -> bool:
+    def fits(self, facts: Snapshot, row: Fields) -> bool:
         """Return whether a dispute matters here."""
         devices, hardware = row["devices"].split(), set(row["hardware"].split())
         machine = (not devices or self.device in devices) and (not hardware or bool(hardware & self.hardware))
@@ -116,7 +116,7 @@ def _rows(facts: Snapshot, names: Iterable[str], as_of: int | None = None) -> li
     return [_payload(row) for row in rows if as_of is None or _is_near(row["day"], row["days"], as_of)]
 
 
-def _payload(row: Content) -> Content:
+def _payload(row: Fields) -> Content:
     positions = json.loads(row["positions"])
     for position in positions:
         position["sources"] = [{"text": text, "url": url} for text, url in position["sources"]]

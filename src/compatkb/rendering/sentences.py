@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterable
 from datetime import date
-from typing import Any
 
 from compatkb.engine.causes import Cause
 from compatkb.engine.problem import GLIBC, GLIBC_FAMILY
 from compatkb.engine.stacks import Link, Offered, Stack, Warned
 from compatkb.records import Edge, Element, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 Cited = tuple[str, str | None]
 """A source as people read it, and its address."""
@@ -373,7 +372,7 @@ def requested_packages(facts: Snapshot, stack: Stack) -> set[str]:
     return {product for product in stack.requested if facts.products[product].role == "package"}
 
 
-def _inferences(facts: Snapshot, link: Link) -> list[dict[str, Any]]:
+def _inferences(facts: Snapshot, link: Link) -> list[Fields]:
     """Return the notes of the inferred claims of a link, those that vouch before those that only deny."""
     query = "select note, kind from claim where id = ? and basis = 'inferred' and note is not null"
     rows = [row for claim in link.claims for row in facts.rows(query, claim)]

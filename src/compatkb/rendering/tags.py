@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.errors import UsageError
 from compatkb.rendering import disputes
 from compatkb.rendering.payload import SCHEMA, source_payload
-from compatkb.snapshot.read import Snapshot
+from compatkb.snapshot.read import Fields, Snapshot
 
 Content = dict[str, Any]
 
@@ -31,7 +31,7 @@ def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> 
     return "\n".join([head, *lines]) + _foot(facts, day)
 
 
-def _tag(facts: Snapshot, row: Content, day: date) -> Content:
+def _tag(facts: Snapshot, row: Fields, day: date) -> Content:
     runs = [[date.fromordinal(first), date.fromordinal(last)] for first, last in json.loads(row["runs"])]
     held_rows = facts.rows("select product, spec, basis from content where image = ? order by rowid", row["id"])
     return {

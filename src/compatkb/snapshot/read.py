@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,6 +12,8 @@ from compatkb.snapshot import schema
 from compatkb.snapshot.sequence import Elements
 from compatkb.words import word_key
 
+Fields = Mapping[str, Any]
+"""A row by its columns."""
 _MAPPED = 1 << 30
 _FEW, _MOST_KEPT = 64, 20_000
 """Rows of an answer that is kept, and how many answers are: what is shown of one stack is shown of the next."""
@@ -38,14 +40,14 @@ class Snapshot:
         self._rows_told: dict[tuple[str, str], list[list[Any]]] = {}
         self._relations: dict[str, dict[str, str]] = {}
         self._cited: dict[str, tuple[tuple[str, str | None], ...]] = {}
-        self._rows: dict[tuple[str, tuple[object, ...]], list[dict[str, Any]]] = {}
+        self._rows: dict[tuple[str, tuple[object, ...]], list[Fields]] = {}
         self._sets: dict[str, frozenset[str]] = {}
         self._series: dict[str, tuple[int, ...]] = {}
         self._values: dict[tuple[str, int], int] = {}
         self.kept: object = None  # what the engine keeps between questions
         self.finder: Any = None  # what searches in place of the engine, where many questions share their work
 
-    def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+    def rows(self, query: str, *values: object) -> list[Fields]:
         """Return rows as dictionaries, for what is shown rather than solved; they are shared, so nobody changes them."""
         key = (query, values)
         found = self._rows.get(key)
