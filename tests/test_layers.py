@@ -49,7 +49,7 @@ LAYERS = (
     ("engine.between",),
     ("engine.view",),
     ("engine.problem",),
-    ("engine.narrow", "engine.leaves"),
+    ("engine.narrow", "engine.leaves", "engine.steps"),
     ("engine.search",),
     ("engine.stacks", "engine.causes", "engine.listing"),
     ("engine.shared",),

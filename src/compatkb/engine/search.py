@@ -5,19 +5,18 @@ where every platform that it could still serve already has an answer that is at 
 """
 
 from collections import deque
-from typing import NamedTuple
 
-from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, Between
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.budget import gave_up
 from compatkb.engine.leaves import leaf_conflicts, own_conflicts
 from compatkb.engine.narrow import narrowed
-from compatkb.engine.problem import ABSENT, GLIBC, JOKER, Problem
+from compatkb.engine.problem import ABSENT, JOKER, Problem
+from compatkb.engine.steps import Due, Step, steps_of
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
 _MOST_WARNINGS = 63
 _MANY = 8
-_MOST_PLANS = 4_096
 
 
 class Search:
@@ -46,7 +45,6 @@ class Search:
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
         self._covered: dict[int, int] = {}
         self._variables = problem.variables
-        self._provider = problem.route.provider
 
     def run(self) -> tuple[Found, ...]:
         """Return for every platform the best stack, best level first; raises GaveUpError beyond the budget."""
@@ -86,7 +84,7 @@ class Search:
         problem, variables = self.problem, self._variables
         optional = frozenset(problem.optional) - self._certain
         self._many = len(variables) >= _MANY
-        self._steps = self._planned(variables, optional)
+        self._steps = steps_of(problem, variables, optional, known_only=self.known_only)
         if any(domain < 0 or domain >> problem.facts.sizes[product] for product, domain in domains.items()):
             self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
         self._demanding = any(step.demanding for step in self._steps)
@@ -104,48 +102,6 @@ class Search:
             fewest = 0 if product in optional or domains[product] < 0 else problem.view.least(product, domains[product])
             self._least.append(self._least[-1] + fewest)
         self._least.reverse()
-
-    def _planned(self, variables: tuple[str, ...], optional: frozenset[str]) -> list["_Step"]:
-        """Return the steps for some variables; the same for every question of a view that ignores nothing."""
-        if self.problem.ignored:
-            return self._make_steps(variables, optional)
-        plans = self.problem.view.plans
-        key = (variables, optional, self._provider, self.known_only)
-        found = plans.get(key)
-        if not isinstance(found, list):
-            if len(plans) >= _MOST_PLANS:
-                plans.clear()
-            found = plans[key] = self._make_steps(variables, optional)
-        return found
-
-    def _make_steps(self, variables: tuple[str, ...], optional: frozenset[str]) -> list["_Step"]:
-        problem = self.problem
-        roles = problem.facts.products
-        numbers = {product: n for n, product in enumerate(variables)}
-        due: list[list[_Due]] = [[] for _ in variables]
-        for n, product in enumerate(variables):
-            if product not in (self._provider, GLIBC):  # platform tags speak of glibc; see Problem
-                speaking = problem.partners[product]
-                counted = [other for other in speaking if roles[other].role != "feature"]
-                others = tuple((numbers[other], speaking[other]) for other in counted)
-                last = max((numbers[other] for other in speaking), default=n)
-                due[max(n, last)].append(_Due(n, others, roles[product].role == "dimension"))
-        steps = []
-        for depth, product in enumerate(variables):
-            spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
-            feature = roles[product].role == "feature"
-            sought = self.known_only and product not in (self._provider, GLIBC) and not feature
-            steps.append(
-                _Step(
-                    product, problem.facts.sizes[product], product in optional, feature,
-                    not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
-                    tuple((n, table) for n, table in spoken if n < depth),
-                    tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
-                    tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
-                    tuple(due[depth]),
-                )
-            )  # fmt: skip
-        return steps
 
     def _extend(
         self, depth: int, chosen: tuple[tuple[str, int], ...], domains: list[int], strong: int, weak: int, unknown: int,
@@ -203,7 +159,7 @@ class Search:
                 self._extend(depth + 1, now, left, s, w, u, count)
 
     def _beside(
-        self, step: "_Step", idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
+        self, step: Step, idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Return the platforms that are left beside what is chosen."""
         if step.demanding and (bad := own_conflicts(self.problem, step.product, idx)):
@@ -228,7 +184,7 @@ class Search:
                 break
         return s, w, u
 
-    def _ahead(self, step: "_Step", depth: int, idx: int, domains: list[int]) -> list[int]:
+    def _ahead(self, step: Step, depth: int, idx: int, domains: list[int]) -> list[int]:
         """Return the candidates that are left beside an element; none at all where a required product has none left."""
         number, left = self.problem.frame.number, domains.copy()
         changed = []
@@ -245,7 +201,7 @@ class Search:
             return []
         return left
 
-    def _unlike(self, step: "_Step", idx: int, domain: int, domains: list[int]) -> int:
+    def _unlike(self, step: Step, idx: int, domain: int, domains: list[int]) -> int:
         """Return the candidates that do not leave others just what an element leaves them, which was nothing."""
         number, cells = self.problem.frame.number, self.problem.cells
         alike = max(domain, 0)
@@ -280,7 +236,7 @@ class Search:
         return True
 
     def _can_be_vouched(
-        self, step: "_Step", depth: int, idx: int, chosen: tuple[tuple[str, int], ...], domains: list[int], cells: int
+        self, step: Step, depth: int, idx: int, chosen: tuple[tuple[str, int], ...], domains: list[int], cells: int
     ) -> bool:
         """Return whether something chosen vouches for an element, or something that may still be chosen."""
         for n, table in step.vouchers or ():
@@ -368,7 +324,7 @@ class Search:
         return cells
 
     def _attached(
-        self, step: "_Step", chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
+        self, step: Step, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Lower the level where nothing vouches for a member, as soon as all who could do so have been chosen."""
         for due in step.due:
@@ -379,7 +335,7 @@ class Search:
                 strong &= firm
         return strong, weak, 0 if self.known_only else unknown
 
-    def _vouched(self, due: "_Due", chosen: tuple[tuple[str, int], ...]) -> tuple[int, int]:
+    def _vouched(self, due: Due, chosen: tuple[tuple[str, int], ...]) -> tuple[int, int]:
         """Return where a member is vouched for, as `Problem.vouched` does."""
         product, idx = chosen[due.number]
         if due.of_machine:
@@ -415,25 +371,3 @@ class Search:
 def _present(chosen: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     """Return the members that are there."""
     return [(product, idx) for product, idx in chosen if idx != ABSENT]
-
-
-class _Due(NamedTuple):
-    """A member for whom nobody chosen later can vouch: its number, and who can."""
-
-    number: int
-    others: tuple[tuple[int, Between], ...]
-    of_machine: bool
-
-
-class _Step(NamedTuple):
-    """What the choice of one product looks up: by number, the products that it speaks with."""
-
-    product: str
-    size: int  # how many elements it has
-    optional: bool
-    feature: bool
-    demanding: bool  # whether it requires something of leaves
-    earlier: tuple[tuple[int, Between], ...]
-    later: tuple[tuple[int, Between, bool], ...]  # and whether they are required
-    vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
-    due: tuple[_Due, ...]

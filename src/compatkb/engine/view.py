@@ -70,7 +70,7 @@ class View:
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shapes: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {}
         self.vouched: dict[object, dict[str, int]] = {}  # by packages and dimension: where its values are vouched for
-        self.plans: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
+        self.steps: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:
             self._share(view_of(facts, device, as_of, 0))

@@ -1,0 +1,81 @@
+"""What the search looks up once for its steps: one product after the other, and who speaks with whom."""
+
+from typing import NamedTuple
+
+from compatkb.engine.between import Between
+from compatkb.engine.problem import GLIBC, Problem
+
+_MOST_KEPT = 4_096
+
+
+class Due(NamedTuple):
+    """A member for whom nobody chosen later can vouch: its number, and who can."""
+
+    number: int
+    others: tuple[tuple[int, Between], ...]
+    of_machine: bool
+
+
+class Step(NamedTuple):
+    """What the choice of one product looks up: by number, the products that it speaks with."""
+
+    product: str
+    size: int  # how many elements it has
+    optional: bool
+    feature: bool
+    demanding: bool  # whether it requires something of leaves
+    earlier: tuple[tuple[int, Between], ...]
+    later: tuple[tuple[int, Between, bool], ...]  # and whether they are there in any case
+    vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
+    due: tuple[Due, ...]
+
+
+def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
+    """Return the steps for variables in this order; the same for every question of a view that ignores nothing."""
+    if problem.ignored:
+        return _made(problem, variables, optional, known_only=known_only)
+    kept = problem.view.steps
+    key = (variables, optional, problem.route.provider, known_only)
+    found = kept.get(key)
+    if not isinstance(found, list):
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        found = kept[key] = _made(problem, variables, optional, known_only=known_only)
+    return found
+
+
+def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
+    roles, unvouched = problem.facts.products, (problem.route.provider, GLIBC)  # platform tags speak of glibc; see Problem
+    numbers = {product: n for n, product in enumerate(variables)}
+    due = _due(problem, variables)
+    steps = []
+    for depth, product in enumerate(variables):
+        spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
+        feature = roles[product].role == "feature"
+        sought = known_only and product not in unvouched and not feature
+        steps.append(
+            Step(
+                product, problem.facts.sizes[product], product in optional, feature,
+                not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
+                tuple((n, table) for n, table in spoken if n < depth),
+                tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
+                tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
+                tuple(due[depth]),
+            )
+        )  # fmt: skip
+    return steps
+
+
+def _due(problem: Problem, variables: tuple[str, ...]) -> list[list[Due]]:
+    """Return by step the members that can be judged from there on."""
+    roles = problem.facts.products
+    numbers = {product: n for n, product in enumerate(variables)}
+    due: list[list[Due]] = [[] for _ in variables]
+    for n, product in enumerate(variables):
+        if product not in (problem.route.provider, GLIBC):
+            speaking = problem.partners[product]
+            counted = [other for other in speaking if roles[other].role != "feature"]
+            others = tuple((numbers[other], speaking[other]) for other in counted)
+            last = max((numbers[other] for other in speaking), default=n)
+            due[max(n, last)].append(Due(n, others, roles[product].role == "dimension"))
+    return due
