@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from compatkb.engine.budget import Budget
 from compatkb.engine.causes import Cause, causes_of
-from compatkb.engine.nearest import Near, nearest
+from compatkb.engine.nearest import Near, Told, nearest
 from compatkb.engine.problem import Problem, routes_of
 from compatkb.engine.shared import search, shared_stacks
 from compatkb.engine.stacks import Stack
@@ -35,20 +35,25 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     stacks = best_stacks(facts, request)
     if stacks and stacks[0].level < UNKNOWN:
         return Answer(request, stacks[0].verdict, stacks, (), ())
-    causes = _causes(facts, request) if not stacks else []
+    causes, told = _causes(facts, request) if not stacks else ([], {})
     settled = bool(causes) and all(cause.certain for cause in causes)
     verdict = "unknown" if stacks or not settled else "does-not-work"
     if not stacks and not causes:
         verdict = "does-not-work"  # the pins on the platform exclude each other
-    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request)) if near else ())
+    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request, told)) if near else ())
 
 
-def _causes(facts: Snapshot, request: Request) -> list[Cause]:
-    """Return the causes of every device and route; what blocks several is said once, and is as certain as all of them."""
+def _causes(facts: Snapshot, request: Request) -> tuple[list[Cause], Told]:
+    """Return the causes of all devices and routes, and those of each.
+
+    What blocks several is said once, and is as certain as all of them.
+    """
     causes: list[Cause] = []
+    told: dict[tuple[str, str], tuple[Cause, ...]] = {}
     for device, route in routes_of(facts, request):
         known = tuple(cause.blocker for cause in causes if cause.device == device)
-        for cause in causes_of(facts, request, device, route, known):
+        told[device, route.id] = causes_of(facts, request, device, route, known)
+        for cause in told[device, route.id]:
             same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
             if same is None:
                 causes.append(cause)
@@ -56,7 +61,7 @@ def _causes(facts: Snapshot, request: Request) -> list[Cause]:
                 other = causes[same]
                 edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
                 causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
-    return causes
+    return causes, told
 
 
 def _repeats(cause: Cause, other: Cause) -> bool:

@@ -46,6 +46,26 @@ def causes_of(
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
 
+def stand(causes: tuple[Cause, ...], free: Problem, given_up: frozenset[str]) -> bool:
+    """Return whether causes surely exclude every stack also after pins were given up; `free` is the question without them.
+
+    They do where none of them is about what was given up, and what they deny they deny on every platform that opens.
+    """
+    roles = free.facts.products
+    machine = given_up & {*_PLATFORM, "hardware"}
+    if not causes or any(roles[name].role not in ("package", "companion") for name in given_up - machine):
+        return False
+    for cause in causes:
+        about = cause.blocker[1:]
+        if not given_up.isdisjoint(about) or any(p in free.optional or roles[p].role == "leaf" for p in about):
+            return False
+        if machine and (cause.blocker[0] == "platform" or (cause.blocker[0] == "claim" and not cause.edges)):
+            return False
+        if machine and any(edge.hardware or free.cells & ~edge.denies for edge in cause.edges):
+            return False
+    return True
+
+
 class _Trials:
     """One question asked again and again, each time with some of its blockers in force and the rest ignored."""
 

@@ -1,9 +1,10 @@
 """What is near to a request that no stack answers: as few pins given up as possible, then the nearest series."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from compatkb.engine.causes import Cause, stand
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import Problem, routes_of
 from compatkb.engine.shared import search, shared_stacks
@@ -24,13 +25,20 @@ class Near(NamedTuple):
     stack: Stack
 
 
-def nearest(facts: Snapshot, request: Request) -> Iterator[Near]:
-    """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best."""
+Told = Mapping[tuple[str, str], tuple[Cause, ...]]
+"""Why a request has no stack, by device and route."""
+
+
+def nearest(facts: Snapshot, request: Request, told: Told) -> Iterator[Near]:
+    """Yield the stacks that are near: as few pins given up as possible, then the nearest series, then today's best.
+
+    Where the causes that were `told` stand whatever is given up, nobody looks.
+    """
     pins = sorted(request.pins, key=lambda pin: facts.ranks[pin.product])
     for count in range(1, len(pins) + 1):
         found: list[Near] = []
         for relaxed in combinations(pins, count):
-            found += _relaxed(facts, request, relaxed)
+            found += _relaxed(facts, request, relaxed, told)
         if found:
             yield from _distinct(found)
             return
@@ -52,7 +60,7 @@ def _distinct(found: list[Near]) -> list[Near]:
     return kept[:MOST_NEAREST]
 
 
-def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> list[Near]:
+def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...], told: Told) -> list[Near]:
     names = tuple(pin.product for pin in relaxed)
     free = without(facts, request, names)
     found: list[Near] = []
@@ -64,7 +72,7 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                freed = _Freed(facts, free, route)
+                freed = _Freed(facts, free, route, told, names)
                 there = _Series(freed, names[0], groups)
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
                     stack = there.nearest(numbers)
@@ -73,7 +81,7 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
                         if where == "same":
                             break
     for route in {route.id: route for _, route in routes_of(facts, free)}.values():  # in today's order of preference
-        stack = _Freed(facts, free, route).first()
+        stack = _Freed(facts, free, route, told, names).first()
         if stack:
             found.append(Near(names, "best", stack))
             break
@@ -83,10 +91,12 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...]) -> lis
 class _Freed:
     """A request of which pins were given up, over one route, on every device that it reaches."""
 
-    def __init__(self, facts: Snapshot, request: Request, route: Route) -> None:
+    def __init__(self, facts: Snapshot, request: Request, route: Route, told: Told, names: tuple[str, ...]) -> None:
         self.facts, self.request, self.route = facts, request, route
         devices = (device for device in request.devices if device in route.devices)
-        self.problems = [Problem(facts, request, device, route) for device in devices]
+        problems = (Problem(facts, request, device, route) for device in devices)
+        given_up = frozenset(names)
+        self.problems = [p for p in problems if not stand(told.get((p.device, route.id), ()), p, given_up)]
 
     def narrow(self) -> None:
         """Drop at once what cannot be part of any stack; it pays where more than one search follows."""
