@@ -359,7 +359,7 @@ class Kept:
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
         self.blockers: dict[tuple[str, ...], tuple[list[Blocker], list[Blocker], list[Blocker]]] = {}
-        self.most_nearest = 4_096  # then they are forgotten; who asks for all there is may raise it
+        self.most_nearest = 32_768  # then they are forgotten; who asks for all there is may raise it
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}
         self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}

@@ -50,10 +50,13 @@ class Problem:
         self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
         self.leafless = False
         self.start: Narrowed | None = None
-        self.required, self.optional, self.variables = self.view.shape(
-            (*self._pins, *request.bare, route.provider, *route.with_)
-        )
+        asked = (*self._pins, *request.bare, route.provider, *route.with_)
+        self.required, self.optional, self.variables, self.pinned_leaves = self.view.shape(asked)
         self._brought = self._bring() if ignored else _NONE
+        self._glibc = self._pinned_glibc()
+        self.frame = self._framed()  # what is known on the platforms that the request leaves open
+        self.cells = self.frame.cells
+        self.domains = {product: self._domain(product) for product in self.variables}  # what can be in a stack at all
 
     def ignoring(
         self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...],
@@ -63,7 +66,7 @@ class Problem:
 
         `leafless` where all is ignored that anyone says of leaves.
         """
-        domains, _ = self.domains, self.frame  # computed before they are shared
+        domains = self.domains
         made = Problem.__new__(Problem)
         made.__dict__.update(self.__dict__)
         made.ignored, made._silent, made._levels, made.leafless = ignored, silent, {}, leafless
@@ -79,40 +82,26 @@ class Problem:
 
     def holding(self, request: Request, product: str, mask: int) -> "Problem":
         """Return the question of a request that also holds a package to some elements, over the same platforms."""
-        domains, _ = self.domains, self.frame  # computed before they are shared
         made = Problem.__new__(Problem)
         made.__dict__.update(self.__dict__)
         made.request, made._pins = request, {pin.product: pin for pin in request.pins}
-        made.domains = {**domains, product: domains[product] & mask}
+        made.domains = {**self.domains, product: self.domains[product] & mask}
         return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------
 
-    @property
-    def cells(self) -> int:
-        """The platform bits that the request leaves open."""
-        return self.frame.cells
-
-    @cached_property
-    def frame(self) -> Frame:
-        """What is known on the platforms that the request leaves open."""
+    def _framed(self) -> Frame:
         pins = tuple(self._pins[d].mask if d in self._pins else None for d in ("python", "os", "arch"))
         key = (*pins, self._glibc)
         return self.view.has_frame(key) or self.view.frame(key, platform_cells(self.facts, self.request))
 
-    @cached_property
-    def _glibc(self) -> str | None:
+    def _pinned_glibc(self) -> str | None:
         pin = self._pins.get(GLIBC)
         if pin is None:
             return None
         return pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
 
     # -- candidates ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def domains(self) -> dict[str, int]:
-        """For each variable the elements that can be part of a stack at all."""
-        return {product: self._domain(product) for product in self.variables}
 
     def element(self, product: str, idx: int) -> Element:
         """Return a candidate; the last number of a pinned product may be a version that the data do not list."""
@@ -183,11 +172,6 @@ class Problem:
         roles = self.facts.products
         claims = (blocker for blocker in self.ignored if blocker[0] == "claim")
         return self.view.kept.one(frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role)))
-
-    @cached_property
-    def pinned_leaves(self) -> tuple[str, ...]:
-        """The products that the request asks for though they are known only through pins."""
-        return tuple(product for product in self.required if self.facts.products[product].role == "leaf")
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""

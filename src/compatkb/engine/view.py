@@ -42,6 +42,15 @@ class Ground(NamedTuple):
     denied: int
 
 
+class Shape(NamedTuple):
+    """The products of a stack: those it must hold, those it may have to hold besides, both by rank; leaves among the first."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    variables: tuple[str, ...]
+    leaves: tuple[str, ...]
+
+
 class View:
     """The facts as one device, day and pinned hardware see them."""
 
@@ -68,7 +77,7 @@ class View:
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._shapes: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {}
+        self._shapes: dict[tuple[str, ...], Shape] = {}
         self.vouched: dict[object, dict[str, int]] = {}  # by packages and dimension: where its values are vouched for
         self.steps: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
@@ -116,15 +125,16 @@ class View:
             self._between[key] = self.kept.between(p, q, self.device, self.hardware)
         return self._between[key]
 
-    def shape(self, asked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """Return what a stack must hold if it is asked for this, what it may have to hold besides, and both by rank."""
+    def shape(self, asked: tuple[str, ...]) -> Shape:
+        """Return what a stack holds if it is asked for this."""
         found = self._shapes.get(asked)
         if found is None:
             roles = self.facts.products
             required = tuple(dict.fromkeys(p for p in asked if not roles[p].platform and p != "device"))
             optional = self.optional(required)
             wanted = {*required, *optional}
-            found = self._shapes[asked] = (required, optional, tuple(product for product in roles if product in wanted))
+            leaves = tuple(product for product in required if roles[product].role == "leaf")
+            found = self._shapes[asked] = Shape(required, optional, tuple(p for p in roles if p in wanted), leaves)
         return found
 
     def partners(self, products: tuple[str, ...]) -> dict[str, dict[str, Between]]:
