@@ -173,6 +173,13 @@ def test_module_is_in_the_architecture(path: Path) -> None:
     assert any(name in page for name in names)
 
 
+def test_architecture_says_a_thing_once() -> None:
+    """No two rows of docs/architecture.md are about the same modules."""
+    lines = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines()
+    heads = [line.split("|")[1] for line in lines if line.startswith("| `")]
+    assert len(heads) == len(set(heads))
+
+
 def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
     """Following CONTRIBUTING.md to the letter adds a product, a device and a route, and the commands there answer."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Add a product\n")[2]
