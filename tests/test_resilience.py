@@ -7,13 +7,18 @@ from pathlib import Path
 import pytest
 import resilience
 
+NEVER = 10_000
+"""Before more writes than there are: the command ends by itself."""
 
+
+@pytest.mark.parametrize("moments", [(1, NEVER), pytest.param((0, 1, 2, 4, 7, NEVER), marks=pytest.mark.long)], ids=len)
 @pytest.mark.parametrize("command", ["fmt", "export csv", "the cache"])
-def test_kill_in_a_write_leaves_old_or_new(command: str, tmp_path: Path) -> None:
+def test_kill_in_a_write_leaves_old_or_new(command: str, moments: tuple[int, ...], tmp_path: Path) -> None:
     """A command killed before a write leaves each file as it was or as it shall be, and going on ends well."""
-    assert resilience.killed_in_every_write(tmp_path, [command], (0, 1, 2, 4, 7, 10_000))
+    assert resilience.killed_in_every_write(tmp_path, [command], moments)
 
 
+@pytest.mark.long
 def test_kill_at_random_leaves_a_cache_that_answers(tmp_path: Path) -> None:
     """After kills at random moments the cache is whole, and the answer there."""
     assert resilience.killed_at_random(tmp_path / "home", 4)
@@ -52,7 +57,13 @@ def test_odd_surroundings(tmp_path: Path) -> None:
     assert resilience.odd_surroundings(tmp_path / "home")
 
 
-@pytest.mark.parametrize("name", resilience.HOSTILE)
+QUICK = ("a-cycle-of-needs", "nul-bytes", "path-trick", "an-endless-device", "link-to-itself", "deep-tables", "late-date")
+"""Of each way to break the reader one: records, bytes, names, files that are none, depth and values."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in resilience.HOSTILE]
+)
 def test_hostile_data(name: str, tmp_path: Path) -> None:
     """Data made to break the reader are refused in a line, within 500 MB and ten seconds of work."""
     assert resilience.hostile_data(tmp_path / "home", [name])

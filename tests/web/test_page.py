@@ -31,11 +31,19 @@ KINDS = (
 SHOWN = "(words) => (document.documentElement.dataset.shown || '').includes(words)"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(address: str, watched: Any, scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "kinds"),
+    [
+        pytest.param("light", KINDS[::2], id="light-half"),
+        pytest.param("dark", KINDS[1::2], id="dark-other-half"),
+        pytest.param("light", KINDS[1::2], marks=pytest.mark.long, id="light-rest"),
+        pytest.param("dark", KINDS[::2], marks=pytest.mark.long, id="dark-rest"),
+    ],
+)
+def test_axe_finds_nothing(address: str, watched: Any, scheme: str, kinds: tuple[str, ...]) -> None:
     """axe-core reports no violation on any kind of page."""
     one = watched(color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
-    for kind in KINDS:
+    for kind in kinds:
         page = one.show(address + kind)
         for details in page.locator("details").all()[:6]:
             details.evaluate("(node) => { node.open = true; }")
@@ -187,7 +195,7 @@ def test_policy_is_strict(site: Path) -> None:
 def test_hostile_data_show_as_text(tmp_path: Path, watched: Any) -> None:
     """Markup in the data is text on every page, in the answers and in the address."""
     data = tmp_path / "data"
-    shutil.copytree(ROOT / "data", data)
+    shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("evidence"))  # which takes longest to read
     evil = "<img src=x onerror=alert(1)>"
     for file, old in (("ipex", "LLM runs on several ranks may end"), ("torch", "Prototype: built from source")):
         path = data / "products" / f"{file}.toml"
@@ -223,7 +231,7 @@ def test_old_answers_say_so(address: str, watched: Any) -> None:
     assert "days old" in page.locator("#stale").inner_text()
 
 
-@pytest.mark.parametrize("width", [360, 800, 1400])
+@pytest.mark.parametrize("width", [360, *(pytest.param(width, marks=pytest.mark.long) for width in (800, 1400))])
 def test_nothing_sticks_out(address: str, watched: Any, width: int) -> None:
     """No page is wider than its window; wide tables scroll by themselves."""
     one = watched(viewport={"width": width, "height": 800})
