@@ -5,7 +5,7 @@ import os
 import sys
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,15 @@ WAYS = {
     "import": ("python", {}),
 }
 """Everything that asks an index, by name: the tool, and how the workshop is set."""
-RESOLVING = [way for way in WAYS if way.startswith(("pip", "uv"))]
+QUICK = ("published", "pip-over-a-record", "uv-live", "import")
+
+
+def parted(ways: Iterable[str]) -> list[Any]:
+    """Return ways as parameters: every tool is in the quick tests, every way of it in the long ones."""
+    return [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in ways]
+
+
+RESOLVING = parted(way for way in WAYS if way.startswith(("pip", "uv")))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +81,7 @@ def ask(workshop: Workshop, way: str, pin: str, **more: Any) -> Observation:
     return seen
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", parted(WAYS))
 @pytest.mark.parametrize(("path", "words"), [("loop", "redirects more than"), ("endless", "is larger than")])
 def test_index_that_never_comes_to_the_point(workshop: Workshop, index: Index, way: str, path: str, words: str) -> None:
     """An endless redirect and a page without end give the reason, within the time of a cell."""
@@ -128,7 +136,7 @@ def test_archive_that_leaves_its_folder(workshop: Workshop, index: Index, way: s
         assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", parted(WAYS))
 def test_source_distribution_is_nothing(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
     """What is there as source alone is not found, and its code never runs."""
     trap = tmp_path / "built"
@@ -144,7 +152,7 @@ def test_source_distribution_is_nothing(workshop: Workshop, index: Index, way: s
     assert not trap.exists()
 
 
-@pytest.mark.parametrize("way", ["pip-download", "import"])
+@pytest.mark.parametrize("way", parted(["pip-download", "import"]))
 def test_wheel_that_fills_the_disk(workshop: Workshop, index: Index, way: str) -> None:
     """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
     body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)

@@ -81,7 +81,7 @@ def test_nothing_pinned_on_any_day(oracle: Oracle, facts: Snapshot, day: date, a
         assert wrong(oracle, facts, Case(device, day, arch=arch)) == []
 
 
-@pytest.mark.parametrize("product", [*PACKAGES[:3], pytest.param(PACKAGES[3], marks=LONG)])
+@pytest.mark.parametrize("product", [*PACKAGES[1:3], *(pytest.param(name, marks=LONG) for name in ("torch", PACKAGES[3]))])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each release of torch, IPEX, the oneCCL bindings and INC, pinned in turn."""
@@ -90,7 +90,7 @@ def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: st
         assert wrong(oracle, facts, Case(device, TODAY, {product: release}, pythons=pythons)) == []
 
 
-@pytest.mark.parametrize("bare", ["ipex", "oneccl-bind-pt", "neural-compressor"])
+@pytest.mark.parametrize("bare", ["ipex", *(pytest.param(name, marks=LONG) for name in PACKAGES[2:])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapshot, device: str, bare: str) -> None:
     """Each torch series with a second product in any version."""
@@ -99,7 +99,7 @@ def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapsh
         assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.parametrize("product", [pytest.param(name, marks=LONG) if name == "gpu-driver" else name for name in MACHINE])
+@pytest.mark.parametrize("product", ["glibc", *(pytest.param(name, marks=LONG) for name in MACHINE[:3])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_machine(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each known hardware, driver, oneAPI and glibc, pinned in turn."""

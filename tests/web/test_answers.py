@@ -81,7 +81,9 @@ def test_page_equals_command_line(form: Form, address: str, watched: Any) -> Non
     Where the page sets choices aside, the rest has no stack already, and with them the command line finds none either.
     """
     asked = random.Random(4).sample(states(form, SHEETS), FEW)
-    compare(form, asked, watched().show(address).evaluate(ASK, asked))
+    assert {"works", "likely", "unknown", "does-not-work"} <= compare(
+        form, asked, watched().show(address).evaluate(ASK, asked)
+    )
 
 
 @pytest.mark.long
@@ -89,11 +91,12 @@ def test_page_equals_command_line_in_thousands(form: Form, more: str, watched: A
     """The same of more than two thousand questions, those without a series among them."""
     asked = states(form, MORE)
     assert len(asked) > 2000
-    compare(form, asked, watched().show(more).evaluate(ASK, asked))
+    verdicts = compare(form, asked, watched().show(more).evaluate(ASK, asked))
+    assert verdicts == {"works", "works-with-warnings", "likely", "unknown", "does-not-work"}
 
 
-def compare(form: Form, asked: list[dict[str, str]], answers: list[Any]) -> None:
-    """Compare what the page answers to choices with the command line."""
+def compare(form: Form, asked: list[dict[str, str]], answers: list[Any]) -> set[str]:
+    """Compare what the page answers to choices with the command line, and return the verdicts."""
     wrong, aside, unanswered, verdicts = [], 0, 0, set()
     with share(form.facts):
         for state, (verdict, effective, left, digest) in zip(asked, answers, strict=True):
@@ -110,9 +113,9 @@ def compare(form: Form, asked: list[dict[str, str]], answers: list[Any]) -> None
                 assert set(effective) | set(left) == set(state)
                 assert resolve(form.facts, form.request(state)).verdict in ("does-not-work", "unknown"), state
     assert not wrong, f"{len(wrong)} of {len(asked)}, such as {wrong[:3]}"
-    assert verdicts == {"works", "works-with-warnings", "likely", "unknown", "does-not-work"}
     assert aside > len(asked) / 25
     assert unanswered < len(asked) / 10
+    return verdicts
 
 
 def is_left_out(form: Form, state: dict[str, str]) -> bool:
@@ -131,15 +134,29 @@ def test_sharing_searches_changes_nothing(form: Form) -> None:
 
 def test_controls_lead_to_the_answer(form: Form, address: str, watched: Any) -> None:
     """What people do with the real form shows the verdict, the versions and the commands of the command line."""
-    page = watched().show(address)
-    for state in (
+    choices = (
         {"device": "xpu", "main": "2.8", "python": "3.11", "os": "ubuntu22.04"},
         {"device": "xpu", "main": "2.8", "hardware": "arc-b", "os": "windows11"},
         {"device": "xpu", "main": "2.4", "route": "ipex"},
+    )
+    use(form, address, watched, choices)
+
+
+@pytest.mark.long
+def test_controls_of_another_device_lead_to_the_answer(form: Form, more: str, watched: Any) -> None:
+    """The same for the processor."""
+    choices = (
         {"device": "cpu", "main": "2.4", "python": "3.12"},
         {"device": "cpu", "main": "2.4", "ipex": "2.4.0", "python": "3.10"},
         {"device": "cpu", "main": "2.4", "python": "3.13"},
-    ):
+    )
+    use(form, more, watched, choices)
+
+
+def use(form: Form, address: str, watched: Any, choices: tuple[dict[str, str], ...]) -> None:
+    """Make choices with the form, and compare what it shows with the command line."""
+    page = watched().show(address)
+    for state in choices:
         page.goto(f"{address}#device={state['device']}&torch={state['main']}")
         page.locator(f"input[name=device][value={state['device']}]").check()
         for field, value in state.items():

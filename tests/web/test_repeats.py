@@ -18,7 +18,7 @@ EACH = 90
 
 
 OFTEN = SHEETS or (("xpu", "1.10"), ("xpu", "2.12"), ("cpu", ""))
-NAMES = [*OFTEN, pytest.param(("xpu", ""), marks=pytest.mark.long)]
+NAMES = [*OFTEN, *(pytest.param(name, marks=pytest.mark.long) for name in (("cpu", "2.4"), ("xpu", "")))]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: sheet_name(*name))
