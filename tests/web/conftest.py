@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_of_tests import BROWSER, DAY, MORE, ROOT, SERIES, SHEETS, Watched
+from site_of_tests import BROWSER, DAY, MORE, ROOT, SERIES, SHEETS, WHOLE, Watched
 
 from compatkb.snapshot.store import locate
 from compatkb.web.questions import Form
@@ -26,7 +26,8 @@ def form() -> Form:
 @pytest.fixture(scope="session")
 def sheets() -> dict[str, str]:
     """The answers that the site holds."""
-    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS)
+    jobs = 2 if WHOLE else 1  # one process shares the searches of few
+    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS, jobs=jobs)
 
 
 @pytest.fixture(scope="session")
