@@ -18,8 +18,8 @@ settings.register_profile("new", deadline=None, derandomize=False)
 settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
-TOGETHER = ("tests/web/", "tests/test_oracle.py", "tests/test_package.py")
-"""Tests that share a site, a knowledge base and a wheel, which take long to make."""
+TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "package", "layers", "database", "doctor")))
+"""Tests that share what takes long to make: a site, a knowledge base, a wheel."""
 
 
 @pytest.hookimpl(optionalhook=True)
