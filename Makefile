@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start hundreds of processes, each of which would compile the program anew.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/python -m pytest --quiet -n 2
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,22 +30,26 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "ask more with $(BIN)/compatkb --help"
 	@echo "or as a page: $(BIN)/compatkb web serve, which takes some minutes at first (seconds later: answers are kept), then open http://localhost:8000/"
 
-test: $(VENV)/made-dev ## set up, and run lint, types and tests: all that CI runs
+test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those of the site in a browser too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/compatkb fmt --check
 	$(BIN)/compatkb lint
-	$(BIN)/python -m pytest --quiet -n 2 -m "not online" --ignore tests/web
-	@$(MAKE) --no-print-directory test-web
+	$(PYTEST) -m "not long and not online" --hypothesis-profile=few
 
-test-web: $(VENV)/made-dev ## test the site in a real browser; installs chromium where root, else says what is needed
+test-long: $(VENV)/made-dev chromium ## the tests that `make test` leaves out or cuts short: attacks, kills, matrices, much random input; CI runs both
+	$(PYTEST) -m "(long or hypothesis) and not online"
+
+test-web: $(VENV)/made-dev chromium ## test the site in a real browser
+	$(BIN)/python -m pytest --quiet tests/web
+
+chromium:
 	@command -v chromium >/dev/null || test -n "$$COMPATKB_CHROMIUM" || \
 		if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
 			echo "installing chromium"; \
 			apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium >/dev/null; \
 		else echo "error: the browser tests need chromium: apt-get install chromium, or COMPATKB_CHROMIUM=PATH"; exit 2; fi
-	$(BIN)/python -m pytest --quiet tests/web
 
 web: $(VENV)/made ## write the lookup page and the JSON API to site/
 	$(BIN)/compatkb web build
@@ -93,5 +100,5 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-web web docs generate mutations soak soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help run test test-long test-web chromium web docs generate mutations soak soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -11,12 +11,32 @@ from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
 # No test asserts a time: machines are noisy. The same examples every time, so that a change is judged by what it changed;
-# `make soak-properties` draws new ones.
+# `make test` takes a tenth of them, `make test-long` all, and `make soak-properties` draws new ones.
 settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("few", settings.get_profile("same"), max_examples=settings.get_profile("same").max_examples // 10)
 settings.register_profile("new", deadline=None, derandomize=False)
 settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
+TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "package", "layers", "database", "doctor")))
+"""Tests that share what takes long to make: a site, a knowledge base, a wheel."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Of several processes one runs those that go together, from the beginning; the others come one by one, as one is free."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid)
+
+    return Scheduling(config, log)
+
+
+def examples(whole: int) -> int:
+    """Return how many examples of a rule to try: the `whole` number; with the profile `few` a tenth, 5 at the least."""
+    return max(min(whole, 5), whole * settings.default.max_examples // settings.get_profile("same").max_examples)
 
 
 class Run(NamedTuple):

@@ -156,7 +156,7 @@ def serve() -> Iterator[Index]:
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who asks may hang up
     index = Index(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield index

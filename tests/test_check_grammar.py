@@ -1,6 +1,7 @@
 """Tables and links of the reviewer's parser against markdown-it as it comes: same tables, same cells, right places."""
 
 import pytest
+from conftest import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -33,7 +34,7 @@ def stock_tables(text: str) -> list[list[list[str]]]:
     return tables
 
 
-@settings(max_examples=20000, deadline=None)
+@settings(max_examples=examples(20000))
 @given(st.lists(PARTS, max_size=40).map("".join))
 @example("```")
 @example("```\n\n")
@@ -51,7 +52,7 @@ def test_tables_are_those_of_the_parser(text: str) -> None:
             assert mine + [""] * (len(right) - len(mine)) == right
 
 
-@settings(max_examples=20000, deadline=None)
+@settings(max_examples=examples(20000))
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_places_are_those_of_the_text(text: str) -> None:
     """Links and code spans begin and end in the text where they say, whatever surrounds them."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Run
+from conftest import ROOT, Run, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -124,7 +124,7 @@ def test_a_cause_needs_a_symptom() -> None:
         SymptomFile.model_validate({"source": source, "cause": [], "symptom": [symptom]})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.binary(max_size=400))
 def test_any_bytes_are_text(content: bytes) -> None:
     """Whatever bytes come, the plain form has the same lines as the text, and every hit names one of them."""
@@ -137,7 +137,7 @@ def test_any_bytes_are_text(content: bytes) -> None:
         assert 1 <= number <= text.count("\n") + 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.text(st.sampled_from("torch=2.+xpu01 \n{}*[](requires you have libsycl.so:'\"\\/"), max_size=200))
 def test_any_text_is_answered(facts: Snapshot, text: str) -> None:
     """No text makes an error."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Run
+from conftest import ROOT, Run, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -446,7 +446,7 @@ def test_other_texts_are_refused(facts: Snapshot, text: str) -> None:
         read_report(facts, text, "report")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(
     st.text(st.sampled_from('{}[]":,installedenvironmentmetadata Pythonversion: 3.12\n*torch=2.8device_id=0x'), max_size=150)
 )

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from conftest import Run, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -133,7 +133,7 @@ PROGRAMS = st.lists(st.sampled_from(HEADS), min_size=1, max_size=4).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PROGRAMS, st.sampled_from(["\n", "\r\n"]), st.sampled_from([None, "xpu", "cpu"]))
 def test_fix_keeps_programs_whole(facts: Snapshot, parts: list[str], newline: str, device: str | None) -> None:
     """Whatever a program is made of, it can be parsed after --fix, the last round has nothing to write, line ends stay."""
@@ -147,7 +147,7 @@ def test_fix_keeps_programs_whole(facts: Snapshot, parts: list[str], newline: st
         assert after == text
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PROGRAMS)
 def test_fix_keeps_notebooks_whole(facts: Snapshot, parts: list[str]) -> None:
     """Cells stay JSON and Python, and say the same as a file of their text does where nothing spans lines."""
@@ -178,7 +178,7 @@ SCRAPS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(FILES), st.lists(SCRAPS, max_size=12))
 def test_hostile_texts_are_ordinary(facts: Snapshot, path: str, scraps: list[str]) -> None:
     """No text raises anything, places are within the file, and what --fix writes has nothing more to write."""

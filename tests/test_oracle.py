@@ -31,6 +31,9 @@ MACHINE = ("hardware", "gpu-driver", "oneapi", "glibc")
 MANY = 25
 """How many pins drawn at random each seed is good for."""
 
+LONG = pytest.mark.long
+"""Of exhaustive matrices: what takes longest, where a like part stays in every run."""
+
 Pins = dict[str, frozenset[int]]
 
 
@@ -71,14 +74,14 @@ def test_every_torch_series(oracle: Oracle, facts: Snapshot, device: str) -> Non
 
 
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64", "arm64"])
-@pytest.mark.parametrize("day", DAYS, ids=str)
+@pytest.mark.parametrize("day", [*DAYS[:3:2], *(pytest.param(day, marks=LONG) for day in (DAYS[1], *DAYS[3:]))], ids=str)
 def test_nothing_pinned_on_any_day(oracle: Oracle, facts: Snapshot, day: date, arch: str) -> None:
     """With nothing but a device, as of days in the past and the future, on each architecture."""
     for device in DEVICES:
         assert wrong(oracle, facts, Case(device, day, arch=arch)) == []
 
 
-@pytest.mark.parametrize("product", PACKAGES)
+@pytest.mark.parametrize("product", [*PACKAGES[1:3], *(pytest.param(name, marks=LONG) for name in ("torch", PACKAGES[3]))])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each release of torch, IPEX, the oneCCL bindings and INC, pinned in turn."""
@@ -87,7 +90,7 @@ def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: st
         assert wrong(oracle, facts, Case(device, TODAY, {product: release}, pythons=pythons)) == []
 
 
-@pytest.mark.parametrize("bare", ["ipex", "oneccl-bind-pt", "neural-compressor"])
+@pytest.mark.parametrize("bare", ["ipex", *(pytest.param(name, marks=LONG) for name in PACKAGES[2:])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapshot, device: str, bare: str) -> None:
     """Each torch series with a second product in any version."""
@@ -96,7 +99,7 @@ def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapsh
         assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.parametrize("product", MACHINE)
+@pytest.mark.parametrize("product", ["glibc", *(pytest.param(name, marks=LONG) for name in MACHINE[:3])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_machine(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each known hardware, driver, oneAPI and glibc, pinned in turn."""
@@ -112,7 +115,7 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
         assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=LONG)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
     """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
     told = {row["feature"] for row in facts.rows("select feature from statement where hardware <> ''")}
@@ -125,7 +128,7 @@ def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
             assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=LONG) for seed in (1, 2, 3))])
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""
     for case in drawn(oracle.knowledge, random.Random(seed)):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
@@ -12,17 +13,35 @@ from conftest import ROOT
 HEAVY = ("pydantic", "networkx", "sqlite_utils", "requests", "rich", "numpy", "pandas", "typer", "packaging")
 
 
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def install(folder: Path, *building: str, requirements: bool) -> Path:
     """Build the wheel, install it in a fresh environment, and return that environment's folder of commands."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    pip = [sys.executable, "-m", "pip"]
+    build = [*pip, "wheel", "--quiet", "--no-deps", *building, "--wheel-dir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, cwd=folder)
     (wheel,) = folder.glob("compatkb-*.whl")
-    venv.create(folder / "env", with_pip=True)
+    venv.create(folder / "env")
     commands = folder / "env" / "bin"
-    subprocess.run([commands / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=folder)
+    more = [] if requirements else ["--no-deps"]
+    subprocess.run([*pip, "--python", commands / "python", "install", "--quiet", *more, wheel], check=True, cwd=folder)
     return commands
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel, which finds what that requires where these tests find it."""
+    commands = install(tmp_path_factory.mktemp("wheel"), "--no-build-isolation", requirements=False)
+    (packages,) = commands.parent.glob("lib/python*/site-packages")
+    (packages / "required.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return commands
+
+
+@pytest.mark.long
+def test_wheel_requires_what_it_needs(tmp_path: Path) -> None:
+    """Built from its declared requirements and installed with its own, the wheel answers, and nothing else is there."""
+    commands = install(tmp_path, requirements=True)
+    for words in (["resolve", "--torch", "2.8", "--device", "xpu"], ["export", "--format", "json"], ["lint", "--help"]):
+        done = subprocess.run([commands / "compatkb", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from fuzz_readers import SAMPLES, examine, mutated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -75,7 +76,7 @@ def test_damaged_files_raise_nothing(name: str) -> None:
         examine(name, mutated(SAMPLES[name], chance))
 
 
-@settings(max_examples=150, deadline=5000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=5000, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(SAMPLES)), st.text(max_size=400))
 def test_any_text_is_read(name: str, text: str) -> None:
     """No text of any kind raises."""
@@ -380,7 +381,7 @@ CLAUSES = st.lists(
 
 
 @given(st.from_regex(r"[A-Za-z0-9._-]{1,6}[ \t]?\Z"), CLAUSES, st.sampled_from(("", ",", " ", "[x]", ";", "\n", ".*", "٣")))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_plain_requirements_are_read_as_by_the_parser(name: str, clauses: str, end: str) -> None:
     """What is read without the parser of PEP 508 is what that parser reads, and what that refuses is refused."""
     text = name + clauses + end

@@ -678,7 +678,7 @@ def brought_back(directory: Path, index: Network) -> None:
     assert refresh(files, directory, select(files, ("torch", "ipex"), requirements=False), index, seen).changes == ()
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["html", "json"])
+@pytest.mark.parametrize("as_json", [False, pytest.param(True, marks=pytest.mark.long)], ids=["html", "json"])
 def test_aged_data_are_brought_back(tmp_path: Path, as_json: bool) -> None:
     """Without two releases and five yanks, refresh restores the same bytes, and names the release that the product lacks."""
     data = tmp_path / "data"
@@ -692,6 +692,7 @@ def test_aged_data_are_brought_back(tmp_path: Path, as_json: bool) -> None:
         brought_back(data, Network(index.url))
 
 
+@pytest.mark.long
 def test_real_data_need_nothing(tmp_path: Path) -> None:
     """An index that says what all our files say gives no proposal: the files are in the form that refresh writes."""
     files = load(ROOT / "data")

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Run
+from conftest import ROOT, Run, examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -569,7 +569,7 @@ def outside(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(places[::2], places[1::2], strict=True)]
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=PIECES, ends=st.lists(NEWLINES, min_size=12, max_size=12))
 @example(
     pieces=["a", "<!-- compatkb:begin a kind=eol product=python -->", "x", "<!-- compatkb:end a -->", "b"], ends=["\r\n"] * 12

@@ -34,6 +34,7 @@ from builders import (
     verified,
     wheel,
 )
+from conftest import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle
@@ -51,10 +52,10 @@ KINDS = ("needs", "constrains", "verified", "verified", "verified", "breaks")
 DAYS = (date(2023, 1, 1), date(2024, 1, 1), date(2025, 1, 1), TODAY)
 
 
-def checked(examples: int) -> Any:
-    """Return the settings of a property: bounded, and tried on data that take a while to make."""
+def checked(whole: int) -> Any:
+    """Return the settings of a property that `whole` examples are tried of: bounded, on data that take a while to make."""
     quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
-    return settings(max_examples=examples, database=None, suppress_health_check=quiet)
+    return settings(max_examples=examples(whole), database=None, suppress_health_check=quiet)
 
 
 @dataclass(frozen=True)

@@ -70,12 +70,13 @@ with Journal(folder / "journal.jsonl") as journal:
 """
 
 
-def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    """After twenty kills at random moments a run ends with the bytes of one left alone, each cell asked once."""
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_a_kill_at_any_moment_loses_and_doubles_nothing(kills: int, tmp_path: Path) -> None:
+    """After kills at random moments a run ends with the bytes of one left alone, each cell asked once."""
     command = [sys.executable, "-c", RUN, str(tmp_path), str(Path(__file__).parent)]
     journal = tmp_path / "journal.jsonl"
     chance = random.Random(7)
-    for _ in range(20):
+    for _ in range(kills):
         written = size_of(journal)
         with subprocess.Popen(command) as process:
             while process.poll() is None and size_of(journal) == written:

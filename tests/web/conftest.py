@@ -2,11 +2,12 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from site_of_tests import BROWSER, DAY, ROOT, SERIES, SHEETS, Watched
+from site_of_tests import BROWSER, DAY, MORE, ROOT, SERIES, SHEETS, WHOLE, Watched
 
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
@@ -26,7 +27,8 @@ def form() -> Form:
 @pytest.fixture(scope="session")
 def sheets() -> dict[str, str]:
     """The answers that the site holds."""
-    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS)
+    jobs = 2 if WHOLE else 1  # one process shares the searches of few
+    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS, jobs=jobs)
 
 
 @pytest.fixture(scope="session")
@@ -37,15 +39,32 @@ def site(form: Form, sheets: dict[str, str], tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-@pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """The address of the site, below a sub-path of a server on this machine."""
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """Serve a site below a sub-path of a server on this machine, and give its address."""
     with make_server(site, "localhost", 0, at="/deep/path") as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         yield f"http://localhost:{server.server_port}/deep/path/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """The address of the site."""
+    with served(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def more(form: Form, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a site with more answers."""
+    folder = tmp_path_factory.mktemp("more") / "site"
+    sheets = work_out(locate(ROOT / "data"), DAY, series=SERIES, names=MORE)
+    write_tree(folder, make_site(form, sheets), ours="data/form.js")
+    with served(folder) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
