@@ -36,6 +36,7 @@ LIMIT = 10.0
 STACKS = 1_000
 STORE = "made-up.sqlite"
 KEPT = Path(__file__).parent / "scale.json"
+FELT = Path(__file__).parent / "baseline.json"
 
 
 def opened(path: object) -> Snapshot:
@@ -108,7 +109,8 @@ def main() -> int:
         KEPT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     from scale_page import write
 
-    write(json.loads(KEPT.read_text(encoding="utf-8")))
+    rows, felt = (json.loads(path.read_text(encoding="utf-8")) for path in (KEPT, FELT))
+    write(rows, felt)
     return 0
 
 

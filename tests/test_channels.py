@@ -130,7 +130,7 @@ def test_builds_of_a_channel_are_found(workshop: Workshop, channel: str, pins: t
     assert bool(seen.recorded) is (tool != "index")
 
 
-@pytest.mark.parametrize("channel", ["pytorch-xpu", "intel-legacy-xpu"])
+@pytest.mark.parametrize("channel", ["pytorch-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
 def test_two_installers_find_the_same_builds(workshop: Workshop, channel: str) -> None:
     """The digests of two independent resolutions are equal, so both took the builds of the channel."""
     pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
@@ -153,7 +153,9 @@ def test_yanked_builds_are_told(workshop: Workshop) -> None:
     assert (seen.outcome, "for security" in seen.detail) == (Outcome.YANKED, True)
 
 
-@pytest.mark.parametrize("channel", ["pytorch-xpu", "intel-xpu", "intel-legacy-xpu"])
+@pytest.mark.parametrize(
+    "channel", ["pytorch-xpu", *(pytest.param(name, marks=pytest.mark.long) for name in ("intel-xpu", "intel-legacy-xpu"))]
+)
 def test_builds_of_a_channel_are_loaded(workshop: Workshop, channel: str) -> None:
     """The wheels that are installed and imported are those of the channel, on a machine that has the device."""
     pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
@@ -165,7 +167,7 @@ def test_builds_of_a_channel_are_loaded(workshop: Workshop, channel: str) -> Non
     assert refused.outcome is Outcome.NOT_FOUND, refused.detail
 
 
-@pytest.mark.parametrize("channel", ["intel-xpu", "intel-legacy-xpu"])
+@pytest.mark.parametrize("channel", ["intel-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
 def test_gate_of_a_build_of_a_channel(workshop: Workshop, channel: str) -> None:
     """The version check is read out of the wheel on the channel, wherever its page is."""
     fits, fails = (
@@ -210,7 +212,7 @@ def test_an_index_that_does_not_answer_says_nothing(workshop: Workshop, near: In
             assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
 
 
-@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("live", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("tool", ["index", "pip", "uv"])
 def test_one_of_two_indexes_is_not_enough(workshop: Workshop, tool: str, *, live: bool) -> None:
     """What resolves on the default index alone says nothing of a channel beside it that does not answer."""

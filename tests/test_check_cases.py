@@ -146,6 +146,7 @@ def test_many_environments_end(facts: Snapshot) -> None:
     assert "2600 are left out" in report.findings[0].message
 
 
+@pytest.mark.long
 def test_many_includes_end(facts: Snapshot) -> None:
     """A Dockerfile that copies and installs one file thousands of times takes no time by their product."""
     text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000

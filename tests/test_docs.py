@@ -180,6 +180,7 @@ def test_architecture_says_a_thing_once() -> None:
     assert len(heads) == len(set(heads))
 
 
+@pytest.mark.long
 def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
     """Following CONTRIBUTING.md to the letter adds a product, a device and a route, and the commands there answer."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Add a product\n")[2]

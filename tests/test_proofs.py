@@ -124,6 +124,7 @@ def test_ways_to_fail(index: Index, workshop: Workshop, data: Path, init: str, w
     assert str(workshop.folder) not in seen.model_dump_json()
 
 
+@pytest.mark.long
 def test_hanging_import_is_killed_with_its_children(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
     """After its time a cell ends without an answer, and nothing of it runs on."""
     left = tmp_path / "pid"

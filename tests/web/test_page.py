@@ -36,10 +36,10 @@ SHOWN = "(words) => (document.documentElement.dataset.shown || '').includes(word
 @pytest.mark.parametrize(
     ("scheme", "kinds"),
     [
-        pytest.param("light", KINDS[::2], id="light-half"),
-        pytest.param("dark", KINDS[1::2], id="dark-other-half"),
-        pytest.param("light", KINDS[1::2], marks=pytest.mark.long, id="light-rest"),
-        pytest.param("dark", KINDS[::2], marks=pytest.mark.long, id="dark-rest"),
+        pytest.param("light", KINDS[:3], id="light-some"),
+        pytest.param("dark", KINDS[1:2], id="dark-one"),
+        pytest.param("light", KINDS[3:], marks=pytest.mark.long, id="light-rest"),
+        pytest.param("dark", (*KINDS[:1], *KINDS[2:]), marks=pytest.mark.long, id="dark-rest"),
     ],
 )
 def test_axe_finds_nothing(address: str, watched: Any, scheme: str, kinds: tuple[str, ...]) -> None:
