@@ -16,8 +16,9 @@ from common import ROOT
 
 sys.path.insert(0, str(ROOT / "src"))
 
+from compatkb.snapshot import packed
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
-from compatkb.snapshot.traits import traits
+from compatkb.snapshot.traits import series, traits
 
 MOST_BLOCKS = 40
 
@@ -82,17 +83,18 @@ def _relation(drawn: random.Random, of: int, to: int, releases: int, planted: li
 def store(problem: MadeUp, path: Path) -> None:
     """Write a problem as a snapshot: one Python, system and architecture, one route, what is said stated."""
     with sqlite3.connect(path) as db:
-        for name, (columns, _) in TABLES.items():
-            db.execute(f"create table {name} ({', '.join(columns)})")
+        for name, (columns, key) in TABLES.items():
+            keys = [f"primary key ({key if isinstance(key, str) else ', '.join(key)})"] if key else []
+            db.execute(f"create table {name} ({', '.join([*columns, *keys])})")
         _add(db, "meta", [{"key": "format", "value": FORMAT}, {"key": "data_date", "value": "2026-01-01"}])
-        _add(db, "cells", [{"id": 0, "mask": "0"}, {"id": 1, "mask": "1"}])
+        _add(db, "cells", [{"id": 0, "mask": b""}, {"id": 1, "mask": b"\1"}])
         dimensions = {"python": "3.12", "os": "linux", "arch": "x86_64", "device": "cpu"}
-        heads = [{"id": f"p{n}", "role": "package", "rank": n} for n in range(problem.products)]
+        heads = [{"id": f"p{n}", "role": "package", "rank": n, "size": problem.releases} for n in range(problem.products)]
         heads += [
             {"id": name, "role": "dimension", "rank": 10_000, "platform": int(name != "device"), "default_value": value}
             for name, value in dimensions.items()
         ]
-        plain = {"scheme": "dotted", "series": 1, "automatic": 1, "platform": 0, "open": 0}
+        plain = {"scheme": "dotted", "series": 1, "automatic": 1, "platform": 0, "open": 0, "size": 1}
         _add(db, "product", [{**plain, "name": head["id"], **head} for head in heads])
         grid = [{"dimension": d, "value": v, "wider": "", "idx": 0} for d, v in dimensions.items() if d != "device"]
         _add(db, "grid", grid)
@@ -110,30 +112,30 @@ def store(problem: MadeUp, path: Path) -> None:
             for n in range(problem.releases)
         ]
         listed += [{**built, "product": name, "idx": 0, "version": v, "release": v} for name, v in dimensions.items()]
-        unknown = dict.fromkeys(("by", "yank_after", "yank_by", "eol"))
+        unknown = dict.fromkeys(("by", "yank_after", "yank_by", "yank_reason", "eol", "maker"))
+        listed = [{**unknown, **element} for element in listed]
         _add(db, "element", listed)
-        _add(db, "trait", traits({**unknown, **element} for element in listed))
+        _add(db, "chunk", packed.chunks(listed))
+        _add(db, "trait", packed.traits(traits(listed), series(listed, dict.fromkeys([*ids, *dimensions], 1))))
         said = {
             "kind": "needs", "spec": "x", "basis": "stated", "devices": "", "hardware": "0", "unlisted": "0",
             "denies": 1, "vouches": 1, "open": 0, "listed": 0,
         }  # fmt: skip
         rows = ((r.of, mask, r.to, admitted) for r in problem.relations for mask, admitted in r.rectangles)
-        _add(
-            db,
-            "edge",
-            (
-                {
-                    **said,
-                    "id": n,
-                    "claim": f"c{n}",
-                    "of_product": f"p{of}",
-                    "of_mask": f"{mask:x}",
-                    "to_product": f"p{to}",
-                    "to_mask": f"{admitted:x}",
-                }
-                for n, (of, mask, to, admitted) in enumerate(rows)
-            ),
-        )
+        edges = [
+            {
+                **said,
+                "id": n,
+                "claim": f"c{n}",
+                "of_product": f"p{of}",
+                "of_mask": f"{mask:x}",
+                "to_product": f"p{to}",
+                "to_mask": f"{admitted:x}",
+            }
+            for n, (of, mask, to, admitted) in enumerate(rows)
+        ]
+        _add(db, "edge", edges)
+        _add(db, "relation", packed.relations(edges))
         for table, columns in INDEXES:
             db.execute(f"create index {table}_{'_'.join(columns)} on {table} ({', '.join(columns)})")
 

@@ -44,9 +44,9 @@ def page(rows: Sequence[dict[str, Any]], felt: Mapping[str, dict[str, Any]]) -> 
         "milliseconds of processor time, on one core; each cell runs in a process of its own, within ten seconds a question.\n"
         "*Two products* is a question about two of the products, from opening the store on. *First* is the best stack of all\n"
         "products with all that is looked up once, *again* the best of three more, *1,000* the time of so many stacks,\n"
-        "newest first. *Read* is how many releases all these questions read out of the store one by one; sets of them\n"
-        "are rows of their own there, made when it is compiled. *MB* is the peak of a process that opens the store and\n"
-        "asks all this.\n"
+        "newest first. *Read* is how many releases all these questions look at, which are read out of the store sixteen at\n"
+        "once; sets of them stand there by themselves, made when it is compiled. *MB* is the peak of a process that opens\n"
+        "the store and asks all this.\n"
         "A dash is what did not end within the limit.",
     ]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
@@ -67,8 +67,8 @@ there. resolvelib finds some solution, not the best one, and has no minimal caus
 misplaced interval early. Neither is taken in: at the size of the real data neither has the preference, graded support
 and causes that an answer needs, and beyond it they lose.
 
-What costs us at first is reading claims: thousands of broken pairs are that many rows. Releases are not read for it. A
-question about two products reads those two. Memory grows with the claims: the adversarial kind of 100 x 2,000 needs more
+What costs us at first is reading claims: thousands of broken pairs are that many. Releases are hardly read for it. A
+question about two products reads what those two say. Memory grows with the claims: the adversarial kind of 100 x 2,000 needs more
 than the aim for the realistic kind. Questions that we cannot answer end with exit code 6 and "gave up after", within a fixed
 number of steps or when the caller's clock says so. The figures were taken on a machine with other work on it: compare them
 with each other, not with those of another run."""

@@ -12,7 +12,7 @@ from compatkb.snapshot import claims, disputes, elements, features, guides, pack
 from compatkb.snapshot.cells import Interned, Row
 from compatkb.snapshot.citation import cite, dumps
 from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
-from compatkb.snapshot.traits import traits
+from compatkb.snapshot.traits import series, traits
 from compatkb.words import word_key
 
 
@@ -34,7 +34,7 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "release": _releases(knowledge),
                 "element": iter(listed),
                 "chunk": packed.chunks(listed),
-                "trait": packed.traits(traits(listed, depths)),
+                "trait": packed.traits(traits(listed), series(listed, depths)),
                 "word": elements.words(knowledge),
                 "edge": iter(told),
                 "relation": packed.relations(told),

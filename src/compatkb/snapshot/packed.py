@@ -49,13 +49,13 @@ def _number(mask: str) -> int | str:
     return int(mask, 16) if len(mask) <= _MOST_DIGITS else schema.WIDE + mask
 
 
-def traits(found: Mapping[tuple[str, str, str], int]) -> Iterator[Row]:
-    """Yield the sets of elements of each product, by column and value."""
+def traits(found: Mapping[tuple[str, str, str], int], series: Mapping[str, list[int]]) -> Iterator[Row]:
+    """Yield the sets of elements of each product, by column and value; and the number of the series of each element."""
     rows: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for (product, column, value), mask in found.items():
         rows.setdefault(product, {}).setdefault(column, []).append((value, f"{mask:x}"))
     for product, columns in rows.items():
-        yield {"product": product, "traits": _text(columns)}
+        yield {"product": product, "traits": _text(columns), "series": _text(series[product])}
 
 
 def _text(content: Sequence[object] | Mapping[str, object]) -> str:

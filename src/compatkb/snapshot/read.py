@@ -186,7 +186,11 @@ class Snapshot:
         """Return the elements of each series of a product, oldest series first."""
         found = self._series.get(product)
         if found is None:
-            found = self._series[product] = tuple(mask for _, mask in self.having(product, "series"))
+            row = self._db.execute("select series from trait where product = ?", (product,)).fetchone()
+            masks: dict[int, int] = {}
+            for idx, number in enumerate(json.loads(row[0]) if row else ()):
+                masks[number] = masks.get(number, 0) | 1 << idx
+            found = self._series[product] = tuple(masks.values())
         return found
 
     def _set(self, words: str) -> frozenset[str]:

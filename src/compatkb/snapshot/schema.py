@@ -49,7 +49,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ("product", "idx"),
     ),
     "chunk": (_columns("product elements", "n"), ("product", "n")),
-    "trait": (_columns("product traits"), "product"),
+    "trait": (_columns("product traits series"), "product"),
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
     "edge": (
         _columns(
