@@ -68,10 +68,10 @@ misplaced interval early. Neither is taken in: at the size of the real data neit
 and causes that an answer needs, and beyond it they lose.
 
 What costs us at first is reading claims: thousands of broken pairs are that many. Releases are hardly read for it. A
-question about two products reads what those two say. Memory grows with the claims: the adversarial kind of 100 x 2,000 needs more
-than the aim for the realistic kind. Questions that we cannot answer end with exit code 6 and "gave up after", within a fixed
-number of steps or when the caller's clock says so. The figures were taken on a machine with other work on it: compare them
-with each other, not with those of another run."""
+question about two products reads what those two say. Memory grows with the claims: the adversarial kind of 100 x 2,000
+needs more than the aim for the realistic kind. Questions that we cannot answer end with exit code 6 and "gave up after",
+within a fixed number of steps or when the caller's clock says so. The figures were taken on a machine with other work on
+it, and differ by a third from run to run: compare them with each other, not with those of another run."""
 
 
 def _felt(figures: Mapping[str, dict[str, Any]]) -> str:

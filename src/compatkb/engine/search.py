@@ -217,8 +217,10 @@ class Search:
         """
         number, cells = self.problem.frame.number, self.problem.cells
         queue = deque(changed)  # first come, first served: what changes often is looked at once, after the others
+        waiting = set(changed)
         while queue:
             n = queue.popleft()
+            waiting.discard(n)
             domain = domains[n]
             if domain >> self._steps[n].size:
                 continue
@@ -231,7 +233,8 @@ class Search:
                         if needed:
                             if not kept:
                                 return False
-                            if m not in queue:
+                            if m not in waiting:
+                                waiting.add(m)
                                 queue.append(m)
         return True
 
