@@ -52,8 +52,8 @@ def measure(run: Run) -> dict[str, Figure]:
         for number in range(ROUNDS + 1):
             page = running.new_page()
             page.goto(f"http://localhost:{server.server_port}/")
-            page.wait_for_function("document.documentElement.dataset.shown !== undefined")
-            page.wait_for_function(f"({PAINTED}) >= 0")
+            page.wait_for_function("() => document.documentElement.dataset.shown !== undefined")
+            page.wait_for_function(f"() => ({PAINTED}) >= 0")
             taken = page.evaluate(PAINTED), page.evaluate(ANSWER, "3.11")
             if number:
                 views.append(taken[0])

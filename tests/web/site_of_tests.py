@@ -37,7 +37,7 @@ class Watched:
         self.page.goto("about:blank")
         self.page.goto(url)
         if self.page.locator("#form").count():
-            self.page.wait_for_function("document.documentElement.dataset.shown !== undefined")
+            self.page.wait_for_function("() => document.documentElement.dataset.shown !== undefined")
         return self.page
 
 
