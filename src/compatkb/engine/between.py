@@ -11,6 +11,7 @@ from compatkb.snapshot.read import Snapshot
 
 _MOST_IMAGES = 1_024
 _MOST_PAIRS = 200_000
+_MOST_WALKS = 6
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
@@ -36,15 +37,11 @@ class Pair(NamedTuple):
 NO_PAIR = Pair(0, 0, 0, 0, 0)
 _DEMANDING = ("needs", "constrains")
 _DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
-
-
 _FEW = 512
 """So many edges are quicker read for one pair of elements than sorted for all of them."""
 ALLOWED, VOUCHED, KNOWN = 0, 1, 2
 """What of two products is asked for: that nothing excludes them; that something vouches for them; that a stack can rest
 on them, since something vouches for them wherever something must."""
-
-
 _Place = tuple[int, int]
 """A field of a pair, and platforms."""
 _Said = tuple[int, int]
@@ -70,6 +67,7 @@ class Between:
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
         self._likes: dict[tuple[int, int], dict[int, int]] = {}
+        self._walks = 0
 
     def pair(self, i: int, j: int) -> Pair | None:
         """Return what is known of two elements, None where one of them is not listed."""
@@ -156,7 +154,8 @@ class Between:
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
         found, every = 0, (2 << self._theirs) - 1
-        if (number, what) not in self._whole and 2 * domain.bit_count() < self._mine:  # few need not wait for all
+        if (number, what) not in self._whole and self._walks < _MOST_WALKS:  # a first question need not wait for all
+            self._walks += 1
             while domain and found != every:
                 i = domain.bit_length() - 1
                 found |= self.mask(i, number, cells, what)
