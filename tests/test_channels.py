@@ -289,6 +289,7 @@ def test_only_the_channel_and_its_mirrors_speak_for_it(tmp_path: Path, answered:
     assert any(edge.basis == "observed" for edge in knowledge.edges) is (answered != "https://elsewhere.example/xpu")
 
 
+@pytest.mark.long
 def test_the_command_asks_a_channel(tmp_path: Path, near: Index, run: Callable[..., Run], monkeypatch: Any) -> None:
     """The claimed stacks of a channel are asked of the address that answers for it, and each line says which it was."""
     monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
@@ -312,6 +313,7 @@ def test_the_command_asks_a_channel(tmp_path: Path, near: Index, run: Callable[.
         assert run("validate", "--data", str(directory), "--list", *wrong).code == 2
 
 
+@pytest.mark.long
 def test_stacks_are_named(run: Callable[..., Run]) -> None:
     """Named builds take the place of what is claimed, each with what the data say of it; what is no pin is refused."""
     pins = [

@@ -135,6 +135,7 @@ def test_hostile_files_are_checked(facts: Snapshot) -> None:
             assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1
 
 
+@pytest.mark.long
 def test_many_environments_end(facts: Snapshot) -> None:
     """A workflow with thousands of jobs is judged in part, says so, and does not hang."""
     jobs = "".join(

@@ -52,6 +52,7 @@ def test_tables_are_those_of_the_parser(text: str) -> None:
             assert mine + [""] * (len(right) - len(mine)) == right
 
 
+@pytest.mark.long
 @settings(max_examples=examples(20000))
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_places_are_those_of_the_text(text: str) -> None:

@@ -23,6 +23,7 @@ from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import compile_directory
 
 Database = sqlite3.Connection
+pytestmark = pytest.mark.long  # all of the real data, written out: test_export has the tables of the quick tests
 
 
 @pytest.fixture(scope="module")

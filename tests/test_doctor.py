@@ -115,6 +115,7 @@ def of_json(run: Callable[..., Run], *words: str) -> tuple[int, dict[str, Any]]:
     return done.code, json.loads(done.out)
 
 
+@pytest.mark.long
 def test_matching_packages(run: Callable[..., Run], matching: str, tmp_path: Path) -> None:
     """What goes together is said to, with its local labels, and nothing has to change; nothing was imported."""
     code, answer = of_json(run, "--python", matching, "--sysfs", str(sysfs(tmp_path, [("8086", "e20b", "xe")])))

@@ -94,6 +94,7 @@ def test_csv_comes_back(tables: Tables, hostile: Snapshot) -> None:
             assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]
 
 
+@pytest.mark.long
 def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path, tables: Tables) -> None:
     """A folder and an archive hold the same files; writing again gives the same bytes; other files are not touched."""
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a")).code == 0
@@ -396,7 +397,18 @@ def test_words_that_do_not_go_together(words: tuple[str, ...], run: Callable[...
 
 @pytest.mark.parametrize(
     "words",
-    [("json",), ("csv", "--table", "claim"), ("graphml", "--product", "ipex"), ("dot", "--product", "ipex"), ("ical",)],
+    [
+        ("ical",),
+        *(
+            pytest.param(words, marks=pytest.mark.long)
+            for words in (
+                ("json",),
+                ("csv", "--table", "claim"),
+                ("graphml", "--product", "ipex"),
+                ("dot", "--product", "ipex"),
+            )
+        ),
+    ],
     ids=" ".join,
 )
 def test_standard_output_and_file_are_the_same(words: tuple[str, ...], run: Callable[..., Run], tmp_path: Path) -> None:

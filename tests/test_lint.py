@@ -1049,6 +1049,7 @@ def test_missing_channels_are_a_finding() -> None:
     assert [finding.path for finding in report.findings] == [CHANNELS]
 
 
+@pytest.mark.long
 def test_shipped_data_are_clean() -> None:
     """The shipped data have no finding of any level on the day of the data, and no file in another form."""
     contents = read(ROOT / "data")
@@ -1178,6 +1179,7 @@ def test_fmt_refuses_other_files(data: Path, run: Callable[..., Run], tmp_path: 
     assert run("fmt", str(tmp_path / "x.toml"), "--data", str(data)).code == 2
 
 
+@pytest.mark.long
 def test_fmt_keeps_what_files_say() -> None:
     """The canonical text of every shipped file reads back as the same record, and is its own canonical text."""
     from compatkb.formatting import misshapen

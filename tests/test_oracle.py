@@ -90,6 +90,7 @@ def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: st
         assert wrong(oracle, facts, Case(device, TODAY, {product: release}, pythons=pythons)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bare", ["ipex", *(pytest.param(name, marks=LONG) for name in PACKAGES[2:])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapshot, device: str, bare: str) -> None:
@@ -115,6 +116,7 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
         assert wrong(oracle, facts, case) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=LONG)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
     """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
@@ -128,6 +130,7 @@ def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
             assert wrong(oracle, facts, case) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=LONG) for seed in (1, 2, 3))])
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""

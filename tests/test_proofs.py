@@ -139,6 +139,7 @@ def test_hanging_import_is_killed_with_its_children(index: Index, workshop: Work
     assert not list(workshop.folder.iterdir())
 
 
+@pytest.mark.long
 def test_disk_is_limited(index: Index, workshop: Workshop, data: Path) -> None:
     """What fills the disk is stopped, in one file or in many, and removed."""
     many = "import os, time\nfor n in range(2000):\n open(f'{n}.bin', 'wb').write(os.urandom(1 << 20))\n time.sleep(0.002)\n"
@@ -255,6 +256,7 @@ def test_pins_are_put_together_whatever_their_metadata_say(index: Index, worksho
     assert seen.detail == "torchvision: RuntimeError: operator torchvision::nms does not exist"
 
 
+@pytest.mark.long
 def test_pip_takes_its_place_where_uv_is_missing(
     index: Index, workshop: Workshop, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,6 +353,7 @@ def test_gate_survives_a_bad_index(index: Index, workshop: Workshop, data: Path)
         assert check_gate(gate_cell(data, "8.2.2", "8.5.0"), bad).outcome is Outcome.NOT_CHECKED
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("nm"), reason="needs gcc and binutils")
 def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
     """A library that links to a device's runtime loads without it, and the record says so; unmarked cells fail."""

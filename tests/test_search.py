@@ -77,6 +77,7 @@ def test_reasons_are_searched_and_shown(facts: Snapshot) -> None:
     assert image.command.startswith("compatkb explain torch==2.8.0 ipex==2.8.10+xpu")
 
 
+@pytest.mark.long
 def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None:
     """What a hit says to type next is a command that answers."""
     words = ("ipex", "arc", "known-issue", "compile", "rocm", "2.7.10")
