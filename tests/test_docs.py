@@ -208,6 +208,7 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
     assert "pip install torch==2.12.0+gaudi gaudi-torch==1.30.0" in done.out
 
 
+@pytest.mark.long
 def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
     """Following data/README.md to the letter adds a release with a claim and a dispute, and the commands there show them."""
     text = (ROOT / "data" / "README.md").read_text(encoding="utf-8").partition("\n## Add a fact in five minutes\n")[2]

@@ -37,6 +37,9 @@ LONG = pytest.mark.long
 Pins = dict[str, frozenset[int]]
 
 
+pytestmark = pytest.mark.long  # brute force over the real data; test_universe has it over made-up data
+
+
 @pytest.fixture(scope="module")
 def knowledge() -> Knowledge:
     """The knowledge base of this checkout as curators wrote it, with what was observed."""
