@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of processes, each of which would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Four for two processors: many tests wait, for a kill or for an index that is silent.
-PYTEST := $(BIN)/python -m pytest --quiet -n 4
+# Three for two processors: many tests wait, for a kill or for an index that is silent.
+PYTEST := $(BIN)/python -m pytest --quiet -n 3
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
