@@ -61,7 +61,7 @@ def _revised(
     while queue:
         product = queue.popleft()
         left = domains[product]
-        if left <= 0 or left >> problem.facts.sizes[product]:
+        if not problem.lists(product, left):
             continue
         for other, table in problem.partners[product].items():
             domain = domains[other]

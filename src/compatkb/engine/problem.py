@@ -197,6 +197,10 @@ class Problem:
             found = self.frame.placed[key] = (somewhere, known)
         return found
 
+    def lists(self, product: str, domain: int) -> bool:
+        """Return whether a set of candidates has elements, and listed ones alone: of others nothing is known."""
+        return domain > 0 and not domain >> self.facts.sizes[product]
+
     def certain(self, domains: dict[str, int]) -> frozenset[str]:
         """Return the products that every stack holds: what is required, and what all candidates of such a one need."""
         if not self.optional:
@@ -206,7 +210,7 @@ class Problem:
         while queue:
             product = queue.pop()
             domain = domains[product]
-            if domain <= 0 or domain >> self.facts.sizes[product]:
+            if not self.lists(product, domain):
                 continue
             for to, needing in self.view.firm_needs(product, self.frame):
                 if to not in found and to in domains and not domain & ~needing:
