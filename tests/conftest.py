@@ -1,12 +1,14 @@
 """Shared fixtures: the compiled real data, and a runner for the command line in this process."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
 
+from compatkb.errors import DataError
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.store import locate
 
@@ -20,6 +22,13 @@ settings.load_profile("same")
 ROOT = Path(__file__).resolve().parent.parent
 TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "package", "layers", "database", "doctor")))
 """Tests that share what takes long to make: a site, a knowledge base, a wheel."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the data once, before the processes begin that all need them."""
+    if getattr(config.option, "numprocesses", None):
+        with suppress(DataError):  # which tests of the data tell
+            locate(ROOT / "data")
 
 
 @pytest.hookimpl(optionalhook=True)

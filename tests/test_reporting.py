@@ -18,6 +18,7 @@ from compatkb.check import Report, rules_by_id
 from compatkb.check.document import Document
 from compatkb.findings import Edit, Finding, Severity
 from compatkb.rendering.reporting import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
+from compatkb.snapshot.store import cache_directory
 
 DAY = date(2026, 11, 21)
 RULE = next(iter(rules_by_id()))
@@ -137,7 +138,7 @@ def environment(tmp_path: Path, **more: str) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src"),
         "CI": "true", "GITHUB_ACTIONS": "true",
-        "COMPATKB_CACHE": os.environ.get("COMPATKB_CACHE", str(tmp_path / "cache")),
+        "COMPATKB_CACHE": cache_directory(),
         "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_WORKSPACE": str(tmp_path), "RUNNER_TEMP": str(tmp_path / "temp"),
         "GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
         **inputs, "COMPATKB_PATHS": ".", "COMPATKB_FAIL_ON": "error", "COMPATKB_PYTHON": sys.executable, **more,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -333,25 +333,28 @@ def _through_os(knowledge: Knowledge, edge: Edge) -> Iterator[Edge]:
 
 
 def _requirements(release: IndexRelease) -> Iterator[Requirement]:
-    for text in release.requires:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement:
-            continue  # an index carries whatever was uploaded; lint reports it
-        if requirement.marker is None or "extra" not in str(requirement.marker):
-            yield requirement
+    return filter(None, map(_required, release.requires))
+
+
+@lru_cache(maxsize=16384)  # releases say the same again and again, and are read twice
+def _required(text: str) -> Requirement | None:
+    """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return None
+    return requirement if requirement.marker is None or "extra" not in str(requirement.marker) else None
 
 
 def _index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[Edge]:
     """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
-    names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
     for release in file.release:
         number = listed.get(id(release))
         if number is None:
             continue
         for requirement in _requirements(release):
-            to = names.get(str(canonicalize_name(requirement.name)))
+            to = knowledge.distributions.get(canonicalize_name(requirement.name))
             spec = str(requirement.specifier)
             if to is None or to == product or not spec:
                 continue

@@ -6,10 +6,14 @@ claim between two sets of elements, with the platforms on which it denies and vo
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from compatkb.loader import Files
 from compatkb.models import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
@@ -96,6 +100,28 @@ class Knowledge:
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], Source]
     _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
+    _numbered: dict[tuple[str, bool], dict[Version, int]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def distributions(self) -> dict[str, str]:
+        """The products by their normalized distribution names."""
+        return {canonicalize_name(p.distribution): p.id for p in self.products.values() if p.distribution}
+
+    def numbered(self, product: str, *, listed: bool = False) -> dict[Version, int]:
+        """Return the numbers of the elements of `product` by their versions, the first of several.
+
+        `listed`: of those alone that the default index lists. What PEP 440 cannot read has no number; elements do not
+        change once this was asked.
+        """
+        key = (product, listed)
+        if key not in self._numbered:
+            found: dict[Version, int] = {}
+            for number, element in enumerate(self.elements[product]):
+                if not listed or element.listed is not None:
+                    with suppress(InvalidVersion):
+                        found.setdefault(Version(element.version), number)
+            self._numbered[key] = found
+        return self._numbered[key]
 
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
         """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""

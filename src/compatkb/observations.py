@@ -84,18 +84,18 @@ def cells_of(knowledge: Knowledge, observation: Observation) -> int:
 
 
 def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
-    """Yield the builds that an observation names; what the data do not know is left out."""
-    names = {str(canonicalize_name(p.distribution)): p.id for p in knowledge.products.values() if p.distribution}
+    """Yield the builds that an observation names, with their numbers; what the data do not know is left out."""
     for name, text in sorted(observation.packages.items()):
-        product = name if name in knowledge.products else names.get(str(canonicalize_name(name)))
+        product = name if name in knowledge.products else knowledge.distributions.get(canonicalize_name(name))
         if product is None:
             continue
         try:
             version = Version(text)
         except InvalidVersion:
             continue
-        for number, element in enumerate(knowledge.elements[product]):
-            plain = element.listed is not None and observation.index == "default"
-            if Version(element.version) == version or (plain and element.version == version.public):
-                yield element, number
-                break
+        numbers = [knowledge.numbered(product).get(version)]
+        if observation.index == "default":  # which lists without its label what was built with one
+            numbers.append(knowledge.numbered(product, listed=True).get(Version(version.public)))
+        number = min((n for n in numbers if n is not None), default=None)
+        if number is not None:
+            yield knowledge.elements[product][number], number
