@@ -27,14 +27,17 @@ class Pair(NamedTuple):
     weak: int
     matters: int  # where the two must be vouched for
     muddled: int  # where an undecided dispute leaves them open
-
-    @property
-    def vague(self) -> int:
-        """Where nothing says that they work together, and something should."""
-        return self.muddled | (self.matters & ~self.strong & ~self.weak)
+    vague: int  # where nothing says that they work together, and something should
+    faint: int  # where nothing says it firmly, and something should
 
 
-NO_PAIR = Pair(0, 0, 0, 0, 0)
+def _pair(denied: int, strong: int, weak: int, matters: int, muddled: int) -> Pair:
+    faint = matters & ~strong
+    return Pair(denied, strong, weak, matters, muddled, muddled | faint & ~weak, faint)
+
+
+NO_PAIR = _pair(0, 0, 0, 0, 0)
+_NOTHING = (0, 0, 0, 0, 0)
 _DEMANDING = ("needs", "constrains")
 _DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
 _FEW = 512
@@ -255,16 +258,16 @@ class Between:
         """Return the elements of the second product in sets, each with what is known of its members beside element `i`."""
         found = self._kinds.get(i)
         if found is None:
-            parts = [((1 << self._theirs) - 1, NO_PAIR)]
+            parts: list[tuple[int, tuple[int, ...]]] = [((1 << self._theirs) - 1, _NOTHING)]
             for (field, cells), mask in self._told_of(i):
                 if not cells:
                     continue
                 apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
-                parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
-            merged: dict[Pair, int] = {}
+                parts = apart + [(known & mask, (*pair[:field], pair[field] | cells, *pair[field + 1 :])) for known, pair in parts if known & mask]
+            merged: dict[tuple[int, ...], int] = {}
             for known, pair in parts:
                 merged[pair] = merged.get(pair, 0) | known
-            found = tuple((known, self._kept.one(pair)) for pair, known in merged.items())
+            found = tuple((known, self._kept.one(_pair(*pair))) for pair, known in merged.items())
             if self._is_small:
                 self._kinds[i] = found
         return found
@@ -321,11 +324,6 @@ class Between:
         return list(numbers), [always.get(number, 0) for number in range(len(numbers))], rows
 
 
-def _with(pair: Pair, field: int, cells: int) -> Pair:
-    """Return a pair of which more is known in one field."""
-    return Pair._make((*pair[:field], pair[field] | cells, *pair[field + 1 :]))
-
-
 def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
     """Return what edges between two elements say together; each comes with whether it names the other element."""
     denied = strong = weak = matters = muddled = 0
@@ -344,7 +342,7 @@ def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
             strong |= edge.vouches
         elif inside:
             weak |= edge.vouches
-    return Pair(denied, strong, weak, matters, muddled)
+    return _pair(denied, strong, weak, matters, muddled)
 
 
 class Kept:

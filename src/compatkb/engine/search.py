@@ -174,12 +174,10 @@ class Search:
             if other < 0 or idx < 0:
                 continue
             pair = table.pairs.get((idx, other)) or self.problem.pair(step.product, idx, chosen[n][0], other)
-            live = ~pair.denied
-            vague = pair.vague
-            faint = pair.matters & ~pair.strong
+            live, vague = ~pair.denied, pair.vague
             u = (u | ((s | w) & vague)) & live
-            w = (w | (s & faint)) & live & ~vague
-            s = s & live & ~faint & ~vague
+            w = (w | (s & pair.faint)) & live & ~vague
+            s &= live & ~vague & ~pair.faint
             if not s | w | u:
                 break
         return s, w, u

@@ -69,6 +69,7 @@ class View:
         self._warnings: dict[tuple[str, int], int] = {}
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
+        self._advised: dict[str, list[Advisory]] = {}
         self._places: dict[str, tuple[int, ...]] = {}
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
@@ -88,6 +89,7 @@ class View:
         """Share with the view of no hardware what no edge about hardware can change."""
         self._offers, self._serving, self._bound, self._yanked = plain._offers, plain._serving, plain._bound, plain._yanked
         self._warnings, self._least, self._warning = plain._warnings, plain._least, plain._warning
+        self._advised = plain._advised
         roles = self.facts.products
         targets = {roles[to].role if to not in _PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
         if "platform" not in targets:
@@ -332,8 +334,7 @@ class View:
                 masks.append(yanked & ~self._those(product, "yank_after", lambda day: int(day) > self.as_of))
                 masks.append(self._those(product, "eol", lambda day: int(day) < self.as_of))
                 masks.append(self._those(product, "stage", lambda stage: stage in ("preview", "prototype")))
-                told = (a for a in self.facts.advisories if a.product == product and not a.to and a.kind != "known-issue")
-                masks += [a.mask for a in told if self._concerns(a)]
+                masks += [a.mask for a in self._advice(product) if not a.to and a.kind != "known-issue"]
             found = self._warning[product] = tuple(mask for mask in masks if mask)
         return found
 
@@ -342,11 +343,15 @@ class View:
 
     def advisories(self, product: str, idx: int) -> list[Advisory]:
         """Return the advisories on an element, those about its neighbours too."""
-        return [
-            advisory
-            for advisory in self.facts.advisories
-            if advisory.product == product and advisory.mask >> idx & 1 and self._concerns(advisory)
-        ]
+        return [advisory for advisory in self._advice(product) if advisory.mask >> idx & 1]
+
+    def _advice(self, product: str) -> list[Advisory]:
+        """Return the advisories on some elements of a product that concern this device and day."""
+        found = self._advised.get(product)
+        if found is None:
+            found = [a for a in self.facts.advisories if a.product == product and self._concerns(a)]
+            self._advised[product] = found
+        return found
 
 
 def view_of(facts: Snapshot, device: str, as_of: int, hardware: int) -> View:
