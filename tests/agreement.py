@@ -13,7 +13,8 @@ from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
 
 from compatkb.engine import causes
 from compatkb.engine.answer import best_stacks, routes_of
-from compatkb.engine.problem import Blocker, Problem
+from compatkb.engine.ignored import Blocker
+from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import Stack
 from compatkb.models import Role

@@ -15,7 +15,6 @@ _MOST_WALKS = 6
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
-Blocker = tuple[str, ...]
 T = TypeVar("T")
 
 
@@ -61,7 +60,7 @@ class Between:
         self._kept = kept
         self._told, self._back = mine, back
         self._mine, self._theirs = sizes
-        self._is_small = self._mine * self._theirs <= _SMALL
+        self.is_small = self._mine * self._theirs <= _SMALL
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
         self._masks: dict[tuple[int, int], dict[int, int]] = {}
@@ -149,7 +148,7 @@ class Between:
         kept = self.images(number, what)
         found = kept.get(domain)
         if found is None:
-            found = self._union(domain, number, cells, what) if self._is_small else self._roughly(domain, number, cells, what)
+            found = self._union(domain, number, cells, what) if self.is_small else self._roughly(domain, number, cells, what)
             if len(kept) >= _MOST_IMAGES:
                 kept.clear()
             kept[domain] = found
@@ -216,7 +215,7 @@ class Between:
 
     def like(self, i: int, number: int, cells: int, what: int) -> int:
         """Return elements that have the mask of element `i`, itself included: all of them where there are few."""
-        if not self._is_small:
+        if not self.is_small:
             return self._alike(i)
         mask = self.mask(i, number, cells, what)
         key = (number, what)
@@ -263,12 +262,12 @@ class Between:
                 if not cells:
                     continue
                 apart = [(known & ~mask, pair) for known, pair in parts if known & ~mask]
-                parts = apart + [(known & mask, (*pair[:field], pair[field] | cells, *pair[field + 1 :])) for known, pair in parts if known & mask]
+                parts = apart + [(known & mask, _with(pair, field, cells)) for known, pair in parts if known & mask]
             merged: dict[tuple[int, ...], int] = {}
             for known, pair in parts:
                 merged[pair] = merged.get(pair, 0) | known
             found = tuple((known, self._kept.one(_pair(*pair))) for pair, known in merged.items())
-            if self._is_small:
+            if self.is_small:
                 self._kinds[i] = found
         return found
 
@@ -324,6 +323,11 @@ class Between:
         return list(numbers), [always.get(number, 0) for number in range(len(numbers))], rows
 
 
+def _with(pair: tuple[int, ...], field: int, cells: int) -> tuple[int, ...]:
+    """Return what is known of two elements with more of it in one field."""
+    return (*pair[:field], pair[field] | cells, *pair[field + 1 :])
+
+
 def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
     """Return what edges between two elements say together; each comes with whether it names the other element."""
     denied = strong = weak = matters = muddled = 0
@@ -355,7 +359,7 @@ class Kept:
         self.frames = 0
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
-        self.blockers: dict[tuple[str, ...], tuple[list[Blocker], list[Blocker], list[Blocker]]] = {}
+        self.blockers: dict[tuple[str, ...], object] = {}  # what can exclude stacks of some variables
         self.most_nearest = 32_768  # then they are forgotten; who asks for all there is may raise it
         self._said: dict[tuple[str, str, str, int], Said] = {}
         self._between: dict[tuple[str, str, str, int], Between | None] = {}

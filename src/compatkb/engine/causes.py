@@ -1,16 +1,21 @@
 """Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from compatkb.engine.between import Blocker
+from compatkb.engine.between import ALLOWED
+from compatkb.engine.ignored import Blocker, Ignored, ignored_of
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
+from compatkb.engine.view import PLATFORM, Waived
 from compatkb.records import STRONG, UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
-_PLATFORM = ("os", "python", "arch")
-Blocked = Callable[[Iterable[Blocker]], bool]
+_EXPLAINING = ("os", "python", "arch")
+"""The dimensions of the platform, what explains best first."""
+_WHEELS_ALONE = Waived(False, frozenset(PLATFORM))
+_ALONE = {dimension: Waived(True, frozenset(PLATFORM) - {dimension}) for dimension in PLATFORM}
+Blocked = Callable[[Sequence[Blocker]], bool]
 
 
 class Cause(NamedTuple):
@@ -38,11 +43,11 @@ def causes_of(
         first = [blocker for group in groups for blocker in group if blocker in preferred]
         groups = [first, *([blocker for blocker in group if blocker not in preferred] for group in groups)]
     blockers = [blocker for group in groups for blocker in group]
-    blocked = _Trials(problem, blockers).blocked
-    if blocked(()):
+    trials = _Trials(problem, blockers)
+    if trials.is_hopeless():
         return ()
-    alone = _alone(groups, blocked)
-    chosen = [alone] if alone else _irreducible([], False, blockers, blocked)
+    alone = _alone(groups, trials)
+    chosen = [alone] if alone else _irreducible([], False, blockers, trials.blocked)
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
 
@@ -52,7 +57,7 @@ def stand(causes: tuple[Cause, ...], free: Problem, given_up: frozenset[str]) ->
     They do where none of them is about what was given up, and what they deny they deny on every platform that opens.
     """
     roles = free.facts.products
-    machine = given_up & {*_PLATFORM, "hardware"}
+    machine = given_up & {*_EXPLAINING, "hardware"}
     if not causes or any(roles[name].role not in ("package", "companion") for name in given_up - machine):
         return False
     for cause in causes:
@@ -70,65 +75,94 @@ class _Trials:
     """One question asked again and again, each time with some of its blockers in force and the rest ignored."""
 
     def __init__(self, problem: Problem, blockers: list[Blocker]) -> None:
-        self._problem, self._every = problem, frozenset(blockers)
-        self._silent = {frozenset(blocker[1:]) for blocker in blockers if blocker[0] == "claim"}
-        led = [blocker for blocker in blockers if blocker[:2] == ("claim", problem.route.provider)]
-        led = [blocker for blocker in led if blocker[2] in problem.variables]
-        self._bringing = [blocker for blocker in led if problem.would_bring(blocker[2])]
-        roles = problem.facts.products
-        self._kept = {p for p in problem.variables if roles[p].role in ("dimension", "feature")}
+        matters = _matters(problem)
+        self._problem, self._kept, self._far = problem, matters.kept, matters.far
+        self._every = matters.ignored.also(blocker for blocker in blockers if blocker[0] == "offer")
+        self._bringing = [blocker for blocker in matters.led[problem.route.provider] if problem.would_bring(blocker[2])]
+        reached = (problem.reach(product, problem.domains[product], _WHEELS_ALONE)[0] for product in self._kept)
+        self._is_plain = all(cells == problem.cells for cells in reached)  # of the machine nothing is in the way
         self._bits = {blocker: 1 << n for n, blocker in enumerate(blockers)}
         self._free: list[int] = []  # sets that exclude not every stack: none of their parts does
         self._excluding = [(1 << len(blockers)) - 1]  # the question has no answer, so all of them together do
 
-    def blocked(self, active: Iterable[Blocker]) -> bool:
-        """Return whether some blockers alone exclude every stack."""
-        key = frozenset(active)
-        if (finder := self._problem.facts.finder) is not None:
-            return bool(finder.is_blocked(self._problem, self._every - key))
-        bits = sum(self._bits[blocker] for blocker in key)
-        if any(not bits & ~free for free in self._free):
-            return False
-        if any(not known & ~bits for known in self._excluding):
+    def is_hopeless(self) -> bool:
+        """Return whether there would be no stack if all blockers were ignored."""
+        return not self._problem.cells or (not self._is_plain and self.blocked(()))
+
+    def excludes(self, blocker: Blocker) -> bool | None:
+        """Return whether one blocker alone excludes every stack, None where that takes a trial."""
+        problem, (kind, one, *others) = self._problem, blocker
+        if not self._is_plain or one not in problem.required or any(brought[2] in blocker for brought in self._bringing):
+            return None
+        if kind == "offer":
             return True
-        silent = self._silent - {frozenset(blocker[1:]) for blocker in key if blocker[0] == "claim"}
-        brought = frozenset(blocker[2] for blocker in self._bringing if blocker not in key)
-        leafless = not self._speaks_of_leaves(key)
-        touched = self._touched(key, leafless=leafless)
-        problem = self._problem.ignoring(self._every - key, silent, brought, touched, leafless=leafless)
-        found = not Search(problem, first_only=True).run()
+        domain = problem.domains[one]
+        if not problem.lists(one, domain):
+            return None
+        if kind == "platform":
+            return not any(problem.reach(one, domain, _WHEELS_ALONE))
+        other = others[0]
+        if other in _ALONE:
+            return not any(problem.reach(one, domain, _ALONE[other]))
+        table, theirs = problem.between(one, other), problem.domains.get(other, 0)
+        if table is None or not table.is_small or other not in problem.required or not problem.lists(other, theirs):
+            return None
+        return not table.image(domain, problem.frame.number, problem.cells, ALLOWED) & theirs
+
+    def blocked(self, active: Sequence[Blocker]) -> bool:
+        """Return whether some blockers alone exclude every stack."""
+        if (finder := self._problem.facts.finder) is not None:
+            return bool(finder.is_blocked(self._problem, self._every.blockers.difference(active)))
+        bits = sum([self._bits[blocker] for blocker in active])
+        for free in self._free:
+            if not bits & ~free:
+                return False
+        for known in self._excluding:
+            if not known & ~bits:
+                return True
+        found = not Search(self._trial(frozenset(active)), first_only=True).run()
         (self._excluding if found else self._free).append(bits)
         return found
 
-    def _touched(self, active: frozenset[Blocker], *, leafless: bool) -> tuple[str, ...]:
-        """Return the variables that blockers can matter to; of any other one, every candidate will do, or its absence.
+    def _trial(self, active: frozenset[Blocker]) -> Problem:
+        """Return the question with some blockers in force.
 
+        It is about the variables that these can matter to; of any other one, every candidate will do, or its absence.
         Whether a product that nobody asked for has to be there depends on all others, and so does what waives a pin.
         """
-        variables = self._problem.variables
-        named = self._kept.union(*(blocker[1:] for blocker in active))
-        if not leafless or not named.isdisjoint(self._problem.optional):
-            return variables
-        return tuple(product for product in variables if product in named)
-
-    def _speaks_of_leaves(self, active: frozenset[Blocker]) -> bool:
-        variables, roles = self._problem.variables, self._problem.facts.products
-        claimed = (product for blocker in active if blocker[0] == "claim" for product in blocker[1:])
-        return any(product not in variables and roles[product].role == "leaf" for product in claimed)
+        problem, about = self._problem, {product for _, *products in active for product in products}
+        leafless = about.isdisjoint(self._far)
+        variables = problem.variables
+        if leafless and about.isdisjoint(problem.optional):
+            about.update(self._kept)
+            variables = tuple([product for product in variables if product in about])
+        brought = frozenset([blocker[2] for blocker in self._bringing if blocker not in active])
+        return problem.ignoring(self._every.without(active), brought, variables, leafless=leafless)
 
 
-def _alone(groups: list[list[Blocker]], blocked: Blocked) -> Blocker | None:
-    """Return the first blocker that excludes every stack by itself; a group that does not has none.
-
-    Groups are of one kind each: mostly only one of them excludes anything.
-    """
+def _alone(groups: list[list[Blocker]], trials: _Trials) -> Blocker | None:
+    """Return the first blocker that excludes every stack by itself; what can be told without a trial spares one."""
     for group in groups:
-        if group and blocked(group):
-            half = len(group) // 2
-            found = _alone([group[:half], group[half:]], blocked) if half else group[0]
-            if found:
-                return found
+        unsure, sure = [], None
+        for blocker in group:
+            excludes = trials.excludes(blocker)
+            if excludes:
+                sure = blocker
+                break
+            if excludes is None:
+                unsure.append(blocker)
+        found = _first_of(unsure, trials.blocked) or sure
+        if found:
+            return found
     return None
+
+
+def _first_of(blockers: list[Blocker], blocked: Blocked) -> Blocker | None:
+    """Return the first of some blockers that excludes every stack by itself: one of a set that excludes none does not."""
+    if not blockers or not blocked(blockers):
+        return None
+    half = len(blockers) // 2
+    return _first_of(blockers[:half], blocked) or _first_of(blockers[half:], blocked) if half else blockers[0]
 
 
 def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked: Blocked) -> list[Blocker]:
@@ -151,20 +185,35 @@ def blockers_of(problem: Problem) -> list[Blocker]:
 
 def _groups(problem: Problem) -> list[list[Blocker]]:
     """Return the groups of facts that can matter, by kind; those that explain best first."""
-    variables = problem.variables
-    kept = problem.view.kept.blockers
-    if variables not in kept:
-        kept[variables] = _told(problem)
-    told, platforms, leaves = kept[variables]
-    offers: list[Blocker] = [("offer", product) for product in variables if not problem.domains[product]]
+    matters = _matters(problem)
+    offers: list[Blocker] = [("offer", product) for product in problem.variables if not problem.domains[product]]
     held = {pin.product for pin in problem.request.pins}
-    told = sorted(told, key=lambda blocker: -len(held & set(blocker)))  # what the user named explains best
-    return [told, offers, platforms, leaves]
+    told = sorted(matters.told, key=lambda blocker: -len(held.intersection(blocker)))  # what the user named explains best
+    return [told, offers, matters.platforms, matters.leaves]
 
 
-def _told(problem: Problem) -> tuple[list[Blocker], list[Blocker], list[Blocker]]:
-    """Return what some products can be blocked by: claims about each other and platforms; wheels; claims about leaves."""
-    variables, facts = problem.variables, problem.facts
+class _Matters(NamedTuple):
+    """What some products can be blocked by, the same for every question about them."""
+
+    told: list[Blocker]  # claims about each other and platforms
+    platforms: list[Blocker]  # wheels
+    leaves: list[Blocker]  # claims about leaves that are none of the products
+    ignored: Ignored  # all of these
+    led: dict[str, list[Blocker]]  # for each product what it says of others among them
+    far: frozenset[str]  # those leaves
+    kept: tuple[str, ...]  # the products that every trial is about
+
+
+def _matters(problem: Problem) -> _Matters:
+    kept = problem.view.kept.blockers
+    found = kept.get(problem.variables)
+    if not isinstance(found, _Matters):
+        found = kept[problem.variables] = _collected(problem.facts, problem.variables)
+    return found
+
+
+def _collected(facts: Snapshot, variables: tuple[str, ...]) -> _Matters:
+    roles = facts.products
     told: list[Blocker] = []
     for n, one in enumerate(variables):
         for other in variables[n + 1 :]:
@@ -172,17 +221,20 @@ def _told(problem: Problem) -> tuple[list[Blocker], list[Blocker], list[Blocker]
                 told.append(("claim", other, one))
             elif facts.edges(one, other):
                 told.append(("claim", one, other))
-    told += [("claim", p, dimension) for p in variables for dimension in _PLATFORM if facts.edges(p, dimension)]
-    platforms: list[Blocker] = [("platform", p) for p in variables if facts.products[p].role not in ("dimension", "feature")]
+    led = {product: [blocker for blocker in told if blocker[1] == product] for product in variables}
+    told += [("claim", p, dimension) for p in variables for dimension in _EXPLAINING if facts.edges(p, dimension)]
+    platforms: list[Blocker] = [("platform", p) for p in variables if roles[p].role not in ("dimension", "feature")]
     leaves: list[Blocker] = [
         ("claim", product, to)
         for product in variables
         for to in facts.spoken_of(product)
-        if to not in variables and facts.products[to].role == "leaf"
+        if to not in variables and roles[to].role == "leaf"
     ]
     demanded = dict.fromkeys(blocker[2] for blocker in leaves)
-    leaves += [("claim", to, dimension) for to in demanded for dimension in _PLATFORM if facts.edges(to, dimension)]
-    return told, platforms, leaves
+    leaves += [("claim", to, dimension) for to in demanded for dimension in _EXPLAINING if facts.edges(to, dimension)]
+    kept = tuple(p for p in variables if roles[p].role in ("dimension", "feature"))
+    ignored = ignored_of(facts, (*told, *platforms, *leaves))
+    return _Matters(told, platforms, leaves, ignored, led, frozenset(demanded), kept)
 
 
 def _cause(problem: Problem, blocker: Blocker) -> Cause:
@@ -195,7 +247,7 @@ def _cause(problem: Problem, blocker: Blocker) -> Cause:
         candidates = _pinned(problem, product)
         refused = tuple((code, e) for e in candidates if (code := problem.refusal(e)))
     elif blocker[0] == "platform":
-        elements = tuple(e for e in _pinned(problem, product) if problem.refusal(e) is None)
+        elements = tuple(problem.facts.elements(product).of(problem.candidates(product)))
         certain = certain and all(e.complete >= problem.request.as_of for e in elements)
     else:
         edges = _denying(problem, product, blocker[2])
@@ -216,15 +268,14 @@ def _surely(problem: Problem, one: str, other: str, edges: tuple[Edge, ...]) -> 
         return True
     pin = problem.request.pin(other)
     theirs = pin.mask if pin and not pin.extra else (1 << problem.facts.sizes[other]) - 1
-    for element in _pinned(problem, one):
-        if problem.refusal(element) is not None:
-            continue
-        left = theirs
-        for edge in firm:
+    mine = problem.candidates(one)
+    for idx in range(mine.bit_length()):
+        left = theirs if mine >> idx & 1 else 0
+        for edge in firm if left else ():
             excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
-            if edge.of == one and edge.of_mask >> element.idx & 1:
+            if edge.of == one and edge.of_mask >> idx & 1:
                 left &= ~excluded
-            elif edge.of == other and excluded >> element.idx & 1:
+            elif edge.of == other and excluded >> idx & 1:
                 left &= ~edge.of_mask
         if left:
             return False
@@ -241,14 +292,14 @@ def _pinned(problem: Problem, product: str) -> list[Element]:
 
 def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     """Return the edges between two products that deny something among their candidates."""
-    mine = {e.idx for e in _pinned(problem, one) if problem.refusal(e) is None}
+    mine = problem.candidates(one)
     pin = problem.request.pin(other)
     theirs = pin.mask if pin else -1
     found = []
     for edge in problem.facts.edges(one, other):
         if edge.kind == "verified" or not problem.view.holds(edge) or problem.view.in_part(edge):
             continue
-        if edge.spec == "any version" or not any(edge.of_mask >> idx & 1 for idx in mine) or not edge.denies & problem.cells:
+        if edge.spec == "any version" or not edge.of_mask & mine or not edge.denies & problem.cells:
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
         if excluded & theirs or (
@@ -261,7 +312,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
         if edge.spec == "any version":
             continue
         excluded = edge.to_mask if edge.kind == "breaks" else ~edge.to_mask
-        if any(excluded >> idx & 1 for idx in mine) and edge.denies & problem.cells:
+        if excluded & mine and edge.denies & problem.cells:
             found.append(edge)
     return tuple(found)
 

@@ -35,7 +35,7 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]], *, waivable: boo
         if idx < 0 or idx >= problem.facts.sizes[product]:
             continue
         for to, edge, row in _demands(problem, product, idx):
-            if to in names or to in problem.pinned_leaves or ("claim", product, to) in problem.ignored:
+            if to in names or to in problem.pinned_leaves or ("claim", product, to) in problem.ignored.leaves:
                 continue
             if not waived.get(edge, 0) >> idx & 1:
                 found.setdefault(to, []).append(row)
@@ -69,7 +69,7 @@ def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[in
         return 0, 0
     if any(i >= problem.facts.sizes[p] for p, i in present):
         return _conflicts(problem, present)
-    key = (tuple(present), problem.leaf_key)
+    key = (tuple(present), problem.ignored.leaves)
     kept = problem.view.conflicts
     if key not in kept:
         if len(kept) >= _MOST_KEPT:
@@ -82,7 +82,7 @@ def own_conflicts(problem: Problem, product: str, idx: int) -> int:
     """Return where an element's own requirements exclude each other, whoever else is there: no search need go on then."""
     if problem.leafless or not 0 <= idx < problem.facts.sizes[product]:
         return 0
-    key = (product, idx, problem.leaf_key, problem.pinned_leaves)
+    key = (product, idx, problem.ignored.leaves, problem.pinned_leaves)
     kept = problem.view.own_conflicts
     found = kept.get(key)
     if found is None:
@@ -96,7 +96,7 @@ def _conflicts(problem: Problem, present: list[tuple[str, int]], *, waivable: bo
     bad = faint = 0
     for leaf, rows in leaf_rows(problem, present, waivable=waivable).items():
         for cells, mask, weak in _split(rows):
-            bad |= cells & ~problem.view.somewhere(leaf, mask, problem.quiet(leaf))
+            bad |= cells & ~problem.view.somewhere(leaf, mask, problem.waived(leaf).dimensions)
             faint |= cells if weak else 0
     return bad, faint
 

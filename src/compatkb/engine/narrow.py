@@ -13,11 +13,11 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     """
     if not all(domains[product] for product in problem.required):
         return None
-    start = problem.start if known_only and not problem.ignored else None
+    start = problem.start if known_only and not problem.ignored.blockers else None
     if start:
         domains = {product: domain & start.domains[product] for product, domain in domains.items()}
     else:
-        domains = dict(domains) if problem.ignored else _placed(problem, domains, known_only=known_only)
+        domains = dict(domains) if problem.ignored.blockers else _placed(problem, domains, known_only=known_only)
     if not all(domains[product] for product in problem.required):
         return None
     certain = problem.certain(domains)

@@ -64,6 +64,7 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...], told: 
     names = tuple(pin.product for pin in relaxed)
     free = without(facts, request, names)
     found: list[Near] = []
+    freed: dict[str, _Freed] = {}
     if len(relaxed) == 1 and not relaxed[0].extra:
         groups = facts.series(names[0])
         held = [n for n, mask in enumerate(groups) if mask & (relaxed[0].mask or relaxed[0].near)]
@@ -72,8 +73,8 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...], told: 
             if relaxed[0].beyond and relaxed[0].near == 1:  # older than all that is known
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
-                freed = _Freed(facts, free, route, told, names)
-                there = _Series(freed, names[0], groups)
+                freed[route.id] = _Freed(facts, free, route, told, names)
+                there = _Series(freed[route.id], names[0], groups)
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
                     stack = there.nearest(numbers)
                     if stack:
@@ -81,7 +82,7 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...], told: 
                         if where == "same":
                             break
     for route in {route.id: route for _, route in routes_of(facts, free)}.values():  # in today's order of preference
-        stack = _Freed(facts, free, route, told, names).first()
+        stack = (freed.get(route.id) or _Freed(facts, free, route, told, names)).first()
         if stack:
             found.append(Near(names, "best", stack))
             break

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Blocker, Pair, judged
-from compatkb.engine.view import Frame, Levels, view_of
+from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Pair, judged
+from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
+from compatkb.engine.view import PLATFORM, Frame, Levels, Waived, view_of
 from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
@@ -42,12 +43,13 @@ class Problem:
     def __init__(
         self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
     ) -> None:
-        self.facts, self.request, self.device, self.route, self.ignored = facts, request, device, route, ignored
+        self.facts, self.request, self.device, self.route = facts, request, device, route
+        self.ignored = ignored_of(facts, ignored) if ignored else NOTHING
         self._pins = {pin.product: pin for pin in request.pins}
         hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
         self.view = view_of(facts, device, request.as_of, hardware)
         self._levels: dict[str, dict[int, Levels]] = {}
-        self._silent = {frozenset(blocker[1:]) for blocker in ignored if blocker[0] == "claim"}
+        self._waived: dict[str, Waived] = {}
         self.leafless = False
         self.start: Narrowed | None = None
         asked = (*self._pins, *request.bare, route.provider, *route.with_)
@@ -58,10 +60,7 @@ class Problem:
         self.cells = self.frame.cells
         self.domains = {product: self._domain(product) for product in self.variables}  # what can be in a stack at all
 
-    def ignoring(
-        self, ignored: frozenset[Blocker], silent: set[frozenset[str]], brought: frozenset[str], variables: tuple[str, ...],
-        *, leafless: bool,
-    ) -> "Problem":  # fmt: skip
+    def ignoring(self, ignored: Ignored, brought: frozenset[str], variables: tuple[str, ...], *, leafless: bool) -> "Problem":
         """Return the same question with blockers ignored, over some of its variables; made from one that ignores none.
 
         `leafless` where all is ignored that anyone says of leaves.
@@ -69,9 +68,8 @@ class Problem:
         domains = self.domains
         made = Problem.__new__(Problem)
         made.__dict__.update(self.__dict__)
-        made.ignored, made._silent, made._levels, made.leafless = ignored, silent, {}, leafless
+        made.ignored, made._waived, made._levels, made.leafless = ignored, {}, {}, leafless
         made._brought = brought
-        made.__dict__.pop("leaf_key", None)
         made.__dict__.pop("partners", None)
         made.variables = variables
         if brought or len(variables) < len(self.variables):
@@ -116,6 +114,11 @@ class Problem:
             self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, "", 0, None, "",
         )  # fmt: skip
 
+    def candidates(self, product: str) -> int:
+        """Return the listed elements of any product that can be in a stack at all."""
+        pin = self._pins.get(product)
+        return 0 if pin and pin.extra else self._domain(product)
+
     def _domain(self, product: str) -> int:
         pin = self._pins.get(product)
         if pin and pin.extra:
@@ -158,7 +161,7 @@ class Problem:
 
         A provider that served them would bring its own build of them along, as Intel's extension did.
         """
-        claims = (blocker for blocker in self.ignored if blocker[:2] == ("claim", self.route.provider))
+        claims = (blocker for blocker in self.ignored.blockers if blocker[:2] == ("claim", self.route.provider))
         return frozenset(blocker[2] for blocker in claims if self.would_bring(blocker[2]))
 
     def would_bring(self, product: str) -> bool:
@@ -166,27 +169,23 @@ class Problem:
         pin = self._pins.get(product)
         return not self.view.serving(product) & (pin.mask if pin else -1)
 
-    @cached_property
-    def leaf_key(self) -> frozenset[Blocker]:
-        """The ignored claims of and about products that are known only through pins."""
-        roles = self.facts.products
-        claims = (blocker for blocker in self.ignored if blocker[0] == "claim")
-        return self.view.kept.one(frozenset(b for b in claims if "leaf" in (roles[b[1]].role, roles[b[2]].role)))
-
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""
         row = self._levels.get(product)
         if row is None:
-            key = (product, ("platform", product) in self.ignored, self.quiet(product))
-            row = self._levels[product] = self.frame.levels.setdefault(key, {})
-        found = row.get(idx)
-        if found is None:
-            found = row[idx] = self.view.kept.one(self._platform(product, idx))
+            row = self._levels[product] = self._row(product, self.waived(product))
+        return row.get(idx) or self._kept_level(row, product, idx, self.waived(product))
+
+    def _row(self, product: str, waived: Waived) -> dict[int, Levels]:
+        return self.frame.levels.setdefault((product, waived), {})
+
+    def _kept_level(self, row: dict[int, Levels], product: str, idx: int, waived: Waived) -> Levels:
+        found = row[idx] = self.view.kept.one(self._platform(product, idx, waived))
         return found
 
     def placed(self, product: str) -> tuple[int, int]:
         """Return the listed elements that have a platform here; those that are known on one."""
-        key = (product, ("platform", product) in self.ignored, self.quiet(product))
+        key = (product, self.waived(product))
         found = self.frame.placed.get(key)
         if found is None:
             somewhere = known = 0
@@ -205,7 +204,7 @@ class Problem:
         """Return the products that every stack holds: what is required, and what all candidates of such a one need."""
         if not self.optional:
             return frozenset(self.required)
-        found = dict.fromkeys(self.required)
+        found, silent = dict.fromkeys(self.required), self.ignored.silent
         queue = list(found)
         while queue:
             product = queue.pop()
@@ -214,38 +213,40 @@ class Problem:
                 continue
             for to, needing in self.view.firm_needs(product, self.frame):
                 if to not in found and to in domains and not domain & ~needing:
-                    if self._silent and frozenset((product, to)) in self._silent:
+                    if silent and (product, to) in silent:
                         continue
                     found[to] = None
                     queue.append(to)
         return frozenset(found)
 
-    def reach(self, product: str, domain: int) -> tuple[int, int, int]:
-        """Return where some element of a set is known firmly; at least faintly; at all."""
-        key = (product, domain, ("platform", product) in self.ignored, self.quiet(product))
+    def reach(self, product: str, domain: int, waived: Waived | None = None) -> tuple[int, int, int]:
+        """Return where some element of a set is known firmly; at least faintly; at all. `waived`: if that were ignored."""
+        waived = waived or self.waived(product)
+        key = (product, domain, waived)
         found = self.frame.reach.get(key)
         if found is None:
+            row = self._row(product, waived)
             strong = weak = unknown = 0
             while domain and strong != self.cells:
                 idx = domain.bit_length() - 1
                 domain ^= 1 << idx
-                levels = self.levels(product, idx)
+                levels = row.get(idx) or self._kept_level(row, product, idx, waived)
                 strong, weak, unknown = strong | levels.strong, weak | levels.weak, unknown | levels.unknown
             found = self.frame.reach[key] = (strong, strong | weak, strong | weak | unknown)
         return found
 
-    def _platform(self, product: str, idx: int) -> Levels:
+    def _platform(self, product: str, idx: int, waived: Waived) -> Levels:
         cells = self.cells
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Levels(cells, 0, 0)
         element = self.facts.elements(product)[idx]
-        ground = self.view.ground(product, idx, self.quiet(product))
+        ground = self.view.ground(product, idx, waived.dimensions)
         strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
         if self._glibc and product != GLIBC and self.facts.products[product].role not in UNBUILT:
             strong, weak, unknown = self._with_glibc(element, self._glibc)
         weak &= ~strong
         unknown &= ~strong & ~weak
-        if ("platform", product) in self.ignored:
+        if waived.wheels:
             strong, weak, unknown = cells, 0, 0
         elif element.complete < self.request.as_of:
             unknown |= cells & ~strong & ~weak
@@ -255,12 +256,15 @@ class Problem:
         known = ~ground.denied & ~ground.open
         return Levels(strong & known, weak & known, unknown & ~ground.denied)
 
-    def quiet(self, product: str) -> frozenset[str]:
-        """Return the platform dimensions of which a product's claims are ignored."""
-        if not self._silent:
-            return _NONE
-        found = frozenset(d for d in ("python", "os", "arch") if frozenset((product, d)) in self._silent)
-        return self.view.kept.one(found)
+    def waived(self, product: str) -> Waived:
+        """Return what of a product's platforms is ignored."""
+        found = self._waived.get(product)
+        if found is None:
+            silent = self.ignored.silent
+            dimensions = frozenset([d for d in PLATFORM if (product, d) in silent]) if silent else _NONE
+            found = Waived(product in self.ignored.unplaced, dimensions)
+            found = self._waived[product] = self.view.kept.one(found)
+        return found
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
         """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""
@@ -298,7 +302,7 @@ class Problem:
 
     def between(self, p: str, q: str) -> Between | None:
         """Return what two products say of each other; None where they say nothing, or it is ignored."""
-        if self._silent and frozenset((p, q)) in self._silent:
+        if (p, q) in self.ignored.silent:
             return None
         return self.view.between(p, q)
 
@@ -306,14 +310,14 @@ class Problem:
     def partners(self) -> dict[str, dict[str, Between]]:
         """For each variable the others that it speaks with, what is ignored left out."""
         found = self.view.partners(self.variables)
-        if not self._silent:
+        silent = self.ignored.silent
+        if not silent:
             return found
-        silent = self._silent
-        return {p: {q: table for q, table in tables.items() if frozenset((p, q)) not in silent} for p, tables in found.items()}
+        return {p: {q: table for q, table in tables.items() if (p, q) not in silent} for p, tables in found.items()}
 
     def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two elements, and whether each names the other one."""
-        if i < 0 or j < 0 or frozenset((p, q)) in self._silent:
+        if i < 0 or j < 0 or (p, q) in self.ignored.silent:
             return []
         found = [(edge, self.inside(edge, j)) for edge in self.view.says(p, i, q)]
         return found + [(edge, self.inside(edge, i)) for edge in self.view.says(q, j, p)]

@@ -49,9 +49,8 @@ class Search:
     def run(self) -> tuple[Found, ...]:
         """Return for every platform the best stack, best level first; raises GaveUpError beyond the budget."""
         domains = self.problem.domains
-        if self.problem.ignored:
-            missing = {blocker[1]: -1 for blocker in self.problem.ignored if blocker[0] == "offer" and blocker[1] in domains}
-            domains = {**domains, **missing}
+        if unoffered := self.problem.ignored.unoffered:
+            domains = {product: -1 if product in unoffered else domain for product, domain in domains.items()}
         left = narrowed(self.problem, domains, known_only=self.known_only)
         if left is None:
             return ()

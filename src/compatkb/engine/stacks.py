@@ -146,14 +146,13 @@ def _companion_cells(
     left = found.cells
     values: list[tuple[int, object]] = []
     elements = problem.facts.elements(product)
-    domain = (1 << len(elements)) - 1
+    domain = problem.candidates(product)
     for other, number in chosen:
         domain &= problem.allowed(other, number, product)
     while domain and left:
         idx = domain.bit_length() - 1
         domain ^= 1 << idx
-        element = elements[idx]
-        if problem.refusal(element) is not None or problem.view.warnings(product, idx) > found.warnings:
+        if problem.view.warnings(product, idx) > found.warnings:
             continue
         levels = problem.levels(product, idx)
         fit = levels.strong if found.level == STRONG else levels.strong | levels.weak
@@ -168,7 +167,7 @@ def _companion_cells(
         bad, faint = leaf_conflicts(problem, [*chosen, *beside, (product, idx)])
         fit &= vouched & left & ~bad & (~faint if found.level == STRONG else -1)
         if fit:
-            values.append((fit, element))
+            values.append((fit, elements[idx]))
             left &= ~fit
     return values
 

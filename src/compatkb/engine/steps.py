@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
     """Return the steps for variables in this order; the same for every question of a view that ignores nothing."""
-    if problem.ignored:
+    if problem.ignored.blockers:
         return _made(problem, variables, optional, known_only=known_only)
     kept = problem.view.steps
     key = (variables, optional, problem.route.provider, known_only)

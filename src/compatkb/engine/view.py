@@ -11,7 +11,15 @@ from compatkb.snapshot.read import Snapshot
 _MOST_VIEWS = 256
 _MOST_FRAMES = 1_024
 _MOST_PARTNERS = 1_024
-_PLATFORM = ("python", "os", "arch")
+PLATFORM = ("python", "os", "arch")
+"""The dimensions that are bits of a set of platforms."""
+
+
+class Waived(NamedTuple):
+    """What of a product's platforms is ignored: that it lacks wheels; what it says of some dimensions."""
+
+    wheels: bool
+    dimensions: frozenset[str]
 
 
 class Levels(NamedTuple):
@@ -27,9 +35,9 @@ class Frame:
 
     def __init__(self, cells: int, number: int) -> None:
         self.cells, self.number = cells, number
-        self.levels: dict[tuple[str, bool, frozenset[str]], dict[int, Levels]] = {}  # whether what is ignored
-        self.placed: dict[tuple[str, bool, frozenset[str]], tuple[int, int]] = {}
-        self.reach: dict[tuple[str, int, bool, frozenset[str]], tuple[int, int, int]] = {}
+        self.levels: dict[tuple[str, Waived], dict[int, Levels]] = {}
+        self.placed: dict[tuple[str, Waived], tuple[int, int]] = {}
+        self.reach: dict[tuple[str, int, Waived], tuple[int, int, int]] = {}
         self.needs: dict[str, tuple[tuple[str, int], ...]] = {}
 
 
@@ -91,7 +99,7 @@ class View:
         self._warnings, self._least, self._warning = plain._warnings, plain._least, plain._warning
         self._advised = plain._advised
         roles = self.facts.products
-        targets = {roles[to].role if to not in _PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
+        targets = {roles[to].role if to not in PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
         if "platform" not in targets:
             self._grounds, self._frames, self._somewhere = plain._grounds, plain._frames, plain._somewhere
             self._places = plain._places
@@ -254,7 +262,7 @@ class View:
         found = self._places.get(product)
         if found is None:
             parts = [mask for _, mask in self.facts.having(product, "place")]
-            for dimension in _PLATFORM:
+            for dimension in PLATFORM:
                 for edge in self.said(product, dimension).edges:
                     cut = (part for known in parts for part in (known & edge.of_mask, known & ~edge.of_mask))
                     parts = [part for part in cut if part]
@@ -283,7 +291,7 @@ class View:
     def _bounds(self, product: str, ignored: frozenset[str]) -> list[str]:
         """Return the dimensions of the platform of which a product says something; `ignored` ones left out."""
         spoken = self.facts.spoken_of(product)
-        return [dimension for dimension in _PLATFORM if dimension in spoken and dimension not in ignored]
+        return [dimension for dimension in PLATFORM if dimension in spoken and dimension not in ignored]
 
     def speaks(self, product: str, idx: int, dimension: str) -> bool:
         """Return whether an element names values of a dimension that it was made for or tried with."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from compatkb.engine.between import Blocker
+from compatkb.engine.ignored import Blocker
 from compatkb.engine.problem import Problem, platform_cells
 from compatkb.engine.search import Search
 from compatkb.engine.stacks import SHOWN, Stack, parts_of, stacks_of
