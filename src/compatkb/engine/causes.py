@@ -1,6 +1,7 @@
 """Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED
@@ -79,8 +80,8 @@ class _Trials:
         self._problem, self._kept, self._far = problem, matters.kept, matters.far
         self._every = matters.ignored.also(blocker for blocker in blockers if blocker[0] == "offer")
         self._bringing = [blocker for blocker in matters.led[problem.route.provider] if problem.would_bring(blocker[2])]
-        reached = (problem.reach(product, problem.domains[product], _WHEELS_ALONE)[0] for product in self._kept)
-        self._is_plain = all(cells == problem.cells for cells in reached)  # of the machine nothing is in the way
+        machine = ((product, domain) for product in self._kept if (domain := problem.domains[product]))
+        self._is_plain = all(problem.reach(p, domain, _WHEELS_ALONE)[0] == problem.cells for p, domain in machine)
         self._bits = {blocker: 1 << n for n, blocker in enumerate(blockers)}
         self._free: list[int] = []  # sets that exclude not every stack: none of their parts does
         self._excluding = [(1 << len(blockers)) - 1]  # the question has no answer, so all of them together do
@@ -90,24 +91,42 @@ class _Trials:
         return not self._problem.cells or (not self._is_plain and self.blocked(()))
 
     def excludes(self, blocker: Blocker) -> bool | None:
-        """Return whether one blocker alone excludes every stack, None where that takes a trial."""
-        problem, (kind, one, *others) = self._problem, blocker
-        if not self._is_plain or one not in problem.required or any(brought[2] in blocker for brought in self._bringing):
+        """Return whether one blocker alone excludes every stack, None where that takes a trial.
+
+        It does not where it leaves one build a platform, or one pair: nothing else is in their way. Else it does, unless
+        there might be a stack without a product that nobody asked for.
+        """
+        problem, (kind, *about) = self._problem, blocker
+        if not self._is_plain or not self._far.isdisjoint(about):
             return None
         if kind == "offer":
-            return True
-        domain = problem.domains[one]
-        if not problem.lists(one, domain):
+            free = any(led[2] == about[0] for led in self._bringing) and self._brought.domains[about[0]]
+        else:
+            free = self._leaves_something(kind, about)
+        if free is None or free:
+            return None if free is None else False
+        return True if all(product in problem.required for product in about if product not in PLATFORM) else None
+
+    def _leaves_something(self, kind: str, about: list[str]) -> bool | None:
+        """Return whether wheels or a claim alone leave the products any candidates; None where that is not looked up."""
+        problem = self._problem
+        domains = [problem.domains[product] for product in about if product not in PLATFORM]
+        if not all(domains):
+            return True  # whatever fits stands for what nobody offers
+        if not all(map(problem.lists, about, domains)):
             return None
-        if kind == "platform":
-            return not any(problem.reach(one, domain, _WHEELS_ALONE))
-        other = others[0]
-        if other in _ALONE:
-            return not any(problem.reach(one, domain, _ALONE[other]))
-        table, theirs = problem.between(one, other), problem.domains.get(other, 0)
-        if table is None or not table.is_small or other not in problem.required or not problem.lists(other, theirs):
+        if kind == "platform" or about[1] in PLATFORM:
+            return any(problem.reach(about[0], domains[0], _WHEELS_ALONE if kind == "platform" else _ALONE[about[1]]))
+        table = problem.between(*about)
+        if table is None or not table.is_small:
             return None
-        return not table.image(domain, problem.frame.number, problem.cells, ALLOWED) & theirs
+        return bool(table.image(domains[0], problem.frame.number, problem.cells, ALLOWED) & domains[1])
+
+    @cached_property
+    def _brought(self) -> Problem:
+        """The question with all ignored, so that what the provider would bring along can be brought."""
+        products = frozenset(blocker[2] for blocker in self._bringing)
+        return self._problem.ignoring(self._every, products, self._problem.variables, leafless=True)
 
     def blocked(self, active: Sequence[Blocker]) -> bool:
         """Return whether some blockers alone exclude every stack."""
