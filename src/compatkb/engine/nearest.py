@@ -74,6 +74,8 @@ def _relaxed(facts: Snapshot, request: Request, relaxed: tuple[Pin, ...], told: 
                 held, above = [], range(len(groups))
             for route in {route.id: route for _, route in routes_of(facts, request)}.values():
                 freed[route.id] = _Freed(facts, free, route, told, names)
+                if not freed[route.id].problems:
+                    continue
                 there = _Series(freed[route.id], names[0], groups)
                 for where, numbers in (("same", held), ("below", below), ("above", above)):
                     stack = there.nearest(numbers)
@@ -125,6 +127,8 @@ class _Freed:
 
     def first(self, product: str = "", mask: int = 0) -> Stack | None:
         """Return the best stack that something speaks for, on any device; with a product held to some elements, if named."""
+        if not self.problems:
+            return None
         request = holding(self.request, product, mask) if product else self.request
 
         def find() -> Stack | None:
@@ -162,22 +166,13 @@ class _Series:
 
     def __init__(self, freed: _Freed, product: str, groups: tuple[int, ...]) -> None:
         self._freed, self._product, self._groups = freed, product, groups
-        self._is_narrow = False
+        freed.narrow()
+        self._hope = freed.hopeful(product)
 
     def nearest(self, numbers: Iterable[int]) -> Stack | None:
         """Return the best stack of the first of some series that has any: mostly it is the first one."""
-        freed, product = self._freed, self._product
-        hope = freed.hopeful(product)
-        groups = [mask for number in numbers if (mask := self._groups[number]) & hope]
-        if not groups:
-            return None
-        stack = freed.first(product, groups[0])
-        if stack:
-            return stack
-        if not self._is_narrow:  # it takes long, so it waits for a disappointment
-            freed.narrow()
-            self._is_narrow, hope = True, freed.hopeful(product)
-        return self._first_of([mask for mask in groups[1:] if mask & hope])
+        groups = [mask for number in numbers if (mask := self._groups[number]) & self._hope]
+        return groups and self._freed.first(self._product, groups[0]) or self._first_of(groups[1:])
 
     def _first_of(self, groups: list[int], *, there_is: bool = False) -> Stack | None:
         """Return the best stack of the first group that has any; whole halves are ruled out at once."""
