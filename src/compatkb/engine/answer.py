@@ -82,12 +82,13 @@ def is_possible(facts: Snapshot, request: Request) -> bool:
 
 def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
     """Return for every device, route and platform the best stack; those that nothing speaks for only if all are so."""
+    problems = [Problem(facts, request, device, route) for device, route in routes_of(facts, request)]
     found: list[Stack] = []
-    for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
-        for hit in search(problem):
-            found += shared_stacks(problem, hit)
-    if any(stack.level < UNKNOWN for stack in found):
-        found = [stack for stack in found if stack.level < UNKNOWN]
+    for known_only in (True, False):
+        for problem in problems:
+            for hit in search(problem, known_only=known_only):
+                found += shared_stacks(problem, hit)
+        if found:
+            break
     found.sort(key=lambda stack: stack.rank)
     return tuple(found)
