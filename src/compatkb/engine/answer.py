@@ -84,9 +84,9 @@ def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
     """Return for every device, route and platform the best stack; those that nothing speaks for only if all are so."""
     problems = [Problem(facts, request, device, route) for device, route in routes_of(facts, request)]
     found: list[Stack] = []
-    for known_only in (True, False):
+    for known in (True, False):
         for problem in problems:
-            for hit in search(problem, known_only=known_only):
+            for hit in search(problem, known_only=known, unranked=not known):
                 found += shared_stacks(problem, hit)
         if found:
             break

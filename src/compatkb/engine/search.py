@@ -29,17 +29,20 @@ class Search:
         first_only: bool = False,
         best_only: bool = False,
         known_only: bool = False,
+        unranked: bool = False,
         budget: int = BUDGET,
     ) -> None:
         """Prepare a search; the flags narrow what is sought.
 
         `first_only` stops at the first stack of any kind, `best_only` seeks one best stack and not one a platform,
-        `known_only` leaves out stacks that nothing speaks for.
+        `known_only` leaves out stacks that nothing speaks for, `unranked` takes every stack for such a one: there is none
+        that is known, or it does not matter.
         """
         self.problem = problem
         self.first_only = first_only
         self.best_only = best_only
         self.known_only = known_only
+        self.unranked = unranked or (first_only and not known_only)
         self._sought = KNOWN if known_only else ALLOWED
         self.budget = self._limit = budget
         self.raw: list[tuple[int, int, tuple[tuple[str, int], ...], int]] = []  # level, order, chosen, cells
@@ -58,7 +61,10 @@ class Search:
         if self.first_only:  # any order will do, with features last as ever
             self._variables = self._ordered(left.domains)
         self._plan(left.domains)
-        self._extend(0, (), [left.domains[p] for p in self._variables], left.strong, left.weak, left.unknown, 0)
+        strong, weak, unknown = left.strong, left.weak, left.unknown
+        if self.unranked:
+            strong, weak, unknown = 0, 0, strong | weak | unknown
+        self._extend(0, (), [left.domains[p] for p in self._variables], strong, weak, unknown, 0)
         return self._assigned()
 
     def _ordered(self, domains: dict[str, int]) -> tuple[str, ...]:
@@ -327,7 +333,7 @@ class Search:
         self, step: Step, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Lower the level where nothing vouches for a member, as soon as all who could do so have been chosen."""
-        for due in step.due:
+        for due in step.due if strong or weak else ():
             if chosen[due.number][1] >= 0:
                 firm, faint = self._vouched(due, chosen)
                 unknown |= (strong | weak) & ~firm & ~faint

@@ -9,12 +9,18 @@ _MOST_KEPT = 4_096
 
 
 def search(
-    problem: Problem, *, first_only: bool = False, best_only: bool = False, known_only: bool = False
+    problem: Problem,
+    *,
+    first_only: bool = False,
+    best_only: bool = False,
+    known_only: bool = False,
+    unranked: bool = False,
 ) -> tuple[Found, ...]:
     """Return what a search finds; the flags are those of `Search`."""
     finder = problem.facts.finder
     if finder is None:
-        return Search(problem, first_only=first_only, best_only=best_only, known_only=known_only).run()
+        made = Search(problem, first_only=first_only, best_only=best_only, known_only=known_only, unranked=unranked)
+        return made.run()
     found: tuple[Found, ...] = finder.search(problem, first_only=first_only, best_only=best_only, known_only=known_only)
     return found
 
