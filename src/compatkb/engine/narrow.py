@@ -83,9 +83,19 @@ def _unvouched(problem: Problem, domains: dict[str, int], certain: frozenset[str
     roles = facts.products
     if any(domain < 0 or domain >> facts.sizes[product] for product, domain in domains.items()):
         return []
-    changed = []
+    changed, provider = [], problem.route.provider
+    for product in certain:
+        if roles[product].role == "dimension" and product != GLIBC and provider in problem.partners[product]:
+            # what the provider says of the machine is what counts, wherever it says something
+            vouched = problem.partners[product][provider].image(domains[product], number, cells, VOUCHED)
+            kept = domains[provider] & (vouched | ~problem.view.speakers(provider, product))
+            if not kept:
+                return None
+            if kept != domains[provider]:
+                domains[provider] = kept
+                changed.append(provider)
     for product, domain in domains.items():
-        if product in (problem.route.provider, GLIBC) or not domain:
+        if product in (provider, GLIBC) or not domain:
             continue
         vouched = 0
         for other in problem.partners[product]:

@@ -332,7 +332,7 @@ class Problem:
             others = [(other, number) for other, number in others if other in partners or other not in self.partners]
         machine = roles[product].role == "dimension"
         if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
-            others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speaks(o, n, product)]
+            others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speakers(o, product) >> n & 1]
         leading = [(o, n) for o, n in others if machine and o == self.route.provider] or others
         firm = faint = 0
         for other, number in leading:

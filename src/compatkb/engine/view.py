@@ -77,6 +77,7 @@ class View:
         self._warnings: dict[tuple[str, int], int] = {}
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
+        self._speakers: dict[tuple[str, str], int] = {}
         self._advised: dict[str, list[Advisory]] = {}
         self._places: dict[str, tuple[int, ...]] = {}
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
@@ -293,9 +294,15 @@ class View:
         spoken = self.facts.spoken_of(product)
         return [dimension for dimension in PLATFORM if dimension in spoken and dimension not in ignored]
 
-    def speaks(self, product: str, idx: int, dimension: str) -> bool:
-        """Return whether an element names values of a dimension that it was made for or tried with."""
-        return any(edge.kind != "breaks" and edge.vouches and not edge.open for edge in self.says(product, idx, dimension))
+    def speakers(self, product: str, dimension: str) -> int:
+        """Return the elements of a product that name values of a dimension that they were made for or tried with."""
+        found = self._speakers.get((product, dimension))
+        if found is None:
+            found = 0
+            for edge in self.said(product, dimension).edges:
+                found |= edge.of_mask if edge.kind != "breaks" and edge.vouches and not edge.open else 0
+            self._speakers[product, dimension] = found
+        return found
 
     def somewhere(self, leaf: str, mask: int, ignored: frozenset[str]) -> int:
         """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
