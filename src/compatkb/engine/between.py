@@ -69,6 +69,7 @@ class Between:
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
         self._likes: dict[tuple[int, int], dict[int, int]] = {}
+        self._vouching: dict[int, tuple[int, int]] = {}
         self._walks = 0
 
     def pair(self, i: int, j: int) -> Pair | None:
@@ -211,6 +212,22 @@ class Between:
             demands.sort(key=lambda demand: demand[1].bit_count())  # where several hold, the one that admits the least
             conditions = [(~e.to_mask if e.kind == "breaks" else e.to_mask, e.of_mask) for e in theirs]
             found = self._firm[number] = (demands, conditions)
+        return found
+
+    def vouching(self, domain: int) -> tuple[int, int]:
+        """Return where some element of a set is vouched for firmly, and at all; everywhere where that takes too long."""
+        if not self.is_small:
+            return -1, -1
+        found = self._vouching.get(domain)
+        if found is None:
+            firm = faint = 0
+            for i in range(domain.bit_length()):
+                if domain >> i & 1:
+                    for _, pair in self.kinds(i):
+                        firm, faint = firm | pair.strong, faint | pair.weak
+            if len(self._vouching) >= _MOST_IMAGES:
+                self._vouching.clear()
+            found = self._vouching[domain] = (firm, firm | faint)
         return found
 
     def like(self, i: int, number: int, cells: int, what: int) -> int:

@@ -36,9 +36,26 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
         if domains[product] > 0:
             firm, known, every = problem.reach(product, domains[product])
             strong, weak, unknown = strong & firm, weak & known, unknown & every
+    if known_only and all(problem.lists(product, domain) for product, domain in domains.items() if domain):
+        for product in certain:
+            firm, known = _vouched(problem, domains, product)
+            strong, weak = strong & firm, weak & known
     unknown = 0 if known_only else unknown & ~weak
     weak &= ~strong
     return Narrowed(domains, certain, strong, weak, unknown) if strong | weak | unknown else None
+
+
+def _vouched(problem: Problem, domains: dict[str, int], product: str) -> tuple[int, int]:
+    """Return where others can vouch for some candidate of a product firmly; and where at all."""
+    roles = problem.facts.products
+    if product in (problem.route.provider, GLIBC) or roles[product].role == "feature":
+        return -1, -1
+    strong = weak = 0
+    for other, table in problem.partners[product].items():
+        if domains[other] and roles[other].role != "feature":
+            firm, known = table.vouching(domains[product])
+            strong, weak = strong | firm, weak | known
+    return strong, weak
 
 
 def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> dict[str, int]:
