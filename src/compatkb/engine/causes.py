@@ -1,22 +1,22 @@
 """Why there is no stack: an irreducible set of facts; leaving any one of them out would admit a stack."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED
 from compatkb.engine.ignored import Blocker, Ignored, ignored_of
+from compatkb.engine.leaves import conflicting
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.engine.view import PLATFORM, Waived
-from compatkb.records import STRONG, UNBUILT, Edge, Element, Request, Route
+from compatkb.records import STRONG, UNBUILT, Edge, Element, Found, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 _EXPLAINING = ("os", "python", "arch")
 """The dimensions of the platform, what explains best first."""
 _WHEELS_ALONE = Waived(False, frozenset(PLATFORM))
 _ALONE = {dimension: Waived(True, frozenset(PLATFORM) - {dimension}) for dimension in PLATFORM}
-Blocked = Callable[[Sequence[Blocker]], bool]
 
 
 class Cause(NamedTuple):
@@ -48,7 +48,7 @@ def causes_of(
     if trials.is_hopeless():
         return ()
     alone = _alone(groups, trials)
-    chosen = [alone] if alone else _irreducible([], False, blockers, trials.blocked)
+    chosen = [alone] if alone else _irreducible([], False, blockers, trials)
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
 
@@ -100,7 +100,8 @@ class _Trials:
         if not self._is_plain or not self._far.isdisjoint(about):
             return None
         if kind == "offer":
-            free = any(led[2] == about[0] for led in self._bringing) and self._brought.domains[about[0]]
+            brought = any(led[2] == about[0] for led in self._bringing)
+            free: bool | None = brought and self._brought.domains[about[0]] != 0
         else:
             free = self._leaves_something(kind, about)
         if free is None or free:
@@ -128,8 +129,8 @@ class _Trials:
         products = frozenset(blocker[2] for blocker in self._bringing)
         return self._problem.ignoring(self._every, products, self._problem.variables, leafless=True)
 
-    def blocked(self, active: Sequence[Blocker]) -> bool:
-        """Return whether some blockers alone exclude every stack."""
+    def blocked(self, active: Sequence[Blocker], *, learning: bool = False) -> bool:
+        """Return whether some blockers alone exclude every stack; `learning` from the answer about others."""
         if (finder := self._problem.facts.finder) is not None:
             return bool(finder.is_blocked(self._problem, self._every.blockers.difference(active)))
         bits = sum([self._bits[blocker] for blocker in active])
@@ -139,9 +140,21 @@ class _Trials:
         for known in self._excluding:
             if not known & ~bits:
                 return True
-        found = not Search(self._trial(frozenset(active)), first_only=True).run()
-        (self._excluding if found else self._free).append(bits)
-        return found
+        trial = self._trial(frozenset(active))
+        found = Search(trial, first_only=True).run()
+        if not found:
+            self._excluding.append(bits)
+        else:
+            self._free.append(bits | (self._harmless(trial, found[0]) if learning else 0))
+        return not found
+
+    def _harmless(self, trial: Problem, found: Found) -> int:
+        """Return the claims about leaves that do not exclude the stack that a trial found either."""
+        if len(trial.variables) < len(self._problem.variables):
+            return 0  # what else is in the stack was not looked for
+        present = [(product, idx) for product, idx in found.chosen if idx >= 0]
+        bad = conflicting(self._problem, present, found.cells)
+        return sum([self._bits[blocker] for blocker in self._every.leaves if bad.isdisjoint(blocker)])
 
     def _trial(self, active: frozenset[Blocker]) -> Problem:
         """Return the question with some blockers in force.
@@ -170,30 +183,30 @@ def _alone(groups: list[list[Blocker]], trials: _Trials) -> Blocker | None:
                 break
             if excludes is None:
                 unsure.append(blocker)
-        found = _first_of(unsure, trials.blocked) or sure
+        found = _first_of(unsure, trials) or sure
         if found:
             return found
     return None
 
 
-def _first_of(blockers: list[Blocker], blocked: Blocked) -> Blocker | None:
+def _first_of(blockers: list[Blocker], trials: _Trials) -> Blocker | None:
     """Return the first of some blockers that excludes every stack by itself: one of a set that excludes none does not."""
-    if not blockers or not blocked(blockers):
+    if not blockers or not trials.blocked(blockers):
         return None
     half = len(blockers) // 2
-    return _first_of(blockers[:half], blocked) or _first_of(blockers[half:], blocked) if half else blockers[0]
+    return _first_of(blockers[:half], trials) or _first_of(blockers[half:], trials) if half else blockers[0]
 
 
-def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], blocked: Blocked) -> list[Blocker]:
+def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], trials: _Trials) -> list[Blocker]:
     """QuickXplain (Junker 2004): the first blockers of the list are kept in preference to later ones."""
-    if changed and blocked(base):
+    if changed and trials.blocked(base, learning=True):
         return []
     if len(blockers) == 1:
         return blockers
     half = len(blockers) // 2
     left, right = blockers[:half], blockers[half:]
-    kept_right = _irreducible(base + left, bool(left), right, blocked)
-    kept_left = _irreducible(base + kept_right, bool(kept_right), left, blocked)
+    kept_right = _irreducible(base + left, bool(left), right, trials)
+    kept_left = _irreducible(base + kept_right, bool(kept_right), left, trials)
     return kept_left + kept_right
 
 

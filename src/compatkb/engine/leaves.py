@@ -92,12 +92,25 @@ def own_conflicts(problem: Problem, product: str, idx: int) -> int:
     return found
 
 
+def conflicting(problem: Problem, present: list[tuple[str, int]], cells: int) -> set[str]:
+    """Return the leaves on which requirements exclude each other on some of these platforms."""
+    rows = leaf_rows(problem, present)
+    return {leaf for leaf in rows if _conflicts_on(problem, leaf, rows[leaf])[0] & cells}
+
+
 def _conflicts(problem: Problem, present: list[tuple[str, int]], *, waivable: bool = True) -> tuple[int, int]:
     bad = faint = 0
     for leaf, rows in leaf_rows(problem, present, waivable=waivable).items():
-        for cells, mask, weak in _split(rows):
-            bad |= cells & ~problem.view.somewhere(leaf, mask, problem.waived(leaf).dimensions)
-            faint |= cells if weak else 0
+        more, vague = _conflicts_on(problem, leaf, rows)
+        bad, faint = bad | more, faint | vague
+    return bad, faint
+
+
+def _conflicts_on(problem: Problem, leaf: str, rows: list[LeafRow]) -> tuple[int, int]:
+    bad = faint = 0
+    for cells, mask, weak in _split(rows):
+        bad |= cells & ~problem.view.somewhere(leaf, mask, problem.waived(leaf).dimensions)
+        faint |= cells if weak else 0
     return bad, faint
 
 

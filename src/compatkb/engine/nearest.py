@@ -172,7 +172,9 @@ class _Series:
     def nearest(self, numbers: Iterable[int]) -> Stack | None:
         """Return the best stack of the first of some series that has any: mostly it is the first one."""
         groups = [mask for number in numbers if (mask := self._groups[number]) & self._hope]
-        return groups and self._freed.first(self._product, groups[0]) or self._first_of(groups[1:])
+        if not groups:
+            return None
+        return self._freed.first(self._product, groups[0]) or self._first_of(groups[1:])
 
     def _first_of(self, groups: list[int], *, there_is: bool = False) -> Stack | None:
         """Return the best stack of the first group that has any; whole halves are ruled out at once."""
