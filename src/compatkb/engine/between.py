@@ -70,6 +70,7 @@ class Between:
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
         self._likes: dict[tuple[int, int], dict[int, int]] = {}
         self._vouching: dict[int, tuple[int, int]] = {}
+        self._beside: dict[tuple[int, int], tuple[int, int]] = {}
         self._walks = 0
 
     def pair(self, i: int, j: int) -> Pair | None:
@@ -228,6 +229,22 @@ class Between:
             if len(self._vouching) >= _MOST_IMAGES:
                 self._vouching.clear()
             found = self._vouching[domain] = (firm, firm | faint)
+        return found
+
+    def vouching_beside(self, domain: int, j: int) -> tuple[int, int]:
+        """Return where an element of the second product vouches for some element of a set firmly, and at all."""
+        found = self._beside.get((domain, j))
+        if found is None:
+            firm = faint = 0
+            for i in range(domain.bit_length()):
+                pair = self.pairs.get((i, j)) or self.pair(i, j) if domain >> i & 1 else None
+                if pair is not None:
+                    firm, faint = firm | pair.strong, faint | pair.weak
+                elif domain >> i & 1:
+                    return -1, -1
+            if len(self._beside) >= _MOST_IMAGES:
+                self._beside.clear()
+            found = self._beside[domain, j] = (firm, firm | faint)
         return found
 
     def like(self, i: int, number: int, cells: int, what: int) -> int:

@@ -17,6 +17,7 @@ from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 BUDGET = 200_000
 _MOST_WARNINGS = 63
 _MANY = 8
+_FEW = 64
 
 
 class Search:
@@ -160,7 +161,14 @@ class Search:
             left = domains if idx < 0 or not step.later else self._ahead(step, depth, idx, domains)
             if not left:
                 domain = self._unlike(step, idx, domain, domains)
-            elif step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
+                continue
+            if step.ahead:
+                s, w, u = self._foreseen(step, now, left, s, w, u)
+                if self._covered:
+                    s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
+                if not s | w | u:
+                    continue
+            if step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
                 self._extend(depth + 1, now, left, s, w, u, count)
 
     def _beside(
@@ -340,6 +348,26 @@ class Search:
                 weak = (weak | strong & ~firm) & (firm | faint)
                 strong &= firm
         return strong, weak, 0 if self.known_only else unknown
+
+    def _foreseen(
+        self, step: Step, chosen: tuple[tuple[str, int], ...], domains: list[int], strong: int, weak: int, unknown: int
+    ) -> tuple[int, int, int]:
+        """Lower the level where those who can vouch for a product have been chosen, and vouch for none of its candidates."""
+        for due in step.ahead:
+            domain = domains[due.number]
+            if domain <= 0 or domain.bit_count() > _FEW:
+                continue
+            firm = faint = 0
+            for n, table in due.others:
+                idx = chosen[n][1]
+                if idx >= 0:
+                    more, known = table.vouching_beside(domain, idx)
+                    firm, faint = firm | more, faint | known
+                elif idx == JOKER:
+                    firm = -1
+            weak = (weak | strong & ~firm) & (firm | faint)
+            strong &= firm
+        return strong, weak, unknown
 
     def _vouched(self, due: Due, chosen: tuple[tuple[str, int], ...]) -> tuple[int, int]:
         """Return where a member is vouched for, as `Problem.vouched` does."""

@@ -28,6 +28,7 @@ class Step(NamedTuple):
     later: tuple[tuple[int, Between, bool], ...]  # and whether they are there in any case
     vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
     due: tuple[Due, ...]
+    ahead: tuple[Due, ...]  # of later ones, when all who can vouch for them have been chosen
 
 
 def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
@@ -61,9 +62,14 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
                 tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                 tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
                 tuple(due[depth]),
+                tuple(d for ahead in due[depth + 1 :] for d in ahead if _last(d) == depth < d.number) if known_only else (),
             )
         )  # fmt: skip
     return steps
+
+
+def _last(due: Due) -> int:
+    return max((n for n, _ in due.others), default=-1)
 
 
 def _due(problem: Problem, variables: tuple[str, ...]) -> list[list[Due]]:
