@@ -9,14 +9,12 @@ from compatkb.engine.ignored import Blocker, Ignored, ignored_of
 from compatkb.engine.leaves import conflicting
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
-from compatkb.engine.view import PLATFORM, Waived
+from compatkb.engine.view import ALL_SAID, PLATFORM, SAID, WHEELS
 from compatkb.records import STRONG, UNBUILT, Edge, Element, Found, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 _EXPLAINING = ("os", "python", "arch")
 """The dimensions of the platform, what explains best first."""
-_WHEELS_ALONE = Waived(False, frozenset(PLATFORM))
-_ALONE = {dimension: Waived(True, frozenset(PLATFORM) - {dimension}) for dimension in PLATFORM}
 
 
 class Cause(NamedTuple):
@@ -81,7 +79,7 @@ class _Trials:
         self._every = matters.ignored.also(blocker for blocker in blockers if blocker[0] == "offer")
         self._bringing = [blocker for blocker in matters.led[problem.route.provider] if problem.would_bring(blocker[2])]
         machine = ((product, domain) for product in self._kept if (domain := problem.domains[product]))
-        self._is_plain = all(problem.reach(p, domain, _WHEELS_ALONE)[0] == problem.cells for p, domain in machine)
+        self._is_plain = all(problem.reach(p, domain, ALL_SAID)[0] == problem.cells for p, domain in machine)
         self._bits = {blocker: 1 << n for n, blocker in enumerate(blockers)}
         self._free: list[int] = []  # sets that exclude not every stack: none of their parts does
         self._excluding = [(1 << len(blockers)) - 1]  # the question has no answer, so all of them together do
@@ -117,7 +115,9 @@ class _Trials:
         if not all(map(problem.lists, about, domains)):
             return None
         if kind == "platform" or about[1] in PLATFORM:
-            return any(problem.reach(about[0], domains[0], _WHEELS_ALONE if kind == "platform" else _ALONE[about[1]]))
+            return any(
+                problem.reach(about[0], domains[0], ALL_SAID if kind == "platform" else WHEELS | ALL_SAID & ~SAID[about[1]])
+            )
         table = problem.between(*about)
         if table is None or not table.is_small:
             return None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Pair, judged
 from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
-from compatkb.engine.view import PLATFORM, Frame, Levels, Waived, view_of
+from compatkb.engine.view import SAID, WHEELS, Frame, Levels, view_of
 from compatkb.records import UNBUILT, Edge, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
@@ -49,7 +49,7 @@ class Problem:
         hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
         self.view = view_of(facts, device, request.as_of, hardware)
         self._levels: dict[str, dict[int, Levels]] = {}
-        self._waived: dict[str, Waived] = {}
+        self._waived: dict[str, int] = {}
         self.leafless = False
         self.start: Narrowed | None = None
         asked = (*self._pins, *request.bare, route.provider, *route.with_)
@@ -176,10 +176,10 @@ class Problem:
             row = self._levels[product] = self._row(product, self.waived(product))
         return row.get(idx) or self._kept_level(row, product, idx, self.waived(product))
 
-    def _row(self, product: str, waived: Waived) -> dict[int, Levels]:
+    def _row(self, product: str, waived: int) -> dict[int, Levels]:
         return self.frame.levels.setdefault((product, waived), {})
 
-    def _kept_level(self, row: dict[int, Levels], product: str, idx: int, waived: Waived) -> Levels:
+    def _kept_level(self, row: dict[int, Levels], product: str, idx: int, waived: int) -> Levels:
         found = row[idx] = self.view.kept.one(self._platform(product, idx, waived))
         return found
 
@@ -219,9 +219,10 @@ class Problem:
                     queue.append(to)
         return frozenset(found)
 
-    def reach(self, product: str, domain: int, waived: Waived | None = None) -> tuple[int, int, int]:
+    def reach(self, product: str, domain: int, waived: int | None = None) -> tuple[int, int, int]:
         """Return where some element of a set is known firmly; at least faintly; at all. `waived`: if that were ignored."""
-        waived = waived or self.waived(product)
+        if waived is None:
+            waived = self.waived(product)
         key = (product, domain, waived)
         found = self.frame.reach.get(key)
         if found is None:
@@ -235,18 +236,18 @@ class Problem:
             found = self.frame.reach[key] = (strong, strong | weak, strong | weak | unknown)
         return found
 
-    def _platform(self, product: str, idx: int, waived: Waived) -> Levels:
+    def _platform(self, product: str, idx: int, waived: int) -> Levels:
         cells = self.cells
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Levels(cells, 0, 0)
         element = self.facts.elements(product)[idx]
-        ground = self.view.ground(product, idx, waived.dimensions)
+        ground = self.view.ground(product, idx, waived)
         strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
         if self._glibc and product != GLIBC and self.facts.products[product].role not in UNBUILT:
             strong, weak, unknown = self._with_glibc(element, self._glibc)
         weak &= ~strong
         unknown &= ~strong & ~weak
-        if waived.wheels:
+        if waived & WHEELS:
             strong, weak, unknown = cells, 0, 0
         elif element.complete < self.request.as_of:
             unknown |= cells & ~strong & ~weak
@@ -256,14 +257,14 @@ class Problem:
         known = ~ground.denied & ~ground.open
         return Levels(strong & known, weak & known, unknown & ~ground.denied)
 
-    def waived(self, product: str) -> Waived:
-        """Return what of a product's platforms is ignored."""
+    def waived(self, product: str) -> int:
+        """Return what of a product's platforms is ignored, as bits."""
         found = self._waived.get(product)
         if found is None:
-            silent = self.ignored.silent
-            dimensions = frozenset([d for d in PLATFORM if (product, d) in silent]) if silent else _NONE
-            found = Waived(product in self.ignored.unplaced, dimensions)
-            found = self._waived[product] = self.view.kept.one(found)
+            found = WHEELS if product in self.ignored.unplaced else 0
+            if silent := self.ignored.silent:
+                found |= sum([bit for dimension, bit in SAID.items() if (product, dimension) in silent])
+            self._waived[product] = found
         return found
 
     def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:

@@ -154,8 +154,7 @@ class Search:
                 continue
             now = (*chosen, (product, idx))
             s, w, u = self._attached(step, now, *self._beside(step, idx, chosen, strong, weak, unknown))
-            if self._covered:
-                s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
+            s, w, u = self._left_open(s, w, u, hoped)
             if not s | w | u:
                 continue
             left = domains if idx < 0 or not step.later else self._ahead(step, depth, idx, domains)
@@ -163,9 +162,7 @@ class Search:
                 domain = self._unlike(step, idx, domain, domains)
                 continue
             if step.ahead:
-                s, w, u = self._foreseen(step, now, left, s, w, u)
-                if self._covered:
-                    s, w, u = self._open(s, STRONG, hoped), self._open(w, WEAK, hoped), self._open(u, UNKNOWN, hoped)
+                s, w, u = self._left_open(*self._foreseen(step, now, left, s, w, u), hoped)
                 if not s | w | u:
                     continue
             if step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
@@ -289,6 +286,11 @@ class Search:
             or (weak and self._open(weak, WEAK, count))
             or (unknown and self._open(unknown, UNKNOWN, count))
         )
+
+    def _left_open(self, strong: int, weak: int, unknown: int, count: int) -> tuple[int, int, int]:
+        if not self._covered:
+            return strong, weak, unknown
+        return self._open(strong, STRONG, count), self._open(weak, WEAK, count), self._open(unknown, UNKNOWN, count)
 
     def _open(self, cells: int, kind: int, count: int) -> int:
         """Return the platforms that have no answer yet as good as this one could become."""

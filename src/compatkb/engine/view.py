@@ -15,11 +15,10 @@ PLATFORM = ("python", "os", "arch")
 """The dimensions that are bits of a set of platforms."""
 
 
-class Waived(NamedTuple):
-    """What of a product's platforms is ignored: that it lacks wheels; what it says of some dimensions."""
-
-    wheels: bool
-    dimensions: frozenset[str]
+SAID = {dimension: 1 << n for n, dimension in enumerate(PLATFORM)}
+ALL_SAID = sum(SAID.values())
+WHEELS = ALL_SAID + 1
+"""What of a product's platforms can be waived, as bits: what it says of a dimension; that it lacks wheels."""
 
 
 class Levels(NamedTuple):
@@ -35,9 +34,9 @@ class Frame:
 
     def __init__(self, cells: int, number: int) -> None:
         self.cells, self.number = cells, number
-        self.levels: dict[tuple[str, Waived], dict[int, Levels]] = {}
-        self.placed: dict[tuple[str, Waived], tuple[int, int]] = {}
-        self.reach: dict[tuple[str, int, Waived], tuple[int, int, int]] = {}
+        self.levels: dict[tuple[str, int], dict[int, Levels]] = {}
+        self.placed: dict[tuple[str, int], tuple[int, int]] = {}
+        self.reach: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self.needs: dict[str, tuple[tuple[str, int], ...]] = {}
 
 
@@ -68,12 +67,12 @@ class View:
         self.context = Context(facts, device, hardware)
         self._between: dict[tuple[str, str], Between | None] = {}
         self._says: dict[tuple[str, str], Said] = {}
-        self._grounds: dict[tuple[str, int, frozenset[str]], Ground] = {}
+        self._grounds: dict[tuple[str, int, int], Ground] = {}
         self._offers: dict[str, int] = {}
         self._serving: dict[str, int] = {}
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
-        self._somewhere: dict[tuple[str, int, frozenset[str]], int] = {}
+        self._somewhere: dict[tuple[str, int, int], int] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
@@ -270,13 +269,13 @@ class View:
             found = self._places[product] = tuple(parts)
         return found
 
-    def ground(self, product: str, idx: int, ignored: frozenset[str]) -> Ground:
-        """Return an element's platforms with what it says of Python, OS and architecture; `ignored` ones left out."""
-        key = (product, idx, ignored)
+    def ground(self, product: str, idx: int, waived: int = 0) -> Ground:
+        """Return an element's platforms with what it says of Python, OS and architecture, without what is waived."""
+        key = (product, idx, waived & ALL_SAID)
         if key not in self._grounds:
             element = self.facts.elements(product)[idx]
             open_, denied = 0, 0
-            for dimension in self._bounds(product, ignored):
+            for dimension in self._bounds(product, waived):
                 for edge in self.says(product, idx, dimension):
                     if edge.kind == "verified":
                         continue
@@ -289,10 +288,10 @@ class View:
             self._grounds[key] = Ground(element.strong, element.weak, open_, denied)
         return self._grounds[key]
 
-    def _bounds(self, product: str, ignored: frozenset[str]) -> list[str]:
-        """Return the dimensions of the platform of which a product says something; `ignored` ones left out."""
+    def _bounds(self, product: str, waived: int) -> list[str]:
+        """Return the dimensions of the platform of which a product says something that counts."""
         spoken = self.facts.spoken_of(product)
-        return [dimension for dimension in PLATFORM if dimension in spoken and dimension not in ignored]
+        return [dimension for dimension, bit in SAID.items() if dimension in spoken and not waived & bit]
 
     def speakers(self, product: str, dimension: str) -> int:
         """Return the elements of a product that name values of a dimension that they were made for or tried with."""
@@ -304,15 +303,15 @@ class View:
             self._speakers[product, dimension] = found
         return found
 
-    def somewhere(self, leaf: str, mask: int, ignored: frozenset[str]) -> int:
-        """Return the platforms on which at least one of some versions of a leaf can be; `ignored` dimensions left out."""
-        key = (leaf, mask, ignored)
+    def somewhere(self, leaf: str, mask: int, waived: int) -> int:
+        """Return the platforms on which at least one of some versions of a leaf can be, without what is waived."""
+        key = (leaf, mask, waived & ALL_SAID)
         if key not in self._somewhere:
-            listed = mask & (1 << self.facts.sizes[leaf]) - 1 if self._bounds(leaf, ignored) else 0
+            listed = mask & (1 << self.facts.sizes[leaf]) - 1 if self._bounds(leaf, waived) else 0
             cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
             for n in range(listed.bit_length()):
                 if listed >> n & 1:
-                    cells |= ~self.ground(leaf, n, ignored).denied
+                    cells |= ~self.ground(leaf, n, waived).denied
             self._somewhere[key] = cells
         return self._somewhere[key]
 
