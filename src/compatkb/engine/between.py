@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from compatkb.engine.budget import Budget
+from compatkb.engine.ignored import Blocker
 from compatkb.engine.said import Context, Said
 from compatkb.records import STRONG, Edge
 from compatkb.snapshot.read import Snapshot
@@ -390,6 +391,7 @@ class Kept:
         self.facts = facts
         self.views: dict[tuple[str, int, int], object] = {}
         self.numbers: dict[int, int] = {}  # of platforms
+        self.leaf_numbers: dict[frozenset[Blocker], int] = {}  # of ignored claims about leaves
         self.frames = 0
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}

@@ -114,10 +114,10 @@ class _Trials:
             return True  # whatever fits stands for what nobody offers
         if not all(map(problem.lists, about, domains)):
             return None
-        if kind == "platform" or about[1] in PLATFORM:
-            return any(
-                problem.reach(about[0], domains[0], ALL_SAID if kind == "platform" else WHEELS | ALL_SAID & ~SAID[about[1]])
-            )
+        if kind == "platform":
+            return any(problem.reach(about[0], domains[0], ALL_SAID))
+        if about[1] in SAID:
+            return any(problem.reach(about[0], domains[0], WHEELS | ALL_SAID & ~SAID[about[1]]))
         table = problem.between(*about)
         if table is None or not table.is_small:
             return None

@@ -69,7 +69,7 @@ def leaf_conflicts(problem: Problem, present: list[tuple[str, int]]) -> tuple[in
         return 0, 0
     if any(i >= problem.facts.sizes[p] for p, i in present):
         return _conflicts(problem, present)
-    key = (tuple(present), problem.ignored.leaves)
+    key = (tuple(present), problem.leaf_number)
     kept = problem.view.conflicts
     if key not in kept:
         if len(kept) >= _MOST_KEPT:
@@ -82,7 +82,7 @@ def own_conflicts(problem: Problem, product: str, idx: int) -> int:
     """Return where an element's own requirements exclude each other, whoever else is there: no search need go on then."""
     if problem.leafless or not 0 <= idx < problem.facts.sizes[product]:
         return 0
-    key = (product, idx, problem.ignored.leaves, problem.pinned_leaves)
+    key = (product, idx, problem.leaf_number, problem.pinned_leaves)
     kept = problem.view.own_conflicts
     found = kept.get(key)
     if found is None:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.engine.between import ALLOWED, NO_PAIR, Between, Pair, judged
+from compatkb.engine.between import ALLOWED, Between
 from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
+from compatkb.engine.pairs import Pairs
 from compatkb.engine.view import SAID, WHEELS, Frame, Levels, view_of
-from compatkb.records import UNBUILT, Edge, Element, Request, Route
+from compatkb.records import UNBUILT, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
 JOKER = -2
@@ -34,7 +35,7 @@ class Narrowed(NamedTuple):
     unknown: int
 
 
-class Problem:
+class Problem(Pairs):
     """The facts of one question; `ignored` blockers do not count.
 
     `start` is what is left of it where only known stacks are sought, if that was found out before.
@@ -43,11 +44,12 @@ class Problem:
     def __init__(
         self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
     ) -> None:
-        self.facts, self.request, self.device, self.route = facts, request, device, route
-        self.ignored = ignored_of(facts, ignored) if ignored else NOTHING
-        self._pins = {pin.product: pin for pin in request.pins}
-        hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
-        self.view = view_of(facts, device, request.as_of, hardware)
+        pins = {pin.product: pin for pin in request.pins}
+        hardware = pins["hardware"].mask if "hardware" in pins else 0
+        super().__init__(
+            view_of(facts, device, request.as_of, hardware), pins, ignored_of(facts, ignored) if ignored else NOTHING
+        )
+        self.request, self.device, self.route = request, device, route
         self._levels: dict[str, dict[int, Levels]] = {}
         self._waived: dict[str, int] = {}
         self.leafless = False
@@ -66,11 +68,9 @@ class Problem:
         `leafless` where all is ignored that anyone says of leaves.
         """
         domains = self.domains
-        made = Problem.__new__(Problem)
-        made.__dict__.update(self.__dict__)
+        made = self._copy()
         made.ignored, made._waived, made._levels, made.leafless = ignored, {}, {}, leafless
         made._brought = brought
-        made.__dict__.pop("partners", None)
         made.variables = variables
         if brought or len(variables) < len(self.variables):
             made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
@@ -80,10 +80,16 @@ class Problem:
 
     def holding(self, request: Request, product: str, mask: int) -> "Problem":
         """Return the question of a request that also holds a package to some elements, over the same platforms."""
-        made = Problem.__new__(Problem)
-        made.__dict__.update(self.__dict__)
+        made = self._copy()
         made.request, made._pins = request, {pin.product: pin for pin in request.pins}
         made.domains = {**self.domains, product: self.domains[product] & mask}
+        return made
+
+    def _copy(self) -> "Problem":
+        made = Problem.__new__(Problem)
+        made.__dict__.update(self.__dict__)
+        for name in ("pairs", "partners", "leaf_number"):  # worked out anew when somebody asks
+            made.__dict__.pop(name, None)
         return made
 
     # -- what is fixed ------------------------------------------------------------------------------------------
@@ -168,6 +174,12 @@ class Problem:
         """Return whether no candidate of a product fits the device."""
         pin = self._pins.get(product)
         return not self.view.serving(product) & (pin.mask if pin else -1)
+
+    @cached_property
+    def leaf_number(self) -> int:
+        """What of the claims of and about leaves is ignored, by a number: equal sets have the same."""
+        kept = self.view.kept.leaf_numbers
+        return kept.setdefault(self.ignored.leaves, len(kept))
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""
@@ -279,33 +291,12 @@ class Problem:
                 weak |= floor.inferred & self.cells
         return strong, weak, unknown
 
-    # -- two elements together ----------------------------------------------------------------------------------
+    # -- members together -----------------------------------------------------------------------------------------
 
-    def inside(self, edge: Edge, idx: int) -> bool:
-        """Return whether an edge's target names an element, or the unlisted version that a request pins."""
-        if idx < self.facts.sizes[edge.to]:
-            return bool(edge.to_mask >> idx & 1)
-        from compatkb.versions import Scheme, admits  # only for versions that the data do not list
-
-        scheme = Scheme(self.facts.products[edge.to].scheme)
-        version = self.element(edge.to, idx).version
-        return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
-
-    def pair(self, p: str, i: int, q: str, j: int) -> Pair:
-        """Return what is known of two elements together."""
-        table = self.between(p, q)
-        if table is None or i < 0 or j < 0:
-            return NO_PAIR
-        found = table.pairs.get((i, j))
-        if found is None:
-            found = table.pair(i, j) or judged(self.speaking(p, i, q, j))
-        return found
-
-    def between(self, p: str, q: str) -> Between | None:
-        """Return what two products say of each other; None where they say nothing, or it is ignored."""
-        if (p, q) in self.ignored.silent:
-            return None
-        return self.view.between(p, q)
+    @cached_property
+    def pairs(self) -> Pairs:
+        """What is asked of two members, without the rest of the question: answers keep it."""
+        return Pairs(self.view, self._pins, self.ignored)
 
     @cached_property
     def partners(self) -> dict[str, dict[str, Between]]:
@@ -315,13 +306,6 @@ class Problem:
         if not silent:
             return found
         return {p: {q: table for q, table in tables.items() if (p, q) not in silent} for p, tables in found.items()}
-
-    def speaking(self, p: str, i: int, q: str, j: int) -> list[tuple[Edge, bool]]:
-        """Return the edges between two elements, and whether each names the other one."""
-        if i < 0 or j < 0 or (p, q) in self.ignored.silent:
-            return []
-        found = [(edge, self.inside(edge, j)) for edge in self.view.says(p, i, q)]
-        return found + [(edge, self.inside(edge, i)) for edge in self.view.says(q, j, p)]
 
     def vouched(self, product: str, idx: int, present: list[tuple[str, int]]) -> tuple[int, int]:
         """Return where a member is vouched for firmly and faintly by the others."""

@@ -34,7 +34,8 @@ def shared_stacks(problem: Problem, found: Found) -> list[Stack]:
     if any(pin.extra for pin in pins):
         return stacks_of(problem, found)
     machine = tuple((pin.product, pin.mask) for pin in pins if pin.product in SHOWN)
-    key = (found, problem.required, problem.variables, machine, problem.frame.number)
+    hit = (found.chosen, found.route.id, found.level, found.warnings, found.cells)
+    key = (hit, problem.required, problem.variables, machine, problem.frame.number)
     kept = problem.view.stacks
     stacks = kept.get(key)
     if not isinstance(stacks, tuple):

@@ -1,16 +1,18 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.leaves import LeafRow, leaf_conflicts, leaf_rows
+from compatkb.engine.pairs import Pairs
 from compatkb.engine.problem import Problem
 from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
 _MOST_KEPT = 10_000
+Member = tuple[str, int]
+"""A product and the number of its element."""
 
 
 class Warned(NamedTuple):
@@ -80,15 +82,16 @@ class Stack(NamedTuple):
 class _Trace:
     """What vouches for each pair of members, worked out at the first call."""
 
-    def __init__(self, problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> None:
-        self._about = problem, chosen, numbers, cells
+    __slots__ = ("_cells", "_chosen", "_links", "_members", "_pairs")
+
+    def __init__(self, pairs: Pairs, chosen: tuple[Member, ...], members: tuple[Member, ...], cells: int) -> None:
+        self._pairs, self._chosen, self._members, self._cells = pairs, chosen, members, cells
+        self._links: tuple[Link, ...] | None = None
 
     def __call__(self) -> tuple[Link, ...]:
+        if self._links is None:
+            self._links = _links(self._pairs, self._chosen, self._members, self._cells)
         return self._links
-
-    @cached_property
-    def _links(self) -> tuple[Link, ...]:
-        return _links(*self._about)
 
 
 def stacks_of(problem: Problem, found: Found) -> list[Stack]:
@@ -307,10 +310,10 @@ def _stack(
     features = tuple(_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature")
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
     warnings += tuple(w for offered in features for w in _early(problem, offered))
+    trace = _Trace(problem.pairs, tuple(chosen), tuple(numbers), cells)
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
-        warnings, _Trace(problem, chosen, numbers, cells), _rank(problem, found, chosen, cells, len(packages)),
-        features,
+        warnings, trace, _rank(problem, found, chosen, cells, len(packages)), features,
     )  # fmt: skip
 
 
@@ -368,19 +371,19 @@ def _early(problem: Problem, offered: Offered) -> list[Warned]:
     return [Warned("feature", product, version, None, None, f"{offered.feature} {offered.status}", cited)]
 
 
-def _links(problem: Problem, chosen: list[tuple[str, int]], numbers: list[tuple[str, int]], cells: int) -> tuple[Link, ...]:
+def _links(pairs: Pairs, chosen: tuple[Member, ...], packages: tuple[Member, ...], cells: int) -> tuple[Link, ...]:
     """Return for each pair with a member that the search was about what vouches for it on these platforms."""
     about = {product for product, _ in chosen}
-    dimensions = [(p, i) for p, i in chosen if (p, i) not in numbers]
-    members = [*numbers, *dimensions]
+    dimensions = [(p, i) for p, i in chosen if (p, i) not in packages]
+    members = [*packages, *dimensions]
     found = []
     for n, (one, i) in enumerate(members):
         for other, j in members[n + 1 :]:
             if one not in about and other not in about:
                 continue
-            pair = problem.pair(one, i, other, j)
-            speaking = [(e, inside) for e, inside in problem.speaking(one, i, other, j) if _speaks(e, inside, cells)]
-            if problem.facts.products[other].role == "feature":  # denials of other versions are no part of the answer
+            pair = pairs.pair(one, i, other, j)
+            speaking = [(e, inside) for e, inside in pairs.speaking(one, i, other, j) if _speaks(e, inside, cells)]
+            if pairs.facts.products[other].role == "feature":  # denials of other versions are no part of the answer
                 speaking = [(e, inside) for e, inside in speaking if inside]
             if not speaking:
                 continue
