@@ -44,11 +44,11 @@ class Problem(Pairs):
     def __init__(
         self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
     ) -> None:
-        pins = {pin.product: pin for pin in request.pins}
-        hardware = pins["hardware"].mask if "hardware" in pins else 0
-        super().__init__(
-            view_of(facts, device, request.as_of, hardware), pins, ignored_of(facts, ignored) if ignored else NOTHING
-        )
+        self._pins = {pin.product: pin for pin in request.pins}
+        hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
+        unlisted = {pin.product: pin.extra for pin in request.pins if pin.extra}
+        kept_out = ignored_of(facts, ignored) if ignored else NOTHING
+        super().__init__(view_of(facts, device, request.as_of, hardware), unlisted, kept_out)
         self.request, self.device, self.route = request, device, route
         self._levels: dict[str, dict[int, Levels]] = {}
         self._waived: dict[str, int] = {}
@@ -296,7 +296,11 @@ class Problem(Pairs):
     @cached_property
     def pairs(self) -> Pairs:
         """What is asked of two members, without the rest of the question: answers keep it."""
-        return Pairs(self.view, self._pins, self.ignored)
+        if self._unlisted or self.ignored.blockers:
+            return Pairs(self.view, self._unlisted, self.ignored)
+        if not isinstance(self.view.pairs, Pairs):
+            self.view.pairs = Pairs(self.view, {}, NOTHING)
+        return self.view.pairs
 
     @cached_property
     def partners(self) -> dict[str, dict[str, Between]]:

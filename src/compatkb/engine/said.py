@@ -37,13 +37,13 @@ class Said:
 
     def __init__(self, edges: list[Edge]) -> None:
         self.edges = edges
-        self._by_element: dict[int, list[Edge]] = {}
+        self._by_element: dict[int, tuple[Edge, ...]] = {}
 
-    def by(self, idx: int) -> list[Edge]:
+    def by(self, idx: int) -> tuple[Edge, ...]:
         """Return the edges of an element."""
         if not self.edges:
-            return self.edges
+            return ()
         found = self._by_element.get(idx)
         if found is None:
-            found = self._by_element[idx] = [edge for edge in self.edges if edge.of_mask >> idx & 1]
+            found = self._by_element[idx] = tuple([edge for edge in self.edges if edge.of_mask >> idx & 1])
         return found

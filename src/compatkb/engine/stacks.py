@@ -310,6 +310,7 @@ def _stack(
     features = tuple(_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature")
     warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
     warnings += tuple(w for offered in features for w in _early(problem, offered))
+    warnings = problem.view.kept.one(warnings)
     trace = _Trace(problem.pairs, tuple(chosen), tuple(numbers), cells)
     return Stack(
         found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),

@@ -82,6 +82,7 @@ class View:
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
         self.stacks: dict[object, object] = {}  # what was made of what a search found
+        self.pairs: object = None  # what stacks keep of it
         self.own_conflicts: dict[object, int] = {}
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
@@ -116,7 +117,7 @@ class View:
         """Return whether what is said of a feature concerns only some of the hardware pinned: of the rest nothing is known."""
         return self.context.in_part(edge)
 
-    def says(self, of: str, idx: int, to: str) -> list[Edge]:
+    def says(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
         """Return the edges that element `idx` of one product has to another product."""
         return self.said(of, to).by(idx)
 
