@@ -129,8 +129,8 @@ class _Trials:
         products = frozenset(blocker[2] for blocker in self._bringing)
         return self._problem.ignoring(self._every, products, self._problem.variables, leafless=True)
 
-    def blocked(self, active: Sequence[Blocker], *, learning: bool = False) -> bool:
-        """Return whether some blockers alone exclude every stack; `learning` from the answer about others."""
+    def blocked(self, active: Sequence[Blocker]) -> bool:
+        """Return whether some blockers alone exclude every stack."""
         if (finder := self._problem.facts.finder) is not None:
             return bool(finder.is_blocked(self._problem, self._every.blockers.difference(active)))
         bits = sum([self._bits[blocker] for blocker in active])
@@ -145,13 +145,13 @@ class _Trials:
         if not found:
             self._excluding.append(bits)
         else:
-            self._free.append(bits | (self._harmless(trial, found[0]) if learning else 0))
+            self._free.append(bits | self._harmless(trial, found[0], active))
         return not found
 
-    def _harmless(self, trial: Problem, found: Found) -> int:
+    def _harmless(self, trial: Problem, found: Found, active: Sequence[Blocker]) -> int:
         """Return the claims about leaves that do not exclude the stack that a trial found either."""
-        if len(trial.variables) < len(self._problem.variables):
-            return 0  # what else is in the stack was not looked for
+        if len(trial.variables) < len(self._problem.variables) or self._every.leaves.issubset(active):
+            return 0  # what else is in the stack was not looked for; or there is nothing to learn
         present = [(product, idx) for product, idx in found.chosen if idx >= 0]
         bad = conflicting(self._problem, present, found.cells)
         return sum([self._bits[blocker] for blocker in self._every.leaves if bad.isdisjoint(blocker)])
@@ -199,7 +199,7 @@ def _first_of(blockers: list[Blocker], trials: _Trials) -> Blocker | None:
 
 def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], trials: _Trials) -> list[Blocker]:
     """QuickXplain (Junker 2004): the first blockers of the list are kept in preference to later ones."""
-    if changed and trials.blocked(base, learning=True):
+    if changed and trials.blocked(base):
         return []
     if len(blockers) == 1:
         return blockers
