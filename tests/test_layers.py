@@ -49,6 +49,7 @@ LAYERS = (
     ("engine.budget", "engine.said", "engine.ignored"),
     ("engine.between",),
     ("engine.view",),
+    ("engine.pairs",),
     ("engine.problem",),
     ("engine.narrow", "engine.leaves", "engine.steps"),
     ("engine.search",),

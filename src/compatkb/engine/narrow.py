@@ -6,6 +6,10 @@ from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.problem import GLIBC, Narrowed, Problem
 
 
+_FEW = 4
+"""So many candidates are looked at one by one."""
+
+
 def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> Narrowed | None:
     """Return what is left; None where a required product has no candidate or no platform is left.
 
@@ -64,8 +68,11 @@ def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> d
     for product, domain in domains.items():
         kept[product] = domain
         if domain > 0:
-            every = problem.facts.sizes[product]
-            kept[product] &= problem.placed(product)[known_only] | -1 << every
+            beyond = -1 << problem.facts.sizes[product]
+            if domain.bit_count() > _FEW:
+                kept[product] &= problem.placed(product)[known_only] | beyond
+            else:
+                kept[product] &= problem.placed_of(product, domain)[known_only] | beyond
     return kept
 
 

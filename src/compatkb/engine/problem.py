@@ -5,7 +5,7 @@ that its builds lack wheels for a platform, ("claim", P, Q) what the two say of 
 ignore blockers; that is how causes are shown to be minimal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -200,13 +200,24 @@ class Problem(Pairs):
         key = (product, self.waived(product))
         found = self.frame.placed.get(key)
         if found is None:
-            somewhere = known = 0
-            for part in self.view.places(product):
-                levels = self.levels(product, part.bit_length() - 1)
-                somewhere |= part if any(levels) else 0
-                known |= part if levels.strong | levels.weak else 0
-            found = self.frame.placed[key] = (somewhere, known)
+            found = self.frame.placed[key] = self._somewhere(product, self.view.places(product))
         return found
+
+    def placed_of(self, product: str, domain: int) -> tuple[int, int]:
+        """Return the same of a few elements."""
+        known = self.frame.placed.get((product, self.waived(product)))
+        if known is not None:
+            return known
+        numbers = range(min(domain.bit_length(), self.facts.sizes[product]))
+        return self._somewhere(product, [1 << n for n in numbers if domain >> n & 1])
+
+    def _somewhere(self, product: str, parts: Iterable[int]) -> tuple[int, int]:
+        somewhere = known = 0
+        for part in parts:
+            levels = self.levels(product, part.bit_length() - 1)
+            somewhere |= part if any(levels) else 0
+            known |= part if levels.strong | levels.weak else 0
+        return somewhere, known
 
     def lists(self, product: str, domain: int) -> bool:
         """Return whether a set of candidates has elements, and listed ones alone: of others nothing is known."""
