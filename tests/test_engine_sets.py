@@ -11,9 +11,10 @@ from test_universe import World, checked, questions, told
 
 from compatkb.engine import between, causes
 from compatkb.engine.answer import resolve, routes_of
-from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED, judged
+from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.causes import causes_of
 from compatkb.engine.ignored import Blocker
+from compatkb.engine.judging import judged
 from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import ABSENT, Problem
 from compatkb.engine.search import Search

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from compatkb.engine.budget import Budget
 from compatkb.engine.ignored import Blocker
+from compatkb.engine.judging import DEMANDING, Pair, judged, pair_of
 from compatkb.engine.said import Context, Said
 from compatkb.records import STRONG, Edge
 from compatkb.snapshot.read import Snapshot
@@ -19,26 +20,7 @@ _SMALL = 1 << 14
 T = TypeVar("T")
 
 
-class Pair(NamedTuple):
-    """What is known of two elements together, as platform bits."""
-
-    denied: int
-    strong: int
-    weak: int
-    matters: int  # where the two must be vouched for
-    muddled: int  # where an undecided dispute leaves them open
-    vague: int  # where nothing says that they work together, and something should
-    faint: int  # where nothing says it firmly, and something should
-
-
-def _pair(denied: int, strong: int, weak: int, matters: int, muddled: int) -> Pair:
-    faint = matters & ~strong
-    return Pair(denied, strong, weak, matters, muddled, muddled | faint & ~weak, faint)
-
-
-NO_PAIR = _pair(0, 0, 0, 0, 0)
 _NOTHING = (0, 0, 0, 0, 0)
-_DEMANDING = ("needs", "constrains")
 _DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
 _FEW = 512
 """So many edges are quicker read for one pair of elements than sorted for all of them."""
@@ -301,7 +283,7 @@ class Between:
             merged: dict[tuple[int, ...], int] = {}
             for known, pair in parts:
                 merged[pair] = merged.get(pair, 0) | known
-            found = tuple((known, self._kept.one(_pair(*pair))) for pair, known in merged.items())
+            found = tuple((known, self._kept.one(pair_of(*pair))) for pair, known in merged.items())
             if self.is_small:
                 self._kinds[i] = found
         return found
@@ -333,11 +315,11 @@ class Between:
         for edge in self._told:
             named = edge.to_mask & listed
             if edge.open:
-                far = listed if edge.kind in _DEMANDING else named
+                far = listed if edge.kind in DEMANDING else named
                 rows.append((edge.of_mask, [(at(_MUDDLED, edge.denies | edge.vouches), far)], []))
                 continue
             said = [(at(_STRONG if edge.level == STRONG else _WEAK, edge.vouches), named)]
-            if edge.kind in _DEMANDING:
+            if edge.kind in DEMANDING:
                 said += [(at(_MATTERS, edge.denies), listed), (at(_DENIED, edge.denies), listed & ~named)]
             elif edge.kind == "breaks":
                 said.append((at(_DENIED, edge.denies), named))
@@ -347,8 +329,8 @@ class Between:
             said = [(at(_STRONG if edge.level == STRONG else _WEAK, edge.vouches), theirs)]
             if edge.open:
                 said = [(at(_MUDDLED, edge.denies | edge.vouches), theirs)]
-                others = said if edge.kind in _DEMANDING else []
-            elif edge.kind in _DEMANDING:
+                others = said if edge.kind in DEMANDING else []
+            elif edge.kind in DEMANDING:
                 place = at(_MATTERS, edge.denies)
                 always[place] = always.get(place, 0) | theirs
                 others = [(at(_DENIED, edge.denies), theirs)]
@@ -361,27 +343,6 @@ class Between:
 def _with(pair: tuple[int, ...], field: int, cells: int) -> tuple[int, ...]:
     """Return what is known of two elements with more of it in one field."""
     return (*pair[:field], pair[field] | cells, *pair[field + 1 :])
-
-
-def judged(speaking: list[tuple[Edge, bool]]) -> Pair:
-    """Return what edges between two elements say together; each comes with whether it names the other element."""
-    denied = strong = weak = matters = muddled = 0
-    for edge, inside in speaking:
-        if edge.open:
-            if inside or edge.kind in _DEMANDING:
-                muddled |= edge.denies | edge.vouches
-            continue
-        if edge.kind in _DEMANDING:
-            matters |= edge.denies
-            if not inside:
-                denied |= edge.denies
-        elif edge.kind == "breaks" and inside:
-            denied |= edge.denies
-        if inside and edge.level == STRONG:
-            strong |= edge.vouches
-        elif inside:
-            weak |= edge.vouches
-    return _pair(denied, strong, weak, matters, muddled)
 
 
 class Kept:

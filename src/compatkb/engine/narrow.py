@@ -5,7 +5,6 @@ from collections import deque
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.problem import GLIBC, Narrowed, Problem
 
-
 _FEW = 4
 """So many candidates are looked at one by one."""
 

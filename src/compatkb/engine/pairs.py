@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from compatkb.engine.between import NO_PAIR, Between, Pair, judged
+from compatkb.engine.between import Between
 from compatkb.engine.ignored import Ignored
+from compatkb.engine.judging import NO_PAIR, Pair, judged
 from compatkb.engine.view import View
 from compatkb.records import Edge
 

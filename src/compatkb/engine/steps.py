@@ -53,6 +53,7 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
     for depth, product in enumerate(variables):
         spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
         feature = roles[product].role == "feature"
+        later = (d for ahead in due[depth + 1 :] for d in ahead if d.number > depth and variables[d.number] not in optional)
         sought = known_only and product not in unvouched and not feature
         steps.append(
             Step(
@@ -62,7 +63,7 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
                 tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
                 tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
                 tuple(due[depth]),
-                tuple(d for ahead in due[depth + 1 :] for d in ahead if _last(d) == depth < d.number) if known_only else (),
+                tuple(d for d in later if _last(d) == depth) if known_only else (),
             )
         )  # fmt: skip
     return steps
