@@ -116,7 +116,7 @@ class Between:
             if what == VOUCHED:
                 good = cells & (pair.strong | pair.weak)
             else:
-                good = cells & ~(pair.denied | pair.vague if what == KNOWN else pair.denied)
+                good = cells & (pair.known if what == KNOWN else ~pair.denied)
             if good:
                 found |= mask
         return found
@@ -246,15 +246,21 @@ class Between:
         found = self._whole.get(key)
         if found is None:
             by_mask: dict[int, int] = {}
-            left = (1 << self._mine) - 1
-            while left:
-                i = left.bit_length() - 1
-                alike = self._alike(i)
-                left &= ~alike
+            for i, alike in self._groups:
                 mask = self.mask(i, number, cells, what)
                 by_mask[mask] = by_mask.get(mask, 0) | alike
             found = self._whole[key] = [(alike, mask) for mask, alike in by_mask.items()]
             found.sort(key=lambda pair: -pair[0].bit_count())
+        return found
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, int]]:
+        """The sets of elements of which all is said alike, each with its newest member."""
+        found, left = [], (1 << self._mine) - 1
+        while left:
+            i = left.bit_length() - 1
+            found.append((i, self._alike(i)))
+            left &= ~found[-1][1]
         return found
 
     def _alike(self, i: int) -> int:

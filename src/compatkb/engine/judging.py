@@ -18,12 +18,14 @@ class Pair(NamedTuple):
     muddled: int  # where an undecided dispute leaves them open
     vague: int  # where nothing says that they work together, and something should
     faint: int  # where nothing says it firmly, and something should
+    known: int  # where a stack can rest on them: neither denied nor vague
 
 
 def pair_of(denied: int, strong: int, weak: int, matters: int, muddled: int) -> Pair:
     """Return a pair with what follows from what is known of it."""
     faint = matters & ~strong
-    return Pair(denied, strong, weak, matters, muddled, muddled | faint & ~weak, faint)
+    vague = muddled | (faint & ~weak)
+    return Pair(denied, strong, weak, matters, muddled, vague, faint, ~(denied | vague))
 
 
 NO_PAIR = pair_of(0, 0, 0, 0, 0)

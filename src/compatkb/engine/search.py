@@ -184,10 +184,10 @@ class Search:
             if other < 0 or idx < 0:
                 continue
             pair = table.pairs.get((idx, other)) or self.problem.pair(step.product, idx, chosen[n][0], other)
-            live, vague = ~pair.denied, pair.vague
-            u = (u | ((s | w) & vague)) & live
-            w = (w | (s & pair.faint)) & live & ~vague
-            s &= live & ~vague & ~pair.faint
+            known, faint = pair.known, pair.faint
+            u = (u | ((s | w) & pair.vague)) & ~pair.denied
+            w = (w | (s & faint)) & known
+            s &= known & ~faint
             if not s | w | u:
                 break
         return s, w, u
