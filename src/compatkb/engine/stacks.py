@@ -99,8 +99,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     chosen = [(p, i) for p, i in found.chosen if i >= 0]
     made = []
     for cells, facts in parts_of(problem, found):
-        for pythons, systems, archs in _rectangles(problem, cells):
-            made.append(_stack(problem, found, chosen, facts, pythons, systems, archs))
+        made += [_stack(problem, found, chosen, facts, place) for place in _rectangles(problem, cells)]
     return made
 
 
@@ -252,8 +251,17 @@ def _vouched(problem: Problem, packages: tuple[tuple[str, int], ...], dimension:
     return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 
 
-def _rectangles(problem: Problem, cells: int) -> list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
-    """Return rectangles (Pythons, systems, architectures) that cover the platform bits exactly, largest first."""
+class _Rectangle(NamedTuple):
+    """Platforms: every combination of some Pythons, systems and architectures; and their bits."""
+
+    python: tuple[str, ...]
+    os: tuple[str, ...]
+    arch: tuple[str, ...]
+    cells: int
+
+
+def _rectangles(problem: Problem, cells: int) -> list[_Rectangle]:
+    """Return rectangles that cover the platform bits exactly, largest first."""
     grid = problem.facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
     rows: dict[tuple[int, int], list[int]] = {}  # (Pythons, arch): systems
@@ -269,13 +277,14 @@ def _rectangles(problem: Problem, cells: int) -> list[tuple[tuple[str, ...], tup
     found = []
     for (row, places), numbers in merged.items():
         found.append(
-            (
-                tuple(grid["python"][n] for n in range(pythons) if row >> n & 1),
-                tuple(grid["os"][n] for n in reversed(places)),
-                tuple(grid["arch"][n] for n in sorted(numbers, reverse=True)),
+            _Rectangle(
+                tuple([grid["python"][n] for n in range(pythons) if row >> n & 1]),
+                tuple([grid["os"][n] for n in reversed(places)]),
+                tuple([grid["arch"][n] for n in sorted(numbers, reverse=True)]),
+                sum([row << (place * archs + number) * pythons for place in places for number in numbers]),
             )
         )
-    found.sort(key=lambda r: (-len(r[0]) * len(r[1]) * len(r[2]), r))
+    found.sort(key=lambda r: (-len(r.python) * len(r.os) * len(r.arch), r))
     return found
 
 
@@ -284,9 +293,7 @@ def _stack(
     found: Found,
     chosen: list[tuple[str, int]],
     facts: tuple[object, ...],
-    pythons: tuple[str, ...],
-    systems: tuple[str, ...],
-    archs: tuple[str, ...],
+    place: _Rectangle,
 ) -> Stack:
     ranks, roles = problem.facts.ranks, problem.facts.products
     core = [problem.element(p, i) for p, i in chosen]
@@ -301,19 +308,15 @@ def _stack(
                 bounds.append((fact[0], fact[1]))
             else:
                 known[fact[0]] = fact[1]
-    grid = problem.facts.grid
-    cells = -1
-    for dimension, values in (("python", pythons), ("os", systems), ("arch", archs)):
-        cells &= problem.facts.dimension_cells(dimension, sum(1 << grid[dimension].index(v) for v in values))
-    asked = tuple(p for p, _ in chosen)
+    asked, cells = tuple([p for p, _ in chosen]), place.cells
     numbers = [(e.product, e.idx) for e in packages]
-    features = tuple(_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature")
-    warnings = tuple(w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells))
-    warnings += tuple(w for offered in features for w in _early(problem, offered))
+    features = tuple([_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature"])
+    warnings = tuple([w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells)])
+    warnings += tuple([w for offered in features for w in _early(problem, offered)])
     warnings = problem.view.kept.one(warnings)
     trace = _Trace(problem.pairs, tuple(chosen), tuple(numbers), cells)
     return Stack(
-        found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
+        found.device, found.route.id, found.level, tuple(packages), asked, *place[:3], known, tuple(bounds),
         warnings, trace, _rank(problem, found, chosen, cells, len(packages)), features,
     )  # fmt: skip
 
@@ -327,9 +330,9 @@ def _rank(problem: Problem, found: Found, chosen: list[tuple[str, int]], cells: 
 
 def warnings_of(problem: Problem, product: str, idx: int, chosen: list[tuple[str, int]], cells: int) -> list[Warned]:
     """Return the warnings that an element carries in this stack."""
-    element, as_of = problem.element(product, idx), problem.request.as_of
-    if problem.facts.products[product].role in UNBUILT:
+    if problem.facts.products[product].role in UNBUILT or not problem.view.remarkable(product) >> idx & 1:
         return []
+    element, as_of = problem.element(product, idx), problem.request.as_of
     found = []
     sources = ()
     if element.yank_by is not None and (element.yank_after or 0) <= as_of:

@@ -77,6 +77,7 @@ class View:
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
         self._speakers: dict[tuple[str, str], int] = {}
+        self._remarkable: dict[str, int] = {}
         self._advised: dict[str, list[Advisory]] = {}
         self._places: dict[str, tuple[int, ...]] = {}
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
@@ -98,7 +99,7 @@ class View:
         """Share with the view of no hardware what no edge about hardware can change."""
         self._offers, self._serving, self._bound, self._yanked = plain._offers, plain._serving, plain._bound, plain._yanked
         self._warnings, self._least, self._warning = plain._warnings, plain._least, plain._warning
-        self._advised = plain._advised
+        self._advised, self._remarkable = plain._advised, plain._remarkable
         roles = self.facts.products
         targets = {roles[to].role if to not in PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
         if "platform" not in targets:
@@ -359,6 +360,16 @@ class View:
     def advisories(self, product: str, idx: int) -> list[Advisory]:
         """Return the advisories on an element, those about its neighbours too."""
         return [advisory for advisory in self._advice(product) if advisory.mask >> idx & 1]
+
+    def remarkable(self, product: str) -> int:
+        """Return the elements of a product that can carry a warning, by themselves or in some stack."""
+        found = self._remarkable.get(product)
+        if found is None:
+            found = 0
+            for mask in (*self._warned(product), *(advisory.mask for advisory in self._advice(product))):
+                found |= mask
+            self._remarkable[product] = found
+        return found
 
     def _advice(self, product: str) -> list[Advisory]:
         """Return the advisories on some elements of a product that concern this device and day."""
