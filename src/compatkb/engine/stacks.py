@@ -113,12 +113,25 @@ def parts_of(problem: Problem, found: Found) -> list[tuple[int, tuple[object, ..
             beside = [(fact.product, fact.idx) for fact in facts if isinstance(fact, Element)]
             cut += _cut([(cells, facts)], _companion_cells(problem, chosen, beside, product, found))
         parts = cut
-    rows = leaf_rows(problem, chosen)
-    for leaf in rows:
-        parts = _cut(parts, _leaf_cells(problem, leaf, rows[leaf], found.cells))
-    for dimension in SHOWN:
-        parts = _cut(parts, _known_cells(problem, chosen, dimension, found))
+    for values in _told(problem, tuple(chosen), found):
+        parts = _cut(parts, values)
     return parts
+
+
+def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> list[list[tuple[int, object]]]:
+    """Return what goes along wherever it is: for each runtime its version or bound, for each dimension what is vouched for."""
+    shown = tuple([d for d in SHOWN if d in problem.facts.products and not problem.request.pin(d)])
+    kept, key = problem.view.along, (chosen, problem.pinned_leaves, shown, found.level, found.route.id)
+    told = kept.get(key)
+    if not isinstance(told, list):
+        rows = leaf_rows(problem, list(chosen))
+        told = [values for leaf in rows if (values := _leaf_cells(problem, leaf, rows[leaf]))]
+        told += [values for dimension in shown if (values := _known_cells(problem, chosen, dimension, found.level))]
+        if all(i < problem.facts.sizes[p] for p, i in chosen):  # what is not listed is another version each time
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = told
+    return told
 
 
 def _cut(
@@ -174,10 +187,10 @@ def _companion_cells(
     return values
 
 
-def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow], cells: int) -> list[tuple[int, object]]:
+def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow]) -> list[tuple[int, object]]:
     """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
     values: list[tuple[int, object]] = []
-    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(cells, -1, False, ())]
+    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(-1, -1, False, ())]
     for row in rows:
         if row.listed:
             continue  # installers see to it
@@ -199,29 +212,20 @@ def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow], cells: int) ->
     return values
 
 
-def _known_cells(problem: Problem, chosen: list[tuple[str, int]], dimension: str, found: Found) -> list[tuple[int, object]]:
+def _known_cells(problem: Problem, chosen: tuple[Member, ...], dimension: str, level: int) -> list[tuple[int, object]]:
     """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
-    if dimension not in problem.facts.products or problem.request.pin(dimension):
-        return []
-    packages = tuple((p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT)
-    kept, key = problem.view.vouched, (packages, dimension, found.level, found.route.id)
-    named = kept.get(key)
-    if named is None:
-        named = _vouched(problem, packages, dimension, found.level)
-        if all(i < problem.facts.sizes[p] for p, i in packages):  # what is not listed is another version each time
-            if len(kept) >= _MOST_KEPT:
-                kept.clear()
-            kept[key] = named
+    packages = tuple([(p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT])
+    named = _vouched(problem, packages, dimension, level)
     values: list[tuple[int, object]] = []
-    left = found.cells
+    left = 0
+    for where in named.values():
+        left |= where
     while left:
         bit = left & -left
         same = left
         for where in named.values():
             same &= where if where & bit else ~where
-        names = tuple(name for name, where in named.items() if where & bit)
-        if names:
-            values.append((same, (dimension, names)))
+        values.append((same, (dimension, tuple([name for name, where in named.items() if where & bit]))))
         left &= ~same
     return values
 

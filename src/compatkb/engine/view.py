@@ -89,7 +89,7 @@ class View:
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shapes: dict[tuple[str, ...], Shape] = {}
-        self.vouched: dict[object, dict[str, int]] = {}  # by packages and dimension: where its values are vouched for
+        self.along: dict[object, object] = {}  # what stacks keep: what goes along with packages, wherever they are
         self.steps: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:
