@@ -31,7 +31,8 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
 
     Raises GaveUpError when the search exceeds its budget, or when `expired` says so on the way.
     """
-    kept_of(facts).budget = Budget(expired=expired)
+    kept = kept_of(facts)
+    kept.budget, kept.questions = Budget(expired=expired), kept.questions + 1
     stacks = best_stacks(facts, request)
     if stacks and stacks[0].level < UNKNOWN:
         return Answer(request, stacks[0].verdict, stacks, (), ())

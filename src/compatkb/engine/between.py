@@ -359,7 +359,7 @@ class Kept:
         self.views: dict[tuple[str, int, int], object] = {}
         self.numbers: dict[int, int] = {}  # of platforms
         self.leaf_numbers: dict[frozenset[Blocker], int] = {}  # of ignored claims about leaves
-        self.frames = 0
+        self.frames = self.questions = 0
         self.budget = Budget()  # of the answer that is being worked out
         self.nearest: dict[object, object] = {}
         self.blockers: dict[tuple[str, ...], object] = {}  # what can exclude stacks of some variables

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED
-from compatkb.engine.ignored import Blocker, Ignored, ignored_of
+from compatkb.engine.ignored import Blocker, ignored_of
 from compatkb.engine.leaves import conflicting
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
@@ -224,49 +224,41 @@ def _groups(problem: Problem) -> list[list[Blocker]]:
     return [told, offers, matters.platforms, matters.leaves]
 
 
-class _Matters(NamedTuple):
+class _Matters:
     """What some products can be blocked by, the same for every question about them."""
 
-    told: list[Blocker]  # claims about each other and platforms
-    platforms: list[Blocker]  # wheels
-    leaves: list[Blocker]  # claims about leaves that are none of the products
-    ignored: Ignored  # all of these
-    led: dict[str, list[Blocker]]  # for each product what it says of others among them
-    far: frozenset[str]  # those leaves
-    kept: tuple[str, ...]  # the products that every trial is about
+    def __init__(self, facts: Snapshot, variables: tuple[str, ...]) -> None:
+        roles = facts.products
+        told: list[Blocker] = []
+        for n, one in enumerate(variables):
+            for other in variables[n + 1 :]:
+                if facts.edges(other, one):
+                    told.append(("claim", other, one))
+                elif facts.edges(one, other):
+                    told.append(("claim", one, other))
+        self.led = {product: [blocker for blocker in told if blocker[1] == product] for product in variables}  # by who says it
+        told += [("claim", p, dimension) for p in variables for dimension in _EXPLAINING if facts.edges(p, dimension)]
+        self.told = told  # claims about each other and platforms
+        self.platforms: list[Blocker] = [("platform", p) for p in variables if roles[p].role not in ("dimension", "feature")]
+        self.leaves: list[Blocker] = [
+            ("claim", product, to)
+            for product in variables
+            for to in facts.spoken_of(product)
+            if to not in variables and roles[to].role == "leaf"
+        ]
+        demanded = dict.fromkeys(blocker[2] for blocker in self.leaves)
+        self.far = frozenset(demanded)  # the leaves that are none of the products
+        self.leaves += [("claim", to, d) for to in demanded for d in _EXPLAINING if facts.edges(to, d)]
+        self.kept = tuple(p for p in variables if roles[p].role in ("dimension", "feature"))  # what every trial is about
+        self.ignored = ignored_of(facts, (*told, *self.platforms, *self.leaves))
 
 
 def _matters(problem: Problem) -> _Matters:
     kept = problem.view.kept.blockers
     found = kept.get(problem.variables)
     if not isinstance(found, _Matters):
-        found = kept[problem.variables] = _collected(problem.facts, problem.variables)
+        found = kept[problem.variables] = _Matters(problem.facts, problem.variables)
     return found
-
-
-def _collected(facts: Snapshot, variables: tuple[str, ...]) -> _Matters:
-    roles = facts.products
-    told: list[Blocker] = []
-    for n, one in enumerate(variables):
-        for other in variables[n + 1 :]:
-            if facts.edges(other, one):
-                told.append(("claim", other, one))
-            elif facts.edges(one, other):
-                told.append(("claim", one, other))
-    led = {product: [blocker for blocker in told if blocker[1] == product] for product in variables}
-    told += [("claim", p, dimension) for p in variables for dimension in _EXPLAINING if facts.edges(p, dimension)]
-    platforms: list[Blocker] = [("platform", p) for p in variables if roles[p].role not in ("dimension", "feature")]
-    leaves: list[Blocker] = [
-        ("claim", product, to)
-        for product in variables
-        for to in facts.spoken_of(product)
-        if to not in variables and roles[to].role == "leaf"
-    ]
-    demanded = dict.fromkeys(blocker[2] for blocker in leaves)
-    leaves += [("claim", to, dimension) for to in demanded for dimension in _EXPLAINING if facts.edges(to, dimension)]
-    kept = tuple(p for p in variables if roles[p].role in ("dimension", "feature"))
-    ignored = ignored_of(facts, (*told, *platforms, *leaves))
-    return _Matters(told, platforms, leaves, ignored, led, frozenset(demanded), kept)
 
 
 def _cause(problem: Problem, blocker: Blocker) -> Cause:

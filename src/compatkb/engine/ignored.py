@@ -1,7 +1,6 @@
 """What a question leaves out of account: some of the groups of facts that can exclude stacks, and what follows from that."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from compatkb.snapshot.read import Snapshot
 
@@ -9,14 +8,24 @@ Blocker = tuple[str, ...]
 """A group of facts that can exclude stacks; see `problem`."""
 
 
-class Ignored(NamedTuple):
+class Ignored:
     """Blockers that do not count, sorted by what a search asks of them."""
 
-    blockers: frozenset[Blocker]
-    silent: frozenset[Blocker]  # pairs of products that say nothing of each other, each both ways round
-    unplaced: frozenset[str]  # products that every platform will do for
-    unoffered: frozenset[str]  # products that nobody need offer
-    leaves: frozenset[Blocker]  # the claims of and about leaves
+    __slots__ = ("blockers", "leaves", "silent", "unoffered", "unplaced")
+
+    def __init__(
+        self,
+        blockers: frozenset[Blocker] = frozenset(),
+        silent: frozenset[Blocker] = frozenset(),
+        unplaced: frozenset[str] = frozenset(),
+        unoffered: frozenset[str] = frozenset(),
+        leaves: frozenset[Blocker] = frozenset(),
+    ) -> None:
+        self.blockers = blockers
+        self.silent = silent  # pairs of products that say nothing of each other, each both ways round
+        self.unplaced = unplaced  # products that every platform will do for
+        self.unoffered = unoffered  # products that nobody need offer
+        self.leaves = leaves  # the claims of and about leaves
 
     def without(self, active: frozenset[Blocker]) -> "Ignored":
         """Return the same while some of the blockers are in force."""
@@ -34,10 +43,11 @@ class Ignored(NamedTuple):
         more = list(offers)
         if not more:
             return self
-        return self._replace(blockers=self.blockers.union(more), unoffered=self.unoffered.union(_about(more, "offer")))
+        unoffered = self.unoffered.union(_about(more, "offer"))
+        return Ignored(self.blockers.union(more), self.silent, self.unplaced, unoffered, self.leaves)
 
 
-NOTHING = Ignored(*[frozenset()] * 5)
+NOTHING = Ignored()
 
 
 def ignored_of(facts: Snapshot, blockers: Iterable[Blocker]) -> Ignored:

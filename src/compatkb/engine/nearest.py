@@ -166,15 +166,27 @@ class _Series:
 
     def __init__(self, freed: _Freed, product: str, groups: tuple[int, ...]) -> None:
         self._freed, self._product, self._groups = freed, product, groups
-        freed.narrow()
-        self._hope = freed.hopeful(product)
+        self._is_narrow = False
+        if kept_of(freed.facts).questions > 1:
+            self._narrow()
+
+    def _narrow(self) -> None:
+        self._is_narrow = True
+        self._freed.narrow()
 
     def nearest(self, numbers: Iterable[int]) -> Stack | None:
         """Return the best stack of the first of some series that has any: mostly it is the first one."""
-        groups = [mask for number in numbers if (mask := self._groups[number]) & self._hope]
+        hope = self._freed.hopeful(self._product)
+        groups = [mask for number in numbers if (mask := self._groups[number]) & hope]
         if not groups:
             return None
-        return self._freed.first(self._product, groups[0]) or self._first_of(groups[1:])
+        stack = self._freed.first(self._product, groups[0])
+        if stack:
+            return stack
+        if not self._is_narrow:  # for a first question it takes longer than it saves, unless that is disappointed
+            self._narrow()
+        hope = self._freed.hopeful(self._product)
+        return self._first_of([mask for mask in groups[1:] if mask & hope])
 
     def _first_of(self, groups: list[int], *, there_is: bool = False) -> Stack | None:
         """Return the best stack of the first group that has any; whole halves are ruled out at once."""

@@ -11,6 +11,8 @@ from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Foun
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
 _MOST_KEPT = 10_000
+_Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
+"""Pythons, systems and architectures, every combination of them, and their bits."""
 Member = tuple[str, int]
 """A product and the number of its element."""
 
@@ -255,15 +257,6 @@ def _vouched(problem: Problem, packages: tuple[tuple[str, int], ...], dimension:
     return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 
 
-class _Rectangle(NamedTuple):
-    """Platforms: every combination of some Pythons, systems and architectures; and their bits."""
-
-    python: tuple[str, ...]
-    os: tuple[str, ...]
-    arch: tuple[str, ...]
-    cells: int
-
-
 def _rectangles(problem: Problem, cells: int) -> list[_Rectangle]:
     """Return rectangles that cover the platform bits exactly, largest first."""
     grid = problem.facts.grid
@@ -281,14 +274,14 @@ def _rectangles(problem: Problem, cells: int) -> list[_Rectangle]:
     found = []
     for (row, places), numbers in merged.items():
         found.append(
-            _Rectangle(
+            (
                 tuple([grid["python"][n] for n in range(pythons) if row >> n & 1]),
                 tuple([grid["os"][n] for n in reversed(places)]),
                 tuple([grid["arch"][n] for n in sorted(numbers, reverse=True)]),
                 sum([row << (place * archs + number) * pythons for place in places for number in numbers]),
             )
         )
-    found.sort(key=lambda r: (-len(r.python) * len(r.os) * len(r.arch), r))
+    found.sort(key=lambda r: (-len(r[0]) * len(r[1]) * len(r[2]), r))
     return found
 
 
@@ -312,7 +305,8 @@ def _stack(
                 bounds.append((fact[0], fact[1]))
             else:
                 known[fact[0]] = fact[1]
-    asked, cells = tuple([p for p, _ in chosen]), place.cells
+    pythons, systems, archs, cells = place
+    asked = tuple([p for p, _ in chosen])
     numbers = [(e.product, e.idx) for e in packages]
     features = tuple([_offered(problem, p, i, chosen, cells) for p, i in chosen if roles[p].role == "feature"])
     warnings = tuple([w for product, idx in numbers for w in warnings_of(problem, product, idx, chosen, cells)])
@@ -320,7 +314,7 @@ def _stack(
     warnings = problem.view.kept.one(warnings)
     trace = _Trace(problem.pairs, tuple(chosen), tuple(numbers), cells)
     return Stack(
-        found.device, found.route.id, found.level, tuple(packages), asked, *place[:3], known, tuple(bounds),
+        found.device, found.route.id, found.level, tuple(packages), asked, pythons, systems, archs, known, tuple(bounds),
         warnings, trace, _rank(problem, found, chosen, cells, len(packages)), features,
     )  # fmt: skip
 
