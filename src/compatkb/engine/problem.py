@@ -7,7 +7,6 @@ ignore blockers; that is how causes are shown to be minimal.
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED, Between
 from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
@@ -25,14 +24,15 @@ GLIBC_FAMILY = "linux"
 """The dimension that platform tags speak of (PEP 600), and the only family that has it."""
 
 
-class Narrowed(NamedTuple):
+class Narrowed:
     """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
 
-    domains: dict[str, int]
-    certain: frozenset[str]  # products that every stack holds
-    strong: int
-    weak: int
-    unknown: int
+    __slots__ = ("certain", "domains", "strong", "unknown", "weak")
+
+    def __init__(self, domains: dict[str, int], certain: frozenset[str], strong: int, weak: int, unknown: int) -> None:
+        self.domains = domains
+        self.certain = certain  # products that every stack holds
+        self.strong, self.weak, self.unknown = strong, weak, unknown
 
 
 class Problem(Pairs):

@@ -1,17 +1,16 @@
 """What one product says of another one, to a device and some hardware."""
 
-from typing import NamedTuple
-
 from compatkb.records import Edge
 from compatkb.snapshot.read import Snapshot
 
 
-class Context(NamedTuple):
+class Context:
     """Whom edges are asked about: a device, and the hardware that is pinned."""
 
-    facts: Snapshot
-    device: str
-    hardware: int
+    __slots__ = ("device", "facts", "hardware")
+
+    def __init__(self, facts: Snapshot, device: str, hardware: int) -> None:
+        self.facts, self.device, self.hardware = facts, device, hardware
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware."""

@@ -91,8 +91,8 @@ class Search:
         optional = frozenset(problem.optional) - self._certain
         self._many = len(variables) >= _MANY
         self._steps = steps_of(problem, variables, optional, known_only=self.known_only)
-        if any(domain < 0 or domain >> problem.facts.sizes[product] for product, domain in domains.items()):
-            self._steps = [step._replace(vouchers=None) for step in self._steps]  # what is not listed may vouch for anything
+        # what is not listed may vouch for anything
+        self._vouching = all(domain >= 0 and not domain >> problem.facts.sizes[p] for p, domain in domains.items())
         self._demanding = any(step.demanding for step in self._steps)
         number = problem.frame.number
         numbers = {product: n for n, product in enumerate(variables)}
@@ -165,7 +165,7 @@ class Search:
                 s, w, u = self._left_open(*self._foreseen(step, now, left, s, w, u), hoped)
                 if not s | w | u:
                     continue
-            if step.vouchers is None or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
+            if step.vouchers is None or not self._vouching or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
                 self._extend(depth + 1, now, left, s, w, u, count)
 
     def _beside(

@@ -1,34 +1,36 @@
 """What the search looks up once for its steps: one product after the other, and who speaks with whom."""
 
-from typing import NamedTuple
-
 from compatkb.engine.between import Between
 from compatkb.engine.problem import GLIBC, Problem
 
 _MOST_KEPT = 4_096
 
 
-class Due(NamedTuple):
+class Due:
     """A member for whom nobody chosen later can vouch: its number, and who can."""
 
-    number: int
-    others: tuple[tuple[int, Between], ...]
-    of_machine: bool
+    __slots__ = ("number", "of_machine", "others")
+
+    def __init__(self, number: int, others: tuple[tuple[int, Between], ...], *, of_machine: bool) -> None:
+        self.number, self.others, self.of_machine = number, others, of_machine
 
 
-class Step(NamedTuple):
+class Step:
     """What the choice of one product looks up: by number, the products that it speaks with."""
 
-    product: str
-    size: int  # how many elements it has
-    optional: bool
-    feature: bool
-    demanding: bool  # whether it requires something of leaves
-    earlier: tuple[tuple[int, Between], ...]
-    later: tuple[tuple[int, Between, bool], ...]  # and whether they are there in any case
-    vouchers: tuple[tuple[int, Between], ...] | None  # who can vouch for it; None where nobody need
-    due: tuple[Due, ...]
-    ahead: tuple[Due, ...]  # of later ones, when all who can vouch for them have been chosen
+    __slots__ = ("ahead", "demanding", "due", "earlier", "later", "optional", "product", "size", "vouchers")
+
+    def __init__(self, problem: Problem, product: str, *, optional: bool) -> None:
+        roles, facts = problem.facts.products, problem.facts
+        self.product, self.optional = product, optional
+        self.size = facts.sizes[product]  # how many elements it has
+        leaves = any(roles[to].role == "leaf" for to in facts.spoken_of(product))
+        self.demanding = leaves and not problem.leafless  # whether it requires something of leaves
+        self.earlier: tuple[tuple[int, Between], ...] = ()
+        self.later: tuple[tuple[int, Between, bool], ...] = ()  # and whether they are there in any case
+        self.vouchers: tuple[tuple[int, Between], ...] | None = None  # who can vouch for it; None where nobody need
+        self.due: tuple[Due, ...] = ()
+        self.ahead: tuple[Due, ...] = ()  # of later ones, when all who can vouch for them have been chosen
 
 
 def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
@@ -52,20 +54,18 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
     steps = []
     for depth, product in enumerate(variables):
         spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
-        feature = roles[product].role == "feature"
-        later = (d for ahead in due[depth + 1 :] for d in ahead if d.number > depth and variables[d.number] not in optional)
-        sought = known_only and product not in unvouched and not feature
-        steps.append(
-            Step(
-                product, problem.facts.sizes[product], product in optional, feature,
-                not problem.leafless and any(roles[to].role == "leaf" for to in problem.facts.spoken_of(product)),
-                tuple((n, table) for n, table in spoken if n < depth),
-                tuple((n, table, variables[n] not in optional) for n, table in spoken if n > depth),
-                tuple((n, table) for n, table in spoken if roles[variables[n]].role != "feature") if sought else None,
-                tuple(due[depth]),
-                tuple(d for d in later if _last(d) == depth) if known_only else (),
+        step = Step(problem, product, optional=product in optional)
+        step.earlier = tuple([(n, table) for n, table in spoken if n < depth])
+        step.later = tuple([(n, table, variables[n] not in optional) for n, table in spoken if n > depth])
+        step.due = tuple(due[depth])
+        if known_only:
+            later = (
+                d for ahead in due[depth + 1 :] for d in ahead if d.number > depth and variables[d.number] not in optional
             )
-        )  # fmt: skip
+            step.ahead = tuple([d for d in later if _last(d) == depth])
+            if product not in unvouched and roles[product].role != "feature":
+                step.vouchers = tuple([(n, table) for n, table in spoken if roles[variables[n]].role != "feature"])
+        steps.append(step)
     return steps
 
 
@@ -84,5 +84,5 @@ def _due(problem: Problem, variables: tuple[str, ...]) -> list[list[Due]]:
             counted = [other for other in speaking if roles[other].role != "feature"]
             others = tuple((numbers[other], speaking[other]) for other in counted)
             last = max((numbers[other] for other in speaking), default=n)
-            due[max(n, last)].append(Due(n, others, roles[product].role == "dimension"))
+            due[max(n, last)].append(Due(n, others, of_machine=roles[product].role == "dimension"))
     return due

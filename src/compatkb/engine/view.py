@@ -11,6 +11,9 @@ from compatkb.snapshot.read import Snapshot
 _MOST_VIEWS = 256
 _MOST_FRAMES = 1_024
 _MOST_PARTNERS = 1_024
+Shape = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""The products of a stack: those it must hold, those it may have to hold
+besides, all of these by rank, and the leaves among the first."""
 PLATFORM = ("python", "os", "arch")
 """The dimensions that are bits of a set of platforms."""
 
@@ -47,15 +50,6 @@ class Ground(NamedTuple):
     weak: int
     open: int  # where an undecided dispute leaves a denial open
     denied: int
-
-
-class Shape(NamedTuple):
-    """The products of a stack: those it must hold, those it may have to hold besides, both by rank; leaves among the first."""
-
-    required: tuple[str, ...]
-    optional: tuple[str, ...]
-    variables: tuple[str, ...]
-    leaves: tuple[str, ...]
 
 
 class View:
@@ -146,7 +140,7 @@ class View:
             optional = self.optional(required)
             wanted = {*required, *optional}
             leaves = tuple(product for product in required if roles[product].role == "leaf")
-            found = self._shapes[asked] = Shape(required, optional, tuple(p for p in roles if p in wanted), leaves)
+            found = self._shapes[asked] = (required, optional, tuple([p for p in roles if p in wanted]), leaves)
         return found
 
     def partners(self, products: tuple[str, ...]) -> dict[str, dict[str, Between]]:
