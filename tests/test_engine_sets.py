@@ -16,9 +16,10 @@ from compatkb.engine.causes import causes_of
 from compatkb.engine.ignored import Blocker
 from compatkb.engine.judging import judged
 from compatkb.engine.listing import every_stack
+from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, Problem
 from compatkb.engine.search import Search
-from compatkb.records import Pin
+from compatkb.records import UNKNOWN, Pin
 from compatkb.snapshot import packed, schema
 from compatkb.snapshot.read import Snapshot
 from compatkb.snapshot.traits import COLUMNS
@@ -142,6 +143,40 @@ def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case
             assert chosen == [alone]
         elif admits(None):
             assert len(chosen) > 1
+
+
+# -- what is known ------------------------------------------------------------------------------------------------
+
+
+@checked(60)
+@given(question=questions())
+def test_stacks_that_are_known_are_found_alone(question: tuple[World, Case], folder: Path) -> None:
+    """Sought alone they are those of the whole search; where there is none, the rest is found without asking who vouches."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    for device, route in routes_of(facts, request):
+        problem = Problem(facts, request, device, route)
+        whole = Search(problem).run()
+        known = tuple(hit for hit in whole if hit.level < UNKNOWN)
+        assert Search(problem, known_only=True).run() == known
+        if not known:
+            assert Search(problem, unranked=True).run() == whole
+        best = Search(problem, known_only=True, best_only=True).run()[:1]
+        assert [(hit.level, hit.warnings) for hit in best] == [(hit.level, hit.warnings) for hit in known[:1]]
+        problem.start = narrowed(problem, problem.domains, known_only=True)
+        assert (problem.start is None) <= (not known)
+        assert Search(problem, known_only=True).run() == known
+
+
+@checked(25)
+@given(question=questions())
+def test_first_question_is_answered_as_the_next(question: tuple[World, Case], folder: Path) -> None:
+    """What was worked out for a question before changes no answer."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    assert told(resolve(facts, request)) == told(resolve(facts, request))
 
 
 # -- every stack --------------------------------------------------------------------------------------------------
