@@ -14,6 +14,7 @@ from compatkb.snapshot.read import Snapshot
 _MOST_IMAGES = 1_024
 _MOST_PAIRS = 200_000
 _MOST_WALKS = 6
+_MOST_STEPS = 4
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
 
@@ -141,8 +142,8 @@ class Between:
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
         found, every = 0, (2 << self._theirs) - 1
-        if (number, what) not in self._whole and self._walks < _MOST_WALKS:  # a first question need not wait for all
-            self._walks += 1
+        if (number, what) not in self._whole and (self._walks < _MOST_WALKS or domain.bit_count() <= _MOST_STEPS):
+            self._walks += 1  # a first question, or one about few elements, need not wait for all
             while domain and found != every:
                 i = domain.bit_length() - 1
                 found |= self.mask(i, number, cells, what)

@@ -102,8 +102,10 @@ class _Trials:
             free: bool | None = brought and self._brought.domains[about[0]] != 0
         else:
             free = self._leaves_something(kind, about)
-        if free is None or free:
-            return None if free is None else False
+        if free is None:
+            return None
+        if free:
+            return False
         return True if all(product in problem.required for product in about if product not in PLATFORM) else None
 
     def _leaves_something(self, kind: str, about: list[str]) -> bool | None:
@@ -193,8 +195,10 @@ def _first_of(blockers: list[Blocker], trials: _Trials) -> Blocker | None:
     """Return the first of some blockers that excludes every stack by itself: one of a set that excludes none does not."""
     if not blockers or not trials.blocked(blockers):
         return None
+    if len(blockers) == 1:
+        return blockers[0]
     half = len(blockers) // 2
-    return _first_of(blockers[:half], trials) or _first_of(blockers[half:], trials) if half else blockers[0]
+    return _first_of(blockers[:half], trials) or _first_of(blockers[half:], trials)
 
 
 def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], trials: _Trials) -> list[Blocker]:
