@@ -8,7 +8,9 @@ import argparse
 import json
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
 from common import Figure, Run
@@ -31,7 +33,7 @@ def main() -> int:
         run = Run(Path(folder), arguments.rounds, arguments.requests)
         for subject in arguments.subjects or SUBJECTS:
             print(f"measuring: {subject}", file=sys.stderr)
-            figures |= import_module(subject).measure(run)
+            figures |= apart(subject, run)
     kept = json.loads(arguments.check.read_text(encoding="utf-8")) if arguments.check else {}
     print(table(figures, kept))
     if arguments.json:
@@ -42,6 +44,18 @@ def main() -> int:
     for line in worse:
         print(f"regression: {line}", file=sys.stderr)
     return 1 if worse else 0
+
+
+def apart(subject: str, run: Run) -> dict[str, Figure]:
+    """Return the figures of a subject, measured in a process of its own: no other one has filled its memory."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(measured, subject, run).result()
+
+
+def measured(subject: str, run: Run) -> dict[str, Figure]:
+    """Return the figures of a subject."""
+    figures: dict[str, Figure] = import_module(subject).measure(run)
+    return figures
 
 
 def table(figures: dict[str, Figure], kept: dict[str, dict[str, float]]) -> str:

@@ -39,12 +39,14 @@ class Run:
     @cached_property
     def commands(self) -> Path:
         """Where the commands of a fresh environment are, with a wheel of this tree installed and compiled."""
+        commands = self.folder / "env" / "bin"
+        if commands.is_dir():  # another subject made it
+            return commands
         print("building and installing a wheel", file=sys.stderr)
         pip = [sys.executable, "-m", "pip"]
         wheel = [*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", self.folder, ROOT]
         subprocess.run(wheel, check=True, cwd=self.folder)
         venv.create(self.folder / "env", with_pip=True)
-        commands = self.folder / "env" / "bin"
         (built,) = self.folder.glob("compatkb-*.whl")
         install = [commands / "python", "-m", "pip", "install", "--quiet", "--compile", built]
         subprocess.run(install, check=True, cwd=self.folder)
