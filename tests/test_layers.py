@@ -48,6 +48,7 @@ LAYERS = (
     ("searching", "changes"),
     ("engine.budget", "engine.said", "engine.ignored", "engine.judging"),
     ("engine.between",),
+    ("engine.worlds",),
     ("engine.view",),
     ("engine.pairs",),
     ("engine.problem",),

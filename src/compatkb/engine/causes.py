@@ -9,7 +9,7 @@ from compatkb.engine.ignored import Blocker, ignored_of
 from compatkb.engine.leaves import conflicting
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
-from compatkb.engine.view import ALL_SAID, PLATFORM, SAID, WHEELS
+from compatkb.engine.worlds import ALL_SAID, PLATFORM, SAID, WHEELS
 from compatkb.records import STRONG, UNBUILT, Edge, Element, Found, Request, Route
 from compatkb.snapshot.read import Snapshot
 

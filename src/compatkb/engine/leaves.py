@@ -109,7 +109,7 @@ def _conflicts(problem: Problem, present: list[tuple[str, int]], *, waivable: bo
 def _conflicts_on(problem: Problem, leaf: str, rows: list[LeafRow]) -> tuple[int, int]:
     bad = faint = 0
     for cells, mask, weak in _split(rows):
-        bad |= cells & ~problem.view.somewhere(leaf, mask, problem.waived(leaf))
+        bad |= cells & ~problem.view.worlds.somewhere(leaf, mask, problem.waived(leaf))
         faint |= cells if weak else 0
     return bad, faint
 

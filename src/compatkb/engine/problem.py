@@ -11,7 +11,8 @@ from functools import cached_property
 from compatkb.engine.between import ALLOWED, Between
 from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
 from compatkb.engine.pairs import Pairs
-from compatkb.engine.view import SAID, WHEELS, Frame, Levels, view_of
+from compatkb.engine.view import Frame, view_of
+from compatkb.engine.worlds import SAID, WHEELS, Levels
 from compatkb.records import UNBUILT, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
@@ -200,7 +201,15 @@ class Problem(Pairs):
         key = (product, self.waived(product))
         found = self.frame.placed.get(key)
         if found is None:
-            found = self.frame.placed[key] = self._somewhere(product, self.view.places(product))
+            if self._glibc:
+                found = self._somewhere(product, self.view.worlds.places(product))
+            else:
+                somewhere = known = 0
+                for part, where, firm in self.view.worlds.outline(*key):
+                    somewhere |= part if where & self.cells else 0
+                    known |= part if firm & self.cells else 0
+                found = (somewhere, known)
+            self.frame.placed[key] = found
         return found
 
     def placed_of(self, product: str, domain: int) -> tuple[int, int]:
@@ -263,22 +272,12 @@ class Problem(Pairs):
         cells = self.cells
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Levels(cells, 0, 0)
-        element = self.facts.elements(product)[idx]
-        ground = self.view.ground(product, idx, waived)
-        strong, weak, unknown = ground.strong & cells, ground.weak & cells, 0
         if self._glibc and product != GLIBC and self.facts.products[product].role not in UNBUILT:
-            strong, weak, unknown = self._with_glibc(element, self._glibc)
-        weak &= ~strong
-        unknown &= ~strong & ~weak
-        if waived & WHEELS:
-            strong, weak, unknown = cells, 0, 0
-        elif element.complete < self.request.as_of:
-            unknown |= cells & ~strong & ~weak
-        if element.by is not None and element.by > self.request.as_of:  # out by then, or not: nobody knows the day
-            strong, weak, unknown = 0, 0, strong | weak | unknown
-        unknown |= (strong | weak) & ground.open
-        known = ~ground.denied & ~ground.open
-        return Levels(strong & known, weak & known, unknown & ~ground.denied)
+            split = self._with_glibc(self.facts.elements(product)[idx], self._glibc)
+            world = self.view.worlds.weighed(product, idx, waived, *split)
+        else:
+            world = self.view.worlds.world(product, idx, waived)
+        return Levels(world.strong & cells, world.weak & cells, world.unknown & cells)
 
     def waived(self, product: str) -> int:
         """Return what of a product's platforms is ignored, as bits."""

@@ -1,10 +1,10 @@
 """What is the same for every question about one device, day and hardware: looked up once, then shared."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from compatkb.engine.between import Between, Kept
 from compatkb.engine.said import Context, Said
+from compatkb.engine.worlds import PLATFORM, Levels, Worlds
 from compatkb.records import Advisory, Edge
 from compatkb.snapshot.read import Snapshot
 
@@ -14,22 +14,6 @@ _MOST_PARTNERS = 1_024
 Shape = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """The products of a stack: those it must hold, those it may have to hold
 besides, all of these by rank, and the leaves among the first."""
-PLATFORM = ("python", "os", "arch")
-"""The dimensions that are bits of a set of platforms."""
-
-
-SAID = {dimension: 1 << n for n, dimension in enumerate(PLATFORM)}
-ALL_SAID = sum(SAID.values())
-WHEELS = ALL_SAID + 1
-"""What of a product's platforms can be waived, as bits: what it says of a dimension; that it lacks wheels."""
-
-
-class Levels(NamedTuple):
-    """Platform bits by how well something is known there; disjoint."""
-
-    strong: int
-    weak: int
-    unknown: int
 
 
 class Frame:
@@ -43,15 +27,6 @@ class Frame:
         self.needs: dict[str, tuple[tuple[str, int], ...]] = {}
 
 
-class Ground(NamedTuple):
-    """The platforms of an element before a request narrows them."""
-
-    strong: int
-    weak: int
-    open: int  # where an undecided dispute leaves a denial open
-    denied: int
-
-
 class View:
     """The facts as one device, day and pinned hardware see them."""
 
@@ -59,21 +34,19 @@ class View:
         facts = kept.facts
         self.facts, self.kept, self.device, self.as_of, self.hardware = facts, kept, device, as_of, hardware
         self.context = Context(facts, device, hardware)
+        self.worlds = Worlds(kept, as_of, self.said)
         self._between: dict[tuple[str, str], Between | None] = {}
         self._says: dict[tuple[str, str], Said] = {}
-        self._grounds: dict[tuple[str, int, int], Ground] = {}
         self._offers: dict[str, int] = {}
         self._serving: dict[str, int] = {}
         self._bound: dict[str, dict[frozenset[str], int]] = {}
         self._yanked: dict[str, int] = {}
-        self._somewhere: dict[tuple[str, int, int], int] = {}
         self._warnings: dict[tuple[str, int], int] = {}
         self._least: dict[tuple[str, int], int] = {}
         self._warning: dict[str, tuple[int, ...]] = {}
         self._speakers: dict[tuple[str, str], int] = {}
         self._remarkable: dict[str, int] = {}
         self._advised: dict[str, list[Advisory]] = {}
-        self._places: dict[str, tuple[int, ...]] = {}
         self._partners: dict[tuple[str, ...], dict[str, dict[str, Between]]] = {}
         self.conflicts: dict[object, tuple[int, int]] = {}  # what the search keeps: of sets of elements
         self.stacks: dict[object, object] = {}  # what was made of what a search found
@@ -97,8 +70,7 @@ class View:
         roles = self.facts.products
         targets = {roles[to].role if to not in PLATFORM else "platform" for to, _ in self.facts.hardware_edges}
         if "platform" not in targets:
-            self._grounds, self._frames, self._somewhere = plain._grounds, plain._frames, plain._somewhere
-            self._places = plain._places
+            self._frames, self.worlds = plain._frames, plain.worlds
             if "leaf" not in targets:
                 self.conflicts, self.own_conflicts, self.demands = plain.conflicts, plain.own_conflicts, plain.demands
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
@@ -253,42 +225,6 @@ class View:
                 mask |= members
         return mask
 
-    def places(self, product: str) -> tuple[int, ...]:
-        """Return the elements of a product in sets; of all members of one the same is known on every platform."""
-        found = self._places.get(product)
-        if found is None:
-            parts = [mask for _, mask in self.facts.having(product, "place")]
-            for dimension in PLATFORM:
-                for edge in self.said(product, dimension).edges:
-                    cut = (part for known in parts for part in (known & edge.of_mask, known & ~edge.of_mask))
-                    parts = [part for part in cut if part]
-            found = self._places[product] = tuple(parts)
-        return found
-
-    def ground(self, product: str, idx: int, waived: int = 0) -> Ground:
-        """Return an element's platforms with what it says of Python, OS and architecture, without what is waived."""
-        key = (product, idx, waived & ALL_SAID)
-        if key not in self._grounds:
-            element = self.facts.elements(product)[idx]
-            open_, denied = 0, 0
-            for dimension in self._bounds(product, waived):
-                for edge in self.says(product, idx, dimension):
-                    if edge.kind == "verified":
-                        continue
-                    inside = self.facts.dimension_cells(dimension, edge.to_mask)
-                    cells = edge.denies & (inside if edge.kind == "breaks" else ~inside)
-                    if edge.open:
-                        open_ |= cells
-                    else:
-                        denied |= cells
-            self._grounds[key] = Ground(element.strong, element.weak, open_, denied)
-        return self._grounds[key]
-
-    def _bounds(self, product: str, waived: int) -> list[str]:
-        """Return the dimensions of the platform of which a product says something that counts."""
-        spoken = self.facts.spoken_of(product)
-        return [dimension for dimension, bit in SAID.items() if dimension in spoken and not waived & bit]
-
     def speakers(self, product: str, dimension: str) -> int:
         """Return the elements of a product that name values of a dimension that they were made for or tried with."""
         found = self._speakers.get((product, dimension))
@@ -298,18 +234,6 @@ class View:
                 found |= edge.of_mask if edge.kind != "breaks" and edge.vouches and not edge.open else 0
             self._speakers[product, dimension] = found
         return found
-
-    def somewhere(self, leaf: str, mask: int, waived: int) -> int:
-        """Return the platforms on which at least one of some versions of a leaf can be, without what is waived."""
-        key = (leaf, mask, waived & ALL_SAID)
-        if key not in self._somewhere:
-            listed = mask & (1 << self.facts.sizes[leaf]) - 1 if self._bounds(leaf, waived) else 0
-            cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
-            for n in range(listed.bit_length()):
-                if listed >> n & 1:
-                    cells |= ~self.ground(leaf, n, waived).denied
-            self._somewhere[key] = cells
-        return self._somewhere[key]
 
     def warnings(self, product: str, idx: int) -> int:
         """Return how many warnings an element carries by itself."""
