@@ -116,6 +116,9 @@ def _conflicts_on(problem: Problem, leaf: str, rows: list[LeafRow]) -> tuple[int
 
 def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
     """Return disjoint platform bits with what is admitted there, and whether an inferred pin decides it."""
+    if len(rows) == 1:
+        (row,) = rows
+        return [(row.cells, row.mask, row.exact and row.level == WEAK)]
     regions: list[tuple[int, int, bool]] = []
     seen = 0
     for cells, mask, level, exact, _, _ in rows:

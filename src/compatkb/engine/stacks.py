@@ -181,8 +181,10 @@ def _companion_cells(
             fit &= ~pair.denied & ~pair.muddled & (~pair.matters | good)
         for other, number in beside:
             fit &= ~problem.pair(product, idx, other, number).denied
-        bad, faint = leaf_conflicts(problem, [*chosen, *beside, (product, idx)])
-        fit &= vouched & left & ~bad & (~faint if found.level == STRONG else -1)
+        fit &= vouched & left
+        if fit:
+            bad, faint = leaf_conflicts(problem, [*chosen, *beside, (product, idx)])
+            fit &= ~bad & (~faint if found.level == STRONG else -1)
         if fit:
             values.append((fit, elements[idx]))
             left &= ~fit
