@@ -28,6 +28,7 @@ _FEW = 512
 ALLOWED, VOUCHED, KNOWN = 0, 1, 2
 """What of two products is asked for: that nothing excludes them; that something vouches for them; that a stack can rest
 on them, since something vouches for them wherever something must."""
+_WHATS = 3
 _Place = tuple[int, int]
 """A field of a pair, and platforms."""
 _Said = tuple[int, int]
@@ -47,8 +48,8 @@ class Between:
         self.is_small = self._mine * self._theirs <= _SMALL
         self.pairs: dict[tuple[int, int], Pair] = {}
         self._kinds: dict[int, tuple[tuple[int, Pair], ...]] = {}
-        self._masks: dict[tuple[int, int], dict[int, int]] = {}
-        self._images: dict[tuple[int, int], dict[int, int]] = {}
+        self._masks: dict[int, dict[int, int]] = {}  # by the number of platforms and what is asked for
+        self._images: dict[int, dict[int, int]] = {}
         self._classes: dict[int, int] = {}
         self._whole: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._firm: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]]]] = {}
@@ -76,19 +77,14 @@ class Between:
         found = [(edge, bool(edge.to_mask >> j & 1)) for edge in self._told if edge.of_mask >> i & 1]
         return found + [(edge, bool(edge.to_mask >> i & 1)) for edge in self._back if edge.of_mask >> j & 1]
 
-    def masks(self, number: int, what: int) -> dict[int, int]:
-        """Return the part of `mask` that has been worked out for some platforms."""
-        found = self._masks.get((number, what))
-        if found is None:
-            found = self._masks[number, what] = {}
-        return found
-
     def mask(self, i: int, number: int, cells: int, what: int) -> int:
         """Return the elements that are allowed, vouched for or known beside element `i` on one of the platforms at least.
 
         A version that the data do not list is never excluded; it is judged pair by pair.
         """
-        kept = self.masks(number, what)
+        kept = self._masks.get(number * _WHATS + what)
+        if kept is None:
+            kept = self._masks[number * _WHATS + what] = {}
         found = kept.get(i)
         if found is None:
             found = 0 if what == VOUCHED else 1 << self._theirs
@@ -124,14 +120,16 @@ class Between:
 
     def images(self, number: int, what: int) -> dict[int, int]:
         """Return the part of `image` that has been worked out for some platforms."""
-        found = self._images.get((number, what))
+        found = self._images.get(number * _WHATS + what)
         if found is None:
-            found = self._images[number, what] = {}
+            found = self._images[number * _WHATS + what] = {}
         return found
 
     def image(self, domain: int, number: int, cells: int, what: int) -> int:
         """Return the union of `mask` over a set of elements, or more than that; `domain` has listed elements alone."""
-        kept = self.images(number, what)
+        kept = self._images.get(number * _WHATS + what)
+        if kept is None:
+            kept = self.images(number, what)
         found = kept.get(domain)
         if found is None:
             found = self._union(domain, number, cells, what) if self.is_small else self._roughly(domain, number, cells, what)
