@@ -143,6 +143,7 @@ def test_shards_are_disjoint_and_complete(parts: int, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.filterwarnings("default:Creating scratch directories")  # which it does where the disk is busy
 def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
     """Whichever executor ran, the evidence is the same."""
     distributed = pytest.importorskip("distributed")
