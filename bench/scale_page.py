@@ -59,13 +59,13 @@ def page(rows: Sequence[dict[str, Any]], felt: Mapping[str, dict[str, Any]]) -> 
     return "\n\n".join(parts) + "\n"
 
 
-READING = """From 50 x 1,000 on even our first answer, with all that is read for it, comes before the SAT solver's,
-which needs seconds for one best stack or does not end: preference is a search of its own to it. Below that the others win:
-up to 20 x 200 the SAT solver's loading and answer together take less than our first answer, and so does resolvelib where
-it ends; our later answers take less than either's. The SAT solver also has its clauses loaded before our first answer is
-there. resolvelib finds some solution, not the best one, and has no minimal causes; it does not end where it runs into a
-misplaced interval early. Neither is taken in: at the size of the real data neither has the preference, graded support
-and causes that an answer needs, and beyond it they lose.
+READING = """From 20 x 200 on our first answer, with all that is read for it, comes before the SAT solver's, which from
+50 x 1,000 on needs seconds for one best stack or does not end: preference is a search of its own to it. At 10 x 40
+both others are sooner than our first answer, and where it ends resolvelib is so at 20 x 200 too; our later answers
+take less than either's. The SAT solver mostly has its clauses loaded before our first answer is there. resolvelib
+finds some solution, not the best one, and has no minimal causes; it does not end where it runs into a misplaced
+interval early. Neither is taken in: at the size of the real data neither has the preference, graded support and
+causes that an answer needs, and beyond it they lose.
 
 What costs us at first is reading claims: thousands of broken pairs are that many. Releases are hardly read for it. A
 question about two products reads what those two say. Memory grows with the claims: the adversarial kind of 100 x 2,000
