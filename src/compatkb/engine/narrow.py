@@ -39,7 +39,7 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
         if domains[product] > 0:
             firm, known, every = problem.reach(product, domains[product])
             strong, weak, unknown = strong & firm, weak & known, unknown & every
-    if known_only and all(problem.lists(product, domain) for product, domain in domains.items() if domain):
+    if known_only and problem.are_listed(domains):
         for product in certain:
             firm, known = _vouched(problem, domains, product)
             strong, weak = strong & firm, weak & known
@@ -104,7 +104,7 @@ def _unvouched(problem: Problem, domains: dict[str, int], certain: frozenset[str
     """Drop what no candidate of another product vouches for; return whose candidates became fewer, None where none is left."""
     facts, number, cells = problem.facts, problem.frame.number, problem.cells
     roles = facts.products
-    if any(domain < 0 or domain >> facts.sizes[product] for product, domain in domains.items()):
+    if not problem.are_listed(domains):
         return []
     changed, provider = [], problem.route.provider
     for product in certain:

@@ -5,14 +5,14 @@ that its builds lack wheels for a platform, ("claim", P, Q) what the two say of 
 ignore blockers; that is how causes are shown to be minimal.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from compatkb.engine.between import ALLOWED, Between
 from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
 from compatkb.engine.pairs import Pairs
 from compatkb.engine.view import Frame, view_of
-from compatkb.engine.worlds import SAID, WHEELS, Levels
+from compatkb.engine.worlds import PLATFORM, SAID, WHEELS, Levels
 from compatkb.records import UNBUILT, Element, Request, Route
 from compatkb.snapshot.read import Snapshot
 
@@ -96,7 +96,7 @@ class Problem(Pairs):
     # -- what is fixed ------------------------------------------------------------------------------------------
 
     def _framed(self) -> Frame:
-        pins = tuple(self._pins[d].mask if d in self._pins else None for d in ("python", "os", "arch"))
+        pins = tuple(self._pins[d].mask if d in self._pins else None for d in PLATFORM)
         key = (*pins, self._glibc)
         return self.view.has_frame(key) or self.view.frame(key, platform_cells(self.facts, self.request))
 
@@ -232,6 +232,10 @@ class Problem(Pairs):
         """Return whether a set of candidates has elements, and listed ones alone: of others nothing is known."""
         return domain > 0 and not domain >> self.facts.sizes[product]
 
+    def are_listed(self, domains: Mapping[str, int]) -> bool:
+        """Return whether no set of candidates has one that is not listed, of which nothing is known."""
+        return all(domain >= 0 and not domain >> self.facts.sizes[product] for product, domain in domains.items())
+
     def certain(self, domains: dict[str, int]) -> frozenset[str]:
         """Return the products that every stack holds: what is required, and what all candidates of such a one need."""
         if not self.optional:
@@ -364,7 +368,7 @@ def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
 def platform_cells(facts: Snapshot, request: Request) -> int:
     """Return the platform bits that a request leaves open: families of systems where it names none."""
     cells = -1
-    for dimension in ("python", "os", "arch"):
+    for dimension in PLATFORM:
         pin = request.pin(dimension)
         values = facts.grid[dimension]
         if pin:

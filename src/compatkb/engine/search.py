@@ -91,8 +91,7 @@ class Search:
         optional = frozenset(problem.optional) - self._certain
         self._many = len(variables) >= _MANY
         self._steps = steps_of(problem, variables, optional, known_only=self.known_only)
-        # what is not listed may vouch for anything
-        self._vouching = all(domain >= 0 and not domain >> problem.facts.sizes[p] for p, domain in domains.items())
+        self._vouching = problem.are_listed(domains)  # what is not listed may vouch for anything
         self._demanding = any(step.demanding for step in self._steps)
         number = problem.frame.number
         numbers = {product: n for n, product in enumerate(variables)}
