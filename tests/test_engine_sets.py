@@ -33,6 +33,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("snapshots")
 
 
+def problems(question: tuple[World, Case], folder: Path) -> list[Problem]:
+    """Return a question over every device and route that it leaves open."""
+    world, case = question
+    facts = compiled(world.knowledge(), folder)
+    request = request_of(facts, case)
+    return [Problem(facts, request, device, route) for device, route in routes_of(facts, request)]
+
+
 # -- sets of elements ---------------------------------------------------------------------------------------------
 
 
@@ -54,11 +62,8 @@ def test_answers_do_not_depend_on_how_many_elements_count_as_many(question: tupl
 @given(question=questions())
 def test_pairs_by_sets_are_pairs_one_by_one(question: tuple[World, Case], folder: Path) -> None:
     """What is known of two elements is the same, whether worked out for a set of them or from the edges between the two."""
-    world, case = question
-    facts = compiled(world.knowledge(), folder)
-    request = request_of(facts, case)
-    for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
+    for problem in problems(question, folder):
+        facts = problem.facts
         for p, q in combinations_of(facts.products, repeat=2):
             table = problem.view.between(p, q) if p != q else None
             if table is not None:
@@ -124,21 +129,17 @@ def test_elements_of_a_long_list_are_those_of_the_whole_one(tmp_path: Path) -> N
 @given(question=questions())
 def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case], folder: Path) -> None:
     """Where one fact alone excludes every stack, the first such one is the cause: found in groups as one by one."""
-    world, case = question
-    facts = compiled(world.knowledge(), folder)
-    request = request_of(facts, case)
-    for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
+    for problem in problems(question, folder):
         if Search(problem).run() or not problem.cells:
             continue
         every = causes.blockers_of(problem)
 
         def admits(kept: Blocker | None, at: Problem = problem, every: list[Blocker] = every) -> bool:
             ignored = frozenset(blocker for blocker in every if blocker != kept)
-            return bool(Search(Problem(facts, request, at.device, at.route, ignored), first_only=True).run())
+            return bool(Search(Problem(at.facts, at.request, at.device, at.route, ignored), first_only=True).run())
 
         alone = next((blocker for blocker in every if not admits(blocker)), None)
-        chosen = [cause.blocker for cause in causes_of(facts, request, device, route)]
+        chosen = [cause.blocker for cause in causes_of(problem.facts, problem.request, problem.device, problem.route)]
         if alone and admits(None):
             assert chosen == [alone]
         elif admits(None):
@@ -152,11 +153,7 @@ def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case
 @given(question=questions())
 def test_stacks_that_are_known_are_found_alone(question: tuple[World, Case], folder: Path) -> None:
     """Sought alone they are those of the whole search; where there is none, the rest is found without asking who vouches."""
-    world, case = question
-    facts = compiled(world.knowledge(), folder)
-    request = request_of(facts, case)
-    for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
+    for problem in problems(question, folder):
         whole = Search(problem).run()
         known = tuple(hit for hit in whole if hit.level < UNKNOWN)
         assert Search(problem, known_only=True).run() == known
@@ -186,11 +183,7 @@ def test_first_question_is_answered_as_the_next(question: tuple[World, Case], fo
 @given(question=questions())
 def test_listing_has_every_combination_that_works(question: tuple[World, Case], folder: Path) -> None:
     """A combination is listed just where a question that pins all of it has that stack; the best ones are among them."""
-    world, case = question
-    facts = compiled(world.knowledge(), folder)
-    request = request_of(facts, case)
-    for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
+    for problem in problems(question, folder):
         listed: dict[tuple[tuple[str, int], ...], int] = {}
         for hit in every_stack(problem, 10_000, known_only=False):
             listed[hit.chosen] = listed.get(hit.chosen, 0) | hit.cells
@@ -204,9 +197,10 @@ def test_listing_has_every_combination_that_works(question: tuple[World, Case], 
         for numbers in combinations_of(*choices):
             chosen = tuple((p, n) for p, n in zip(problem.variables, numbers, strict=True) if n != ABSENT)
             there = {p for p, _ in chosen}
-            rest = tuple(pin for pin in request.pins if pin.product not in problem.variables)
+            rest = tuple(pin for pin in problem.request.pins if pin.product not in problem.variables)
             pins = (*rest, *(Pin(p, "", 1 << n) for p, n in chosen))
-            fixed = Problem(facts, request._replace(pins=pins, bare=()), device, route)
+            asked = problem.request._replace(pins=pins, bare=())
+            fixed = Problem(problem.facts, asked, problem.device, problem.route)
             if there == set(problem.required):
                 cells = 0
                 for hit in Search(fixed).run():
