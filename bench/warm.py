@@ -5,17 +5,17 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from datetime import date
+from typing import NamedTuple
 
 from common import ROOT, Figure, Run, floor_of, loop, ratio, share
 
 sys.path.insert(0, str(ROOT / "src"))
 
 from compatkb.api import KnowledgeBase
-from compatkb.asking import make_request
-from compatkb.engine.answer import resolve
+from compatkb.engine.answer import Answer
 from compatkb.errors import UsageError
-from compatkb.records import Request
 from compatkb.snapshot.read import Snapshot
 
 PRODUCTS = ("torch", "ipex", "torchvision", "torchaudio", "oneccl-bind-pt", "neural-compressor")
@@ -24,8 +24,19 @@ DAYS = (*[date(2026, 11, 21)] * 8, date(2024, 8, 26), date(2025, 6, 1))
 WARM_UP = 500
 
 
-def requests(facts: Snapshot, count: int, seed: int) -> list[Request]:
-    """Return different requests, the same ones for a seed: one product or two, often a Python, a system, some hardware."""
+class Question(NamedTuple):
+    """What somebody types: versions by product, and perhaps a device; asked on a day."""
+
+    versions: tuple[tuple[str, str], ...]
+    device: str | None
+    day: date
+
+
+def questions(facts: Snapshot, seed: int) -> Iterator[Question]:
+    """Yield different questions, the same ones for a seed: one product or two, often a Python, a system, some hardware.
+
+    Some name versions that do not go with the device; whoever asks is told so.
+    """
     drawn = random.Random(seed)
     elements = {product: facts.elements(product) for product in PRODUCTS}
 
@@ -35,45 +46,51 @@ def requests(facts: Snapshot, count: int, seed: int) -> list[Request]:
         return series if form < 0.5 else element.release if form < 0.85 else element.version
 
     seen: set[object] = set()
-    found: list[Request] = []
-    while len(found) < count:
+    while True:
         main = drawn.choice([*["torch"] * 6, *["ipex"] * 3, "oneccl-bind-pt", "neural-compressor"])
-        options = [(main, version(main))]
+        versions = [(main, version(main))]
         if drawn.random() < 0.3:
             other = drawn.choice([product for product in PRODUCTS if product != main])
-            options.append((other, version(other)))
+            versions.append((other, version(other)))
         if drawn.random() < 0.4:
-            options.append(("python", drawn.choice(facts.grid["python"])))
+            versions.append(("python", drawn.choice(facts.grid["python"])))
         if drawn.random() < 0.35:
-            options.append(("os", drawn.choice(SYSTEMS)))
+            versions.append(("os", drawn.choice(SYSTEMS)))
         if drawn.random() < 0.15:
-            options.append(("hardware", drawn.choice(facts.elements("hardware")).version))
-        devices = drawn.choice([("xpu",), ("xpu",), ("cpu",), ()])
-        key = (*options, devices)
-        if key in seen:
-            continue
-        seen.add(key)
+            versions.append(("hardware", drawn.choice(facts.elements("hardware")).version))
+        device = drawn.choice(["xpu", "xpu", "cpu", None])
+        key = (*versions, device)
+        if key not in seen:
+            seen.add(key)
+            yield Question(tuple(versions), device, drawn.choice(DAYS))
+
+
+def answers(known: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[Answer, float]]:
+    """Yield answers, each with the processor seconds from the words of a question to it."""
+    for question in questions(known.facts, seed):
+        versions = dict(question.versions)
+        start = time.process_time()
         try:
-            found.append(make_request(facts, options, (), devices, drawn.choice(DAYS)))
+            answer = known.resolve(versions, device=question.device, as_of=question.day)
         except UsageError:
             continue
-    return found
+        yield answer, time.process_time() - start
+        count -= 1
+        if not count:
+            return
 
 
 def measure(run: Run) -> dict[str, Figure]:
-    """Return processor time per request, in milliseconds and as multiples of a fixed loop in the same process."""
-    facts = KnowledgeBase(ROOT / "data").facts
-    for request in requests(facts, WARM_UP, 1):
-        resolve(facts, request)
+    """Return processor time per question, in milliseconds and as multiples of a fixed loop in the same process."""
+    known = KnowledgeBase(ROOT / "data")
+    for _ in answers(known, WARM_UP, 1):
+        pass
     taken: list[float] = []
     negative: list[float] = []
     floors = []
-    for number, request in enumerate(requests(facts, run.requests, 2)):
+    for number, (answer, seconds) in enumerate(answers(known, run.requests, 2)):
         if number % 20 == 0:
             floors.append(loop())
-        start = time.process_time()
-        answer = resolve(facts, request)
-        seconds = time.process_time() - start
         taken.append(seconds)
         if answer.verdict in ("does-not-work", "unknown"):
             negative.append(seconds)

@@ -46,7 +46,7 @@ LAYERS = (
     ("export.views", "export.tables"),
     ("export.documentation", "export.database", "export.bundle", "export.graph", "export.calendar", "export.diagram"),
     ("searching", "changes"),
-    ("engine.budget", "engine.said", "engine.ignored", "engine.judging"),
+    ("engine.budget", "engine.said", "engine.ignored", "engine.judging", "engine.alike"),
     ("engine.between",),
     ("engine.worlds",),
     ("engine.view",),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeVar
 
+from compatkb.engine.alike import Platforms
 from compatkb.engine.budget import Budget
 from compatkb.engine.ignored import Blocker
 from compatkb.engine.judging import DEMANDING, Pair, judged, pair_of
@@ -57,6 +58,7 @@ class Between:
         self._vouching: dict[int, tuple[int, int]] = {}
         self._beside: dict[tuple[int, int], tuple[int, int]] = {}
         self._walks = 0
+        self._platforms = Platforms((*mine, *back))
 
     def pair(self, i: int, j: int) -> Pair | None:
         """Return what is known of two elements, None where one of them is not listed."""
@@ -84,7 +86,8 @@ class Between:
         """
         kept = self._masks.get(number * _WHATS + what)
         if kept is None:
-            kept = self._masks[number * _WHATS + what] = {}
+            same = self._platforms.same(number, cells) * _WHATS + what
+            kept = self._masks[number * _WHATS + what] = self._masks.setdefault(same, {})
         found = kept.get(i)
         if found is None:
             found = 0 if what == VOUCHED else 1 << self._theirs
@@ -118,18 +121,19 @@ class Between:
                 found |= mask
         return found
 
-    def images(self, number: int, what: int) -> dict[int, int]:
+    def images(self, number: int, cells: int, what: int) -> dict[int, int]:
         """Return the part of `image` that has been worked out for some platforms."""
         found = self._images.get(number * _WHATS + what)
         if found is None:
-            found = self._images[number * _WHATS + what] = {}
+            same = self._platforms.same(number, cells) * _WHATS + what
+            found = self._images[number * _WHATS + what] = self._images.setdefault(same, {})
         return found
 
     def image(self, domain: int, number: int, cells: int, what: int) -> int:
         """Return the union of `mask` over a set of elements, or more than that; `domain` has listed elements alone."""
         kept = self._images.get(number * _WHATS + what)
         if kept is None:
-            kept = self.images(number, what)
+            kept = self.images(number, cells, what)
         found = kept.get(domain)
         if found is None:
             found = self._union(domain, number, cells, what) if self.is_small else self._roughly(domain, number, cells, what)
@@ -139,7 +143,7 @@ class Between:
         return found
 
     def _union(self, domain: int, number: int, cells: int, what: int) -> int:
-        found, every = 0, (2 << self._theirs) - 1
+        found, every, number = 0, (2 << self._theirs) - 1, self._platforms.same(number, cells)
         if (number, what) not in self._whole and (self._walks < _MOST_WALKS or domain.bit_count() <= _MOST_STEPS):
             self._walks += 1  # a first question, or one about few elements, need not wait for all
             while domain and found != every:
@@ -234,6 +238,7 @@ class Between:
         if not self.is_small:
             return self._alike(i)
         mask = self.mask(i, number, cells, what)
+        number = self._platforms.same(number, cells)
         key = (number, what)
         if key not in self._likes:
             self._likes[key] = {mask: alike for alike, mask in self._rectangles(number, cells, what)}

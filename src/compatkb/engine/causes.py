@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED
 from compatkb.engine.ignored import Blocker, ignored_of
-from compatkb.engine.leaves import conflicting
+from compatkb.engine.leaves import conflicting, demanded, leaf_rows
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.engine.worlds import ALL_SAID, PLATFORM, SAID, WHEELS
@@ -15,6 +15,7 @@ from compatkb.snapshot.read import Snapshot
 
 _EXPLAINING = ("os", "python", "arch")
 """The dimensions of the platform, what explains best first."""
+_MOST_EXPLANATIONS = 3
 
 
 class Cause(NamedTuple):
@@ -46,7 +47,7 @@ def causes_of(
     if trials.is_hopeless():
         return ()
     alone = _alone(groups, trials)
-    chosen = [alone] if alone else _irreducible([], False, blockers, trials)
+    chosen = [alone] if alone else trials.irreducible()
     return tuple(_cause(problem, blocker) for blocker in chosen)
 
 
@@ -75,11 +76,12 @@ class _Trials:
 
     def __init__(self, problem: Problem, blockers: list[Blocker]) -> None:
         matters = _matters(problem)
-        self._problem, self._kept, self._far = problem, matters.kept, matters.far
+        self._problem, self._matters, self._kept, self._far = problem, matters, matters.kept, matters.far
         self._every = matters.ignored.also(blocker for blocker in blockers if blocker[0] == "offer")
         self._bringing = [blocker for blocker in matters.led[problem.route.provider] if problem.would_bring(blocker[2])]
         machine = ((product, domain) for product in self._kept if (domain := problem.domains[product]))
         self._is_plain = all(problem.reach(p, domain, ALL_SAID)[0] == problem.cells for p, domain in machine)
+        self._blockers = blockers
         self._bits = {blocker: 1 << n for n, blocker in enumerate(blockers)}
         self._free: list[int] = []  # sets that exclude not every stack: none of their parts does
         self._excluding = [(1 << len(blockers)) - 1]  # the question has no answer, so all of them together do
@@ -95,8 +97,10 @@ class _Trials:
         there might be a stack without a product that nobody asked for.
         """
         problem, (kind, *about) = self._problem, blocker
-        if not self._is_plain or not self._far.isdisjoint(about):
+        if not self._is_plain:
             return None
+        if not self._far.isdisjoint(about):
+            return False if about[0] in self._far or self._admits(*about) else None
         if kind == "offer":
             brought = any(led[2] == about[0] for led in self._bringing)
             free: bool | None = brought and self._brought.domains[about[0]] != 0
@@ -125,6 +129,15 @@ class _Trials:
             return None
         return bool(table.image(domains[0], problem.frame.number, problem.cells, ALLOWED) & domains[1])
 
+    def _admits(self, product: str, leaf: str) -> bool:
+        """Return whether some candidate of a product demands no more of a leaf than one version of it meets."""
+        problem = self._problem
+        domain = problem.domains[product]
+        if not problem.lists(product, domain):
+            return True
+        rows = leaf_rows(problem, [(product, domain.bit_length() - 1)]).get(leaf, [])
+        return all(admitted for _, admitted, _ in demanded(rows))
+
     @cached_property
     def _brought(self) -> Problem:
         """The question with all ignored, so that what the provider would bring along can be brought."""
@@ -133,8 +146,6 @@ class _Trials:
 
     def blocked(self, active: Sequence[Blocker]) -> bool:
         """Return whether some blockers alone exclude every stack."""
-        if (finder := self._problem.facts.finder) is not None:
-            return bool(finder.is_blocked(self._problem, self._every.blockers.difference(active)))
         bits = sum([self._bits[blocker] for blocker in active])
         for free in self._free:
             if not bits & ~free:
@@ -142,13 +153,57 @@ class _Trials:
         for known in self._excluding:
             if not known & ~bits:
                 return True
-        trial = self._trial(frozenset(active))
-        found = Search(trial, first_only=True).run()
-        if not found:
+        if (finder := self._problem.facts.finder) is not None:
+            blocked, free = bool(finder.is_blocked(self._problem, self._every.blockers.difference(active))), bits
+        else:
+            trial = self._trial(frozenset(active))
+            found = Search(trial, first_only=True).run()
+            blocked, free = not found, bits | (self._harmless(trial, found[0], active) if found else 0)
+        if blocked:
             self._excluding.append(bits)
         else:
-            self._free.append(bits | self._harmless(trial, found[0], active))
-        return not found
+            self._free.append(free)
+        return blocked
+
+    def irreducible(self) -> list[Blocker]:
+        """Return blockers that exclude every stack, and no part of which does; earlier ones are kept in preference.
+
+        It is the explanation that QuickXplain finds (Junker 2004): the last of the fewest first ones that exclude every
+        stack is part of it, then the last of the fewest before it that do so together with that one, and so on. What
+        explained a question before, about the same products, often explains this one.
+        """
+        before = self._matters.explanations
+        is_known = any(self._bits.keys() >= set(blockers) and self.blocked(blockers) for blockers in before)
+        chosen, end = 0, len(self._blockers)
+        while end := self._fewest(chosen, end, is_known=is_known):
+            chosen |= 1 << end - 1
+            end -= 1
+        found = self._named(chosen)
+        self._matters.explanations = [found, *(blockers for blockers in before if blockers != found)][:_MOST_EXPLANATIONS]
+        return found
+
+    def _fewest(self, chosen: int, end: int, *, is_known: bool) -> int:
+        """Return how many of the first blockers it takes beside chosen ones to exclude every stack; with `end` they do.
+
+        Where an explanation `is_known`, its last part is mostly the one that is sought.
+        """
+        few, many = -1, end  # with `few` of them there are stacks, with `many` there are none
+        while True:
+            for free in self._free:
+                if not chosen & ~free:
+                    missing = ~(free | chosen)
+                    few = max(few, (missing & -missing).bit_length() - 1)
+            for known in self._excluding:
+                if not known & ~(chosen | (1 << many) - 1):
+                    many = (known & ~chosen).bit_length()
+            if many - few < 2:
+                return many
+            probe = many - 1 if is_known else (few + many) // 2
+            is_known = False
+            self.blocked(self._named(chosen | (1 << probe) - 1))
+
+    def _named(self, bits: int) -> list[Blocker]:
+        return [blocker for n, blocker in enumerate(self._blockers) if bits >> n & 1]
 
     def _harmless(self, trial: Problem, found: Found, active: Sequence[Blocker]) -> int:
         """Return the claims about leaves that do not exclude the stack that a trial found either."""
@@ -201,19 +256,6 @@ def _first_of(blockers: list[Blocker], trials: _Trials) -> Blocker | None:
     return _first_of(blockers[:half], trials) or _first_of(blockers[half:], trials)
 
 
-def _irreducible(base: list[Blocker], changed: bool, blockers: list[Blocker], trials: _Trials) -> list[Blocker]:
-    """QuickXplain (Junker 2004): the first blockers of the list are kept in preference to later ones."""
-    if changed and trials.blocked(base):
-        return []
-    if len(blockers) == 1:
-        return blockers
-    half = len(blockers) // 2
-    left, right = blockers[:half], blockers[half:]
-    kept_right = _irreducible(base + left, bool(left), right, trials)
-    kept_left = _irreducible(base + kept_right, bool(kept_right), left, trials)
-    return kept_left + kept_right
-
-
 def blockers_of(problem: Problem) -> list[Blocker]:
     """Return the groups of facts that can matter, those that explain best first."""
     return [blocker for group in _groups(problem) for blocker in group]
@@ -243,6 +285,7 @@ class _Matters:
         self.led = {product: [blocker for blocker in told if blocker[1] == product] for product in variables}  # by who says it
         told += [("claim", p, dimension) for p in variables for dimension in _EXPLAINING if facts.edges(p, dimension)]
         self.told = told  # claims about each other and platforms
+        self.explanations: list[list[Blocker]] = []  # what excluded every stack together, the last time first
         self.platforms: list[Blocker] = [("platform", p) for p in variables if roles[p].role not in ("dimension", "feature")]
         self.leaves: list[Blocker] = [
             ("claim", product, to)
@@ -250,9 +293,9 @@ class _Matters:
             for to in facts.spoken_of(product)
             if to not in variables and roles[to].role == "leaf"
         ]
-        demanded = dict.fromkeys(blocker[2] for blocker in self.leaves)
-        self.far = frozenset(demanded)  # the leaves that are none of the products
-        self.leaves += [("claim", to, d) for to in demanded for d in _EXPLAINING if facts.edges(to, d)]
+        far = dict.fromkeys(blocker[2] for blocker in self.leaves)
+        self.far = frozenset(far)  # the leaves that are none of the products
+        self.leaves += [("claim", to, d) for to in far for d in _EXPLAINING if facts.edges(to, d)]
         self.kept = tuple(p for p in variables if roles[p].role in ("dimension", "feature"))  # what every trial is about
         self.ignored = ignored_of(facts, (*told, *self.platforms, *self.leaves))
 

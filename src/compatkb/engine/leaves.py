@@ -108,17 +108,18 @@ def _conflicts(problem: Problem, present: list[tuple[str, int]], *, waivable: bo
 
 def _conflicts_on(problem: Problem, leaf: str, rows: list[LeafRow]) -> tuple[int, int]:
     bad = faint = 0
-    for cells, mask, weak in _split(rows):
-        bad |= cells & ~problem.view.worlds.somewhere(leaf, mask, problem.waived(leaf))
+    somewhere, waived = problem.view.worlds.somewhere, problem.waived(leaf)
+    if len(rows) == 1:  # as mostly
+        (row,) = rows
+        return row.cells & ~somewhere(leaf, row.mask, waived), row.cells if row.exact and row.level == WEAK else 0
+    for cells, mask, weak in demanded(rows):
+        bad |= cells & ~somewhere(leaf, mask, waived)
         faint |= cells if weak else 0
     return bad, faint
 
 
-def _split(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
+def demanded(rows: list[LeafRow]) -> list[tuple[int, int, bool]]:
     """Return disjoint platform bits with what is admitted there, and whether an inferred pin decides it."""
-    if len(rows) == 1:
-        (row,) = rows
-        return [(row.cells, row.mask, row.exact and row.level == WEAK)]
     regions: list[tuple[int, int, bool]] = []
     seen = 0
     for cells, mask, level, exact, _, _ in rows:

@@ -97,7 +97,7 @@ class Search:
         numbers = {product: n for n, product in enumerate(variables)}
         self._links = [
             [
-                (numbers[other], table, other not in optional, table.images(number, self._sought))
+                (numbers[other], table, other not in optional, table.images(number, problem.cells, self._sought))
                 for other, table in problem.partners[product].items()
             ]
             for product in (variables if self._many else ())

@@ -1,6 +1,6 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from compatkb.engine.leaves import LeafRow, leaf_conflicts, leaf_rows
@@ -120,15 +120,16 @@ def parts_of(problem: Problem, found: Found) -> list[tuple[int, tuple[object, ..
     return parts
 
 
-def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> list[list[tuple[int, object]]]:
+def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> tuple[tuple[tuple[int, object], ...], ...]:
     """Return what goes along wherever it is: for each runtime its version or bound, for each dimension what is vouched for."""
     shown = tuple([d for d in SHOWN if d in problem.facts.products and not problem.request.pin(d)])
     kept, key = problem.view.along, (chosen, problem.pinned_leaves, shown, found.level, found.route.id)
     told = kept.get(key)
-    if not isinstance(told, list):
+    if not isinstance(told, tuple):
         rows = leaf_rows(problem, list(chosen))
-        told = [values for leaf in rows if (values := _leaf_cells(problem, leaf, rows[leaf]))]
-        told += [values for dimension in shown if (values := _known_cells(problem, chosen, dimension, found.level))]
+        made = [values for leaf in rows if (values := _leaf_cells(problem, leaf, rows[leaf]))]
+        made += [values for dimension in shown if (values := _known_cells(problem, chosen, dimension, found.level))]
+        told = tuple([problem.view.kept.one(tuple(values)) for values in made])
         if all(i < problem.facts.sizes[p] for p, i in chosen):  # what is not listed is another version each time
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
@@ -137,7 +138,7 @@ def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> list[li
 
 
 def _cut(
-    parts: list[tuple[int, tuple[object, ...]]], values: list[tuple[int, object]]
+    parts: list[tuple[int, tuple[object, ...]]], values: Iterable[tuple[int, object]]
 ) -> list[tuple[int, tuple[object, ...]]]:
     """Refine the parts so that each has one of the values, or none."""
     out: list[tuple[int, tuple[object, ...]]] = []

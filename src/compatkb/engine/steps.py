@@ -1,5 +1,7 @@
 """What the search looks up once for its steps: one product after the other, and who speaks with whom."""
 
+from operator import itemgetter
+
 from compatkb.engine.between import Between
 from compatkb.engine.problem import GLIBC, Problem
 
@@ -50,12 +52,13 @@ def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[s
 def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
     roles, unvouched = problem.facts.products, (problem.route.provider, GLIBC)  # platform tags speak of glibc; see Problem
     numbers = {product: n for n, product in enumerate(variables)}
-    due = _due(problem, variables)
+    speaking = [[(numbers[other], table) for other, table in problem.partners[product].items()] for product in variables]
+    due = _due(problem, variables, speaking)
     steps = []
     for depth, product in enumerate(variables):
-        spoken = sorted((numbers[other], table) for other, table in problem.partners[product].items())
+        spoken = sorted(speaking[depth], key=itemgetter(0))
         step = Step(problem, product, optional=product in optional)
-        step.earlier = tuple([(n, table) for n, table in spoken if n < depth])
+        step.earlier = tuple([pair for pair in spoken if pair[0] < depth])
         step.later = tuple([(n, table, variables[n] not in optional) for n, table in spoken if n > depth])
         step.due = tuple(due[depth])
         if known_only:
@@ -64,7 +67,7 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
             )
             step.ahead = tuple([d for d in later if _last(d) == depth])
             if product not in unvouched and roles[product].role != "feature":
-                step.vouchers = tuple([(n, table) for n, table in spoken if roles[variables[n]].role != "feature"])
+                step.vouchers = tuple([pair for pair in spoken if roles[variables[pair[0]]].role != "feature"])
         steps.append(step)
     return steps
 
@@ -73,16 +76,13 @@ def _last(due: Due) -> int:
     return max((n for n, _ in due.others), default=-1)
 
 
-def _due(problem: Problem, variables: tuple[str, ...]) -> list[list[Due]]:
+def _due(problem: Problem, variables: tuple[str, ...], speaking: list[list[tuple[int, Between]]]) -> list[list[Due]]:
     """Return by step the members that can be judged from there on."""
     roles = problem.facts.products
-    numbers = {product: n for n, product in enumerate(variables)}
     due: list[list[Due]] = [[] for _ in variables]
     for n, product in enumerate(variables):
         if product not in (problem.route.provider, GLIBC):
-            speaking = problem.partners[product]
-            counted = [other for other in speaking if roles[other].role != "feature"]
-            others = tuple((numbers[other], speaking[other]) for other in counted)
-            last = max((numbers[other] for other in speaking), default=n)
+            others = tuple([pair for pair in speaking[n] if roles[variables[pair[0]]].role != "feature"])
+            last = max((number for number, _ in speaking[n]), default=n)
             due[max(n, last)].append(Due(n, others, of_machine=roles[product].role == "dimension"))
     return due
