@@ -361,7 +361,7 @@ class Kept:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self.views: dict[tuple[str, int, int], object] = {}
-        self.numbers: dict[int, int] = {}  # of platforms
+        self._numbers: dict[int, int] = {}  # of platforms
         self.leaf_numbers: dict[frozenset[Blocker], int] = {}  # of ignored claims about leaves
         self.frames = self.questions = 0
         self.budget = Budget()  # of the answer that is being worked out
@@ -376,6 +376,10 @@ class Kept:
     def one(self, value: T) -> T:
         """Return the one value that stands for all equal ones: what is kept is thousands of times the same few."""
         return self._ones.setdefault((type(value), value), value)  # type: ignore[return-value]  # by type, so of this one
+
+    def number(self, cells: int) -> int:
+        """Return the number of some platforms: equal ones have the same."""
+        return self._numbers.setdefault(cells, len(self._numbers))
 
     def said(self, of: str, to: str, device: str, hardware: int) -> Said:
         """Return what one product says of another one to a device and hardware."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.engine.between import ALLOWED
 from compatkb.engine.ignored import Blocker, ignored_of
-from compatkb.engine.leaves import conflicting, demanded, leaf_rows
+from compatkb.engine.leaves import conflicting, demanded, leaf_rows, own_conflicts
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.engine.worlds import ALL_SAID, PLATFORM, SAID, WHEELS
@@ -135,7 +135,10 @@ class _Trials:
         domain = problem.domains[product]
         if not problem.lists(product, domain):
             return True
-        rows = leaf_rows(problem, [(product, domain.bit_length() - 1)]).get(leaf, [])
+        idx = domain.bit_length() - 1
+        if not own_conflicts(problem, product, idx):
+            return True
+        rows = leaf_rows(problem, [(product, idx)]).get(leaf, [])
         return all(admitted for _, admitted, _ in demanded(rows))
 
     @cached_property

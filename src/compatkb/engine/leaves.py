@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from compatkb.engine.problem import Problem
+from compatkb.engine.worlds import Levels
 from compatkb.records import WEAK
 
 _MOST_KEPT = 50_000
@@ -34,7 +35,7 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]], *, waivable: boo
     for product, idx in present:
         if idx < 0 or idx >= problem.facts.sizes[product]:
             continue
-        for to, edge, row in _demands(problem, product, idx):
+        for to, edge, row in demands_of(problem, product, idx):
             if to in names or to in problem.pinned_leaves or ("claim", product, to) in problem.ignored.leaves:
                 continue
             if not waived.get(edge, 0) >> idx & 1:
@@ -42,7 +43,7 @@ def leaf_rows(problem: Problem, present: list[tuple[str, int]], *, waivable: boo
     return found
 
 
-def _demands(problem: Problem, product: str, idx: int) -> list[tuple[str, int, LeafRow]]:
+def demands_of(problem: Problem, product: str, idx: int) -> list[tuple[str, int, LeafRow]]:
     """Return all that an element demands of leaves, with the edges that say it; the same for every question of a view."""
     kept = problem.view.demands.get((product, idx))
     if isinstance(kept, list):
@@ -90,6 +91,12 @@ def own_conflicts(problem: Problem, product: str, idx: int) -> int:
             kept.clear()
         found = kept[key] = _conflicts(problem, [(product, idx)], waivable=False)[0]
     return found
+
+
+def own_levels(problem: Problem, product: str) -> dict[int, Levels]:
+    """Return what is kept of the platforms of elements, without those on which an element excludes itself."""
+    key = (problem.frame, product, problem.waived(product), problem.leaf_number, problem.pinned_leaves)
+    return problem.view.own_levels.setdefault(key, {})
 
 
 def conflicting(problem: Problem, present: list[tuple[str, int]], cells: int) -> set[str]:

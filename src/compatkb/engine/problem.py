@@ -184,10 +184,14 @@ class Problem(Pairs):
 
     def levels(self, product: str, idx: int) -> Levels:
         """Return the platforms of an element, by how well they are known."""
+        return self.row(product).get(idx) or self._kept_level(self.row(product), product, idx, self.waived(product))
+
+    def row(self, product: str) -> dict[int, Levels]:
+        """Return the platforms of the elements of which they were asked for."""
         row = self._levels.get(product)
         if row is None:
             row = self._levels[product] = self._row(product, self.waived(product))
-        return row.get(idx) or self._kept_level(row, product, idx, self.waived(product))
+        return row
 
     def _row(self, product: str, waived: int) -> dict[int, Levels]:
         return self.frame.levels.setdefault((product, waived), {})

@@ -8,10 +8,11 @@ from collections import deque
 
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.budget import gave_up
-from compatkb.engine.leaves import leaf_conflicts, own_conflicts
+from compatkb.engine.leaves import leaf_conflicts, own_conflicts, own_levels
 from compatkb.engine.narrow import narrowed
 from compatkb.engine.problem import ABSENT, JOKER, Problem
-from compatkb.engine.steps import Due, Step, steps_of
+from compatkb.engine.steps import Due, Step, ordered, steps_of
+from compatkb.engine.worlds import Levels
 from compatkb.records import STRONG, UNKNOWN, WEAK, Found
 
 BUDGET = 200_000
@@ -60,30 +61,13 @@ class Search:
             return ()
         self._certain = left.certain
         if self.first_only:  # any order will do, with features last as ever
-            self._variables = self._ordered(left.domains)
+            self._variables = ordered(self.problem, self._variables, left)
         self._plan(left.domains)
         strong, weak, unknown = left.strong, left.weak, left.unknown
         if self.unranked:
             strong, weak, unknown = 0, 0, strong | weak | unknown
         self._extend(0, (), [left.domains[p] for p in self._variables], strong, weak, unknown, 0)
         return self._assigned()
-
-    def _ordered(self, domains: dict[str, int]) -> tuple[str, ...]:
-        """Return the variables, few candidates first, each after one that it speaks with; last what may stay away."""
-        partners = self.problem.partners
-        left = sorted(self._variables, key=lambda product: self._width(product, domains[product]))
-        found: list[str] = []
-        spoken: set[str] = set()
-        while left:
-            kind = self._width(left[0], 0)
-            found.append(next((p for p in left if p in spoken and self._width(p, 0) == kind), left[0]))
-            left.remove(found[-1])
-            spoken.update(partners[found[-1]])
-        return tuple(found)
-
-    def _width(self, product: str, domain: int) -> tuple[bool, bool, int]:
-        feature = self.problem.facts.products[product].role == "feature"
-        return feature, product not in self._certain, domain.bit_count() if domain >= 0 else 0
 
     def _plan(self, domains: dict[str, int]) -> None:
         """Look up once what every step needs: who speaks of whom, and the fewest warnings that are still to come."""
@@ -93,6 +77,9 @@ class Search:
         self._steps = steps_of(problem, variables, optional, known_only=self.known_only)
         self._vouching = problem.are_listed(domains)  # what is not listed may vouch for anything
         self._demanding = any(step.demanding for step in self._steps)
+        self._rows = [
+            own_levels(problem, step.product) if step.demanding else problem.row(step.product) for step in self._steps
+        ]
         number = problem.frame.number
         numbers = {product: n for n, product in enumerate(variables)}
         self._links = [
@@ -121,6 +108,7 @@ class Search:
         least = self._least[depth + 1]
         hopeful = min(warned + self._least[depth], _MOST_WARNINGS)
         domain = domains[depth]
+        known = 0
         joker = domain < 0  # the absence is ignored: one build that fits everything stands for it
         while True:
             if joker:
@@ -132,24 +120,23 @@ class Search:
                 idx, domain = ABSENT, -1
             else:
                 return
-            if self.raw and self._is_over(strong, weak, unknown, hopeful):
-                return
+            if len(self.raw) > known:  # since the last look here
+                known = len(self.raw)
+                if self._is_over(strong, weak, unknown, hopeful):
+                    return
             self.budget -= 1
             if self.budget < 0:
                 raise gave_up(self._limit, "its limit")
             spend(1)
             if idx == ABSENT:
-                there, now = ~self._missed(product, chosen), (*chosen, (product, idx))
-                s, w, u = self._attached(step, now, strong & there, weak & there, unknown & there)
-                if s | w | u:
-                    self._extend(depth + 1, now, domains, s, w, u, warned)
+                self._go_without(step, chosen, domains, strong, weak, unknown, warned)
                 return
             if step.optional and not self._may_be_needed(product, depth, chosen, domains):
                 domain = 0
                 continue
             count = min(warned + problem.view.warnings(product, idx), _MOST_WARNINGS)
             hoped = min(count + least, _MOST_WARNINGS)
-            if self._covered and not self._could_improve(strong, weak, unknown, hoped):
+            if hoped > hopeful and self._covered and not self._could_improve(strong, weak, unknown, hoped):
                 continue
             now = (*chosen, (product, idx))
             s, w, u = self._attached(step, now, *self._beside(step, idx, chosen, strong, weak, unknown))
@@ -167,13 +154,21 @@ class Search:
             if step.vouchers is None or not self._vouching or self._can_be_vouched(step, depth, idx, chosen, left, s | w):
                 self._extend(depth + 1, now, left, s, w, u, count)
 
+    def _go_without(
+        self, step: Step, chosen: tuple[tuple[str, int], ...], domains: list[int], strong: int, weak: int, unknown: int,
+        warned: int,
+    ) -> None:  # fmt: skip
+        """Extend the branch in which a product stays away."""
+        there, now = ~self._missed(step.product, chosen), (*chosen, (step.product, ABSENT))
+        s, w, u = self._attached(step, now, strong & there, weak & there, unknown & there)
+        if s | w | u:
+            self._extend(step.number + 1, now, domains, s, w, u, warned)
+
     def _beside(
         self, step: Step, idx: int, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int
     ) -> tuple[int, int, int]:
         """Return the platforms that are left beside what is chosen."""
-        if step.demanding and (bad := own_conflicts(self.problem, step.product, idx)):
-            strong, weak, unknown = strong & ~bad, weak & ~bad, unknown & ~bad
-        levels = self.problem.levels(step.product, idx)
+        levels = self._rows[step.number].get(idx) or self._level(step, idx)
         usable = strong | weak
         s = strong & levels.strong
         w = usable & (levels.strong | levels.weak) & ~s
@@ -190,6 +185,15 @@ class Search:
             if not s | w | u:
                 break
         return s, w, u
+
+    def _level(self, step: Step, idx: int) -> Levels:
+        """Return the platforms of an element, without those on which it excludes itself."""
+        levels = self.problem.levels(step.product, idx)
+        if step.demanding:
+            bad = own_conflicts(self.problem, step.product, idx)
+            levels = Levels(levels.strong & ~bad, levels.weak & ~bad, levels.unknown & ~bad)
+            self._rows[step.number][idx] = levels = self.problem.view.kept.one(levels)
+        return levels
 
     def _ahead(self, step: Step, depth: int, idx: int, domains: list[int]) -> list[int]:
         """Return the candidates that are left beside an element; none at all where a required product has none left."""

@@ -1,9 +1,10 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from compatkb.engine.leaves import LeafRow, leaf_conflicts, leaf_rows
+from compatkb.engine.companions import companion_cells, companions
+from compatkb.engine.leaves import LeafRow, leaf_rows
 from compatkb.engine.pairs import Pairs
 from compatkb.engine.problem import Problem
 from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Found
@@ -11,10 +12,16 @@ from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Foun
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
 _MOST_KEPT = 10_000
+_Values = tuple[tuple[int, object], ...]
+"""Disjoint platforms, each with what goes along there."""
+_Told = tuple[_Values, ...]
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
 """Pythons, systems and architectures, every combination of them, and their bits."""
 Member = tuple[str, int]
 """A product and the number of its element."""
+
+
+T = TypeVar("T")
 
 
 class Warned(NamedTuple):
@@ -109,32 +116,42 @@ def parts_of(problem: Problem, found: Found) -> list[tuple[int, tuple[object, ..
     """Return disjoint platforms, each part with what goes along there: companions, pinned runtimes, bounds, vouched values."""
     chosen = [(p, i) for p, i in found.chosen if i >= 0]
     parts: list[tuple[int, tuple[object, ...]]] = [(found.cells, ())]
-    for product in _companions(problem, chosen):
+    for product in companions(problem, chosen):
         cut = []
         for cells, facts in parts:
             beside = [(fact.product, fact.idx) for fact in facts if isinstance(fact, Element)]
-            cut += _cut([(cells, facts)], _companion_cells(problem, chosen, beside, product, found))
+            cut += _cut([(cells, facts)], companion_cells(problem, chosen, beside, product, found))
         parts = cut
     for values in _told(problem, tuple(chosen), found):
         parts = _cut(parts, values)
     return parts
 
 
-def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> tuple[tuple[tuple[int, object], ...], ...]:
+def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> _Told:
     """Return what goes along wherever it is: for each runtime its version or bound, for each dimension what is vouched for."""
     shown = tuple([d for d in SHOWN if d in problem.facts.products and not problem.request.pin(d)])
-    kept, key = problem.view.along, (chosen, problem.pinned_leaves, shown, found.level, found.route.id)
-    told = kept.get(key)
-    if not isinstance(told, tuple):
+
+    def make() -> _Told:
         rows = leaf_rows(problem, list(chosen))
-        made = [values for leaf in rows if (values := _leaf_cells(problem, leaf, rows[leaf]))]
+        told = {leaf: [row for row in rows[leaf] if not row.listed] for leaf in rows}  # installers see to the rest
+        made = [values for leaf in told if told[leaf] and (values := tuple(_leaf_cells(problem, leaf, told[leaf])))]
         made += [values for dimension in shown if (values := _known_cells(problem, chosen, dimension, found.level))]
-        told = tuple([problem.view.kept.one(tuple(values)) for values in made])
-        if all(i < problem.facts.sizes[p] for p, i in chosen):  # what is not listed is another version each time
-            if len(kept) >= _MOST_KEPT:
-                kept.clear()
-            kept[key] = told
-    return told
+        return tuple([problem.view.kept.one(values) for values in made])
+
+    return _kept(problem, chosen, (chosen, problem.pinned_leaves, shown, found.level, found.route.id), make)
+
+
+def _kept(problem: Problem, members: tuple[Member, ...], key: object, make: Callable[[], T]) -> T:
+    """Return what was made before of some members."""
+    kept = problem.view.along
+    if key in kept:
+        return kept[key]  # type: ignore[return-value]  # each kind of key has its own kind of value
+    made = make()
+    if all(i < problem.facts.sizes[p] for p, i in members):  # what is not listed is another version each time
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        kept[key] = made
+    return made
 
 
 def _cut(
@@ -152,53 +169,11 @@ def _cut(
     return out
 
 
-def _companions(problem: Problem, chosen: list[tuple[str, int]]) -> list[str]:
-    names = {product for product, _ in chosen}
-    return [p.id for p in problem.facts.products.values() if p.role == "companion" and p.id not in names]
-
-
-def _companion_cells(
-    problem: Problem, chosen: list[tuple[str, int]], beside: list[tuple[str, int]], product: str, found: Found
-) -> list[tuple[int, object]]:
-    """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
-    left = found.cells
-    values: list[tuple[int, object]] = []
-    elements = problem.facts.elements(product)
-    domain = problem.candidates(product)
-    for other, number in chosen:
-        domain &= problem.allowed(other, number, product)
-    while domain and left:
-        idx = domain.bit_length() - 1
-        domain ^= 1 << idx
-        if problem.view.warnings(product, idx) > found.warnings:
-            continue
-        levels = problem.levels(product, idx)
-        fit = levels.strong if found.level == STRONG else levels.strong | levels.weak
-        vouched = 0
-        for other, number in chosen:
-            pair = problem.pair(product, idx, other, number)
-            good = pair.strong if found.level == STRONG else pair.strong | pair.weak
-            vouched |= good if problem.facts.products[other].role != "feature" else 0
-            fit &= ~pair.denied & ~pair.muddled & (~pair.matters | good)
-        for other, number in beside:
-            fit &= ~problem.pair(product, idx, other, number).denied
-        fit &= vouched & left
-        if fit:
-            bad, faint = leaf_conflicts(problem, [*chosen, *beside, (product, idx)])
-            fit &= ~bad & (~faint if found.level == STRONG else -1)
-        if fit:
-            values.append((fit, elements[idx]))
-            left &= ~fit
-    return values
-
-
 def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow]) -> list[tuple[int, object]]:
-    """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
+    """Return for each platform the version of a runtime that is pinned there, or the bound on it, by rows that bind it."""
     values: list[tuple[int, object]] = []
     regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(-1, -1, False, ())]
     for row in rows:
-        if row.listed:
-            continue  # installers see to it
         cut = []
         for known, admitted, pinned, bounds in regions:
             if known & row.cells:
@@ -217,10 +192,16 @@ def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow]) -> list[tuple[
     return values
 
 
-def _known_cells(problem: Problem, chosen: tuple[Member, ...], dimension: str, level: int) -> list[tuple[int, object]]:
+def _known_cells(problem: Problem, chosen: tuple[Member, ...], dimension: str, level: int) -> _Values:
     """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
-    packages = tuple([(p, i) for p, i in chosen if problem.facts.products[p].role not in UNBUILT])
-    named = _vouched(problem, packages, dimension, level)
+    roles, between = problem.facts.products, problem.view.between
+    packages = tuple([(p, i) for p, i in chosen if roles[p].role not in UNBUILT and between(p, dimension)])
+    key = (dimension, packages, level, problem.route.provider)
+    return _kept(problem, packages, key, lambda: tuple(_by_platform(dimension, _vouched(problem, packages, dimension, level))))
+
+
+def _by_platform(dimension: str, named: Mapping[str, int]) -> list[tuple[int, object]]:
+    """Return the values of a dimension that stand together on the same platforms, from the platforms of each."""
     values: list[tuple[int, object]] = []
     left = 0
     for where in named.values():

@@ -3,7 +3,7 @@
 from operator import itemgetter
 
 from compatkb.engine.between import Between
-from compatkb.engine.problem import GLIBC, Problem
+from compatkb.engine.problem import GLIBC, Narrowed, Problem
 
 _MOST_KEPT = 4_096
 
@@ -20,11 +20,11 @@ class Due:
 class Step:
     """What the choice of one product looks up: by number, the products that it speaks with."""
 
-    __slots__ = ("ahead", "demanding", "due", "earlier", "later", "optional", "product", "size", "vouchers")
+    __slots__ = ("ahead", "demanding", "due", "earlier", "later", "number", "optional", "product", "size", "vouchers")
 
-    def __init__(self, problem: Problem, product: str, *, optional: bool) -> None:
+    def __init__(self, problem: Problem, number: int, product: str, *, optional: bool) -> None:
         roles, facts = problem.facts.products, problem.facts
-        self.product, self.optional = product, optional
+        self.number, self.product, self.optional = number, product, optional
         self.size = facts.sizes[product]  # how many elements it has
         leaves = any(roles[to].role == "leaf" for to in facts.spoken_of(product))
         self.demanding = leaves and not problem.leafless  # whether it requires something of leaves
@@ -33,6 +33,27 @@ class Step:
         self.vouchers: tuple[tuple[int, Between], ...] | None = None  # who can vouch for it; None where nobody need
         self.due: tuple[Due, ...] = ()
         self.ahead: tuple[Due, ...] = ()  # of later ones, when all who can vouch for them have been chosen
+
+
+def ordered(problem: Problem, variables: tuple[str, ...], left: Narrowed) -> tuple[str, ...]:
+    """Return variables, few candidates first, each after one that it speaks with; last what may stay away."""
+    roles, domains = problem.facts.products, left.domains
+
+    def kind(product: str) -> tuple[bool, bool]:
+        return roles[product].role == "feature", product not in left.certain
+
+    def width(product: str) -> int:
+        return domains[product].bit_count() if domains[product] >= 0 else 0
+
+    waiting = sorted(variables, key=lambda product: (kind(product), width(product)))
+    found: list[str] = []
+    spoken: set[str] = set()
+    while waiting:
+        first = kind(waiting[0])
+        found.append(next((p for p in waiting if p in spoken and kind(p) == first), waiting[0]))
+        waiting.remove(found[-1])
+        spoken.update(problem.partners[found[-1]])
+    return tuple(found)
 
 
 def steps_of(problem: Problem, variables: tuple[str, ...], optional: frozenset[str], *, known_only: bool) -> list[Step]:
@@ -57,7 +78,7 @@ def _made(problem: Problem, variables: tuple[str, ...], optional: frozenset[str]
     steps = []
     for depth, product in enumerate(variables):
         spoken = sorted(speaking[depth], key=itemgetter(0))
-        step = Step(problem, product, optional=product in optional)
+        step = Step(problem, depth, product, optional=product in optional)
         step.earlier = tuple([pair for pair in spoken if pair[0] < depth])
         step.later = tuple([(n, table, variables[n] not in optional) for n, table in spoken if n > depth])
         step.due = tuple(due[depth])

@@ -52,6 +52,7 @@ class View:
         self.stacks: dict[object, object] = {}  # what was made of what a search found
         self.pairs: object = None  # what stacks keep of it
         self.own_conflicts: dict[object, int] = {}
+        self.own_levels: dict[object, dict[int, Levels]] = {}
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -73,6 +74,7 @@ class View:
             self._frames, self.worlds = plain._frames, plain.worlds
             if "leaf" not in targets:
                 self.conflicts, self.own_conflicts, self.demands = plain.conflicts, plain.own_conflicts, plain.demands
+                self.own_levels = plain.own_levels
         if not any(kind == "needs" for _, kind in self.facts.hardware_edges):
             self._needs, self._optional, self._shapes = plain._needs, plain._optional, plain._shapes
 
@@ -132,8 +134,7 @@ class View:
         """Return what is known on the platforms that some pins leave open."""
         found = self._frames.get(pins)
         if found is None:
-            number = self.kept.numbers.setdefault(cells, len(self.kept.numbers))
-            found = self._frames[pins] = Frame(cells, number)
+            found = self._frames[pins] = Frame(cells, self.kept.number(cells))
             self.kept.frames += 1
         return found
 
