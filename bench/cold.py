@@ -1,5 +1,6 @@
 """Start-up: an installed compatkb from the shell, as multiples of a bare interpreter; and its peak memory."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,6 +29,7 @@ AIMS = {
 def measure(run: Run) -> dict[str, Figure]:
     """Return processor time as multiples of `python -c pass`, and megabytes."""
     python, compatkb = run.commands / "python", run.commands / "compatkb"
+    os.chdir(run.folder)  # where no project is configured
     commands = {
         "python -c pass": [python, "-c", "pass"],
         "--version": [compatkb, "--version"],

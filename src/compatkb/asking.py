@@ -130,6 +130,8 @@ def _strict(facts: Snapshot, product: Product, spec: str, day: int) -> Pin:
     text = product.id + spec
     exact = re.fullmatch(r"={2,3}\s*([^,*\s]+)", spec)
     if exact and product.scheme == "pep440":
+        if (known := facts.word(product.id, exact[1], strict=True)) is not None:
+            return Pin(product.id, text, known, strict=True)
         normal = _normal(product, exact[1])
         if normal is None:
             raise UsageError(f"{exact[1]!r} is not a version as PEP 440 has them; see `compatkb show {product.id}`")

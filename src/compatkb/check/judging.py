@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from packaging.version import InvalidVersion, Version
-
 from compatkb.asking import make_request
 from compatkb.check.document import Asked
 from compatkb.engine.answer import Answer, Near, is_possible, resolve
@@ -17,6 +15,8 @@ from compatkb.records import WEAK, Element, Pin, Product, Request
 from compatkb.snapshot.read import Snapshot
 
 if TYPE_CHECKING:
+    from packaging.version import Version
+
     from compatkb.check.markdown_facts import Known
 
 _ONE = re.compile(r"==([0-9]+(?:\.[0-9]+)*(?:\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)")
@@ -275,6 +275,10 @@ def _basis(found: Cause) -> str:
 @lru_cache(maxsize=8192)
 def _admitted(facts: Snapshot, product: str, text: str) -> int | None:
     if named := _ONE.fullmatch(text):  # most pins; so much of PEP 440 needs no parser of specifiers
+        if facts.products[product].scheme == "pep440" and (known := facts.word(product, named[1], strict=True)) is not None:
+            return known
+        from packaging.version import Version
+
         one = Version(named[1])
         return sum(1 << element.idx for element in facts.elements(product) if _is(_version(element.version), one))
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -293,14 +297,16 @@ def _admitted(facts: Snapshot, product: str, text: str) -> int | None:
 
 
 @lru_cache(maxsize=8192)
-def _version(text: str) -> Version | None:
+def _version(text: str) -> "Version | None":
+    from packaging.version import InvalidVersion, Version
+
     try:
         return Version(text)
     except InvalidVersion:
         return None
 
 
-def _is(version: Version | None, wanted: Version) -> bool:
+def _is(version: "Version | None", wanted: "Version") -> bool:
     """Return whether `==` finds a version: one without a local label names those with any, too."""
     return version is not None and (version == wanted or (wanted.local is None and _version(version.public) == wanted))
 

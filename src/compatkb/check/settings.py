@@ -9,6 +9,7 @@ from compatkb.errors import UsageError
 from compatkb.findings import Severity
 
 NEVER = "never"
+_NAME = "compatkb"
 
 
 class Settings(NamedTuple):
@@ -44,13 +45,15 @@ def parse_settings(text: str, path: str, folder: str, known: Callable[[], Contai
 
     `known` returns the rules that there are; it is asked where rules are named.
     """
+    if _NAME not in text and "\\" not in text:  # a key may be written with escapes
+        return None
     import tomllib
 
     try:
         table: Any = tomllib.loads(text).get("tool", {})
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: is no TOML: {error}") from None
-    table = table.get("compatkb") if isinstance(table, dict) else None
+    table = table.get(_NAME) if isinstance(table, dict) else None
     if table is None:
         return None
     if not isinstance(table, dict):
