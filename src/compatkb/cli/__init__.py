@@ -4,6 +4,7 @@ argparse, because a command that people wait for should not spend five interpret
 (docs/architecture.md has the figures). The work is imported inside the commands.
 """
 
+import gc
 import io
 import os
 import sys
@@ -11,10 +12,12 @@ import sys
 from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
+_YOUNG = 10_000  # objects between two looks for garbage: what a command makes mostly lives until it ends
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command; the only place where an error becomes an exit code."""
+    gc.set_threshold(_YOUNG)
     from compatkb.cli.parser import parse
 
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -9,10 +9,11 @@ _FEW = 4
 """So many candidates are looked at one by one."""
 
 
-def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> Narrowed | None:
+def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool, roughly: bool = False) -> Narrowed | None:
     """Return what is left; None where a required product has no candidate or no platform is left.
 
-    A domain below 0 holds what nobody published; such a product narrows no other one.
+    A domain below 0 holds what nobody published; such a product narrows no other one. `roughly` does without the platforms
+    of many candidates: to look all of them up takes longer than a search that ends with the first of them.
     """
     if not all(domains[product] for product in problem.required):
         return None
@@ -20,7 +21,7 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
     if start:
         domains = {product: domain & start.domains[product] for product, domain in domains.items()}
     else:
-        domains = dict(domains) if problem.ignored.blockers else _placed(problem, domains, known_only=known_only)
+        domains = dict(domains) if problem.ignored.blockers else _placed(problem, domains, known_only, roughly)
     if not all(domains[product] for product in problem.required):
         return None
     certain = problem.certain(domains)
@@ -36,7 +37,7 @@ def narrowed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> 
         return None
     strong = weak = unknown = problem.cells
     for product in certain:
-        if domains[product] > 0:
+        if domains[product] > 0 and not (roughly and domains[product].bit_count() > _FEW):
             firm, known, every = problem.reach(product, domains[product])
             strong, weak, unknown = strong & firm, weak & known, unknown & every
     if known_only and problem.are_listed(domains):
@@ -61,7 +62,7 @@ def _vouched(problem: Problem, domains: dict[str, int], product: str) -> tuple[i
     return strong, weak
 
 
-def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> dict[str, int]:
+def _placed(problem: Problem, domains: dict[str, int], known_only: bool, roughly: bool) -> dict[str, int]:
     """Drop what has no platform that the request leaves open; of versions that are not listed nothing is known."""
     kept = {}
     for product, domain in domains.items():
@@ -69,7 +70,7 @@ def _placed(problem: Problem, domains: dict[str, int], *, known_only: bool) -> d
         if domain > 0:
             beyond = -1 << problem.facts.sizes[product]
             if domain.bit_count() > _FEW:
-                kept[product] &= problem.placed(product)[known_only] | beyond
+                kept[product] &= -1 if roughly else problem.placed(product)[known_only] | beyond
             else:
                 kept[product] &= problem.placed_of(product, domain)[known_only] | beyond
     return kept

@@ -56,7 +56,8 @@ class Search:
         domains = self.problem.domains
         if unoffered := self.problem.ignored.unoffered:
             domains = {product: -1 if product in unoffered else domain for product, domain in domains.items()}
-        left = narrowed(self.problem, domains, known_only=self.known_only)
+        roughly = self.best_only and self.problem.view.kept.questions <= 1
+        left = narrowed(self.problem, domains, known_only=self.known_only, roughly=roughly)
         if left is None:
             return ()
         self._certain = left.certain

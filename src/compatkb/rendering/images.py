@@ -18,10 +18,12 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
     for product, element in wanted.items():
         series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
         same = sum(1 << e.idx for e in facts.elements(product).of(series) if _alike(e, element))
-        for row in facts.rows("select image, mask, basis from content where product = ?", product):
-            if int(row["mask"], 16) & same:
-                holding.setdefault(row["image"], {})[product] = row["basis"]
-    apart = next(route.without for route in facts.routes if route.id == stack.route)
+        for held in facts.rows("select distinct mask from content where product = ?", product):
+            if int(held["mask"], 16) & same:
+                query = "select image, basis from content where product = ? and mask = ?"
+                for row in facts.rows(query, product, held["mask"]):
+                    holding.setdefault(row["image"], {})[product] = row["basis"]
+    apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
     others = {row["image"] for product in apart for row in facts.rows("select image from content where product = ?", product)}
     families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
     found = []
