@@ -196,7 +196,7 @@ per-file-ignores = { "docs/*" = ["bad-word"] }
         ("[tool.compatkb]\nlevels = { bad-word = 3 }", "levels.bad-word is one of"),
         ("[tool.compatkb]\neol-within = -3", "is a number of days"),
         ("[tool]\ncompatkb = 1", "tool.compatkb is no table"),
-        ("[tool", "is no TOML"),
+        ("[tool.compatkb", "is no TOML"),
     ],
 )
 def test_wrong_settings_are_named(text: str, said: str) -> None:
@@ -204,6 +204,13 @@ def test_wrong_settings_are_named(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=r"pyproject\.toml: ") as error:
         parse_settings(text, "pyproject.toml", "/x", lambda: KNOWN)
     assert said in str(error.value)
+
+
+def test_settings_are_read_where_they_can_be() -> None:
+    """A file that does not name us is not ours to judge; a key that is written with escapes names us too."""
+    assert parse_settings("[tool.other", "pyproject.toml", "/x", lambda: KNOWN) is None
+    escaped = parse_settings('[tool."comp\\u0061tkb"]\nignore = ["other"]', "pyproject.toml", "/x", lambda: KNOWN)
+    assert escaped == Settings("/x", ignore=("other",))
 
 
 def test_settings_apply(facts: Snapshot, words: None) -> None:

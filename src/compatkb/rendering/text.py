@@ -31,6 +31,7 @@ _IMAGES = 4
 _DISPUTES = 3
 _WIDTH = 100
 _TIED = "\N{NO-BREAK SPACE}"
+_BREAKS = frozenset("\t\n\v\f\r")
 
 
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False) -> str:
@@ -186,8 +187,11 @@ def _source(source: sentences.Cited) -> str:
 
 def _wrapped(head: str, text: str, hang: int | None = None) -> list[str]:
     """Wrap at blanks, names and their versions kept together; continuation lines hang under the text."""
+    line = head + text
+    if len(line) <= _WIDTH and line.strip() and _BREAKS.isdisjoint(line):  # as most are, and nothing to do
+        return [line.rstrip(" ").replace(_TIED, " ")]
     indent = len(head) - len(head.lstrip()) + 2 if hang is None else hang
-    lines = textwrap.wrap(head + text, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(line, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(_TIED, " ") for line in lines] or [head]
 
 
