@@ -142,7 +142,7 @@ def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
     """Return what looks up the final versions of a distribution that the index has for a Python."""
 
     def versions(distribution: str, python: str) -> list[str]:
-        page = asking.record_for(workshop, CHANNEL).page(distribution) or []
+        page = asking.records_for(workshop, CHANNEL)[0].page(distribution) or []
         there = {parse_wheel_filename(wheel.file)[1] for wheel in page if fits(wheel.file, python, PLATFORM)}
         return [str(version) for version in sorted(there) if not version.is_prerelease]
 
@@ -204,6 +204,7 @@ def main() -> None:
     parser.add_argument("--keep", type=int, metavar="N", help="keep so many questions a Python as the sample of the tests")
     parser.add_argument("--python", action="append", metavar="V", help="keep: for this Python; may be repeated")
     arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
     day = KnowledgeBase().data_date
     shop = workshop_of(KnowledgeBase().facts, Path("data"), arguments.work / "cells", arguments.work, day)
     journal = arguments.work / f"soak-{arguments.seed}.jsonl"
@@ -266,7 +267,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
     for path in folder.glob("*.jsonl"):
         path.unlink()
     for name, files in sorted(asked.items()):
-        fitting = [w for w in asking.record_for(workshop, CHANNEL).page(name) or () if _fits(w, pythons)]
+        fitting = [w for w in asking.records_for(workshop, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
         kept = [
             replace(wheel, uploaded=None) if wheel.file in files else Wheel(wheel.file, wheel.requires_python, wheel.yanked)
             for wheel in fitting

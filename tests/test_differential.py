@@ -9,7 +9,20 @@ from typing import Any
 import pytest
 from builders import TODAY
 from conftest import ROOT
-from differential import DENIED, SAMPLE, UNKNOWN, WRONG, difference, judge, key_of, read_lines, report
+from differential import (
+    DENIED,
+    SAMPLE,
+    UNKNOWN,
+    WRONG,
+    Asker,
+    difference,
+    judge,
+    key_of,
+    questions,
+    read_lines,
+    recorded_versions,
+    report,
+)
 
 from compatkb.models import Outcome
 from compatkb.snapshot.read import Snapshot
@@ -61,6 +74,13 @@ def test_compatkb_promises_nothing_that_pip_refuses(line: dict[str, Any], shop: 
     if told["difference"] == DENIED:
         assert told["rules"]
         assert all(sources and text for text, *sources in told["rules"])
+
+
+def test_questions_are_drawn_from_what_the_index_has(shop: Workshop, facts: Snapshot) -> None:
+    """Different questions for the Pythons at hand come out of the record that answers them."""
+    asked = questions(Asker(facts, 1, shop.interpreters, recorded_versions(shop)), 5)
+    assert len(set(asked)) == 5
+    assert {question.python for question in asked} <= set(shop.interpreters)
 
 
 @pytest.mark.parametrize(
