@@ -11,8 +11,9 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
+from compatkb.listening import Listener
 from compatkb.models import IndexFile
 
 LAST_MODIFIED = "Tue, 01 Jul 2025 10:00:00 GMT"
@@ -181,8 +182,7 @@ def serving(index: Index) -> Iterator[Index]:
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
             return self.send(206, headers, file.content[start:end])
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
+    with Listener(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         index.url = f"http://127.0.0.1:{server.server_address[1]}/simple"

@@ -10,11 +10,13 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
+
+from compatkb.listening import Listener
 
 
 def wheel(
@@ -152,9 +154,7 @@ def serve() -> Iterator[Index]:
             pass
 
     asleep = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who asks may hang up
+    server = Listener(("127.0.0.1", 0), Handler)
     index = Index(f"http://127.0.0.1:{server.server_address[1]}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

@@ -61,7 +61,7 @@ LAYERS = (
     ("engine.answer",),
     ("asking",),
     ("api",),
-    ("pasted", "machine"),
+    ("pasted", "machine", "listening"),
     ("gleaning", "machine.graphics", "machine.system"),
     ("machine.interpreter", "machine.reports"),
     ("replacing",),

@@ -157,6 +157,17 @@ def test_markers_in_code_are_text(text: str, form: str) -> None:
 # -- forms ----------------------------------------------------------------------------------------------------------
 
 
+SIGNS = [";", ";;", "----", "======", "____", "....", "~~~~", "- a", "+", "#. b", "::", "''''", "1. a", "iv) a", "(b) a", "1."]
+SIGNS += [".. a", "-f", "--force", "+xpu", "/V", ":a: b", ">>> a", "a::", "::a", "[1] a", ".. [1] a", "a) b", "=", "• a"]
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_signs_are_text(text: str) -> None:
+    """What reStructuredText has a meaning for at the beginning of a line is text in a cell."""
+    table = Table(("h", "i"), ((text, "0"),))
+    assert rst_tables(restructured([table]))[0][1] == [text, "0"]
+
+
 @given(st.lists(WORDS, min_size=1, max_size=4), WORDS, WORDS)
 def test_any_text_survives(cells: list[str], linked: str, item: str) -> None:
     """Whatever stands in the data is shown literally: no text becomes markup in any form."""

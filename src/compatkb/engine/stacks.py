@@ -232,7 +232,7 @@ def _vouched(problem: Problem, packages: tuple[tuple[str, int], ...], dimension:
                 if edge.to_mask >> n & 1:
                     values[n] = values.get(n, 0) | where
     for n in values:
-        values[n] &= ~problem.view.worlds.ground(dimension, n).denied
+        values[n] &= ~problem.view.worlds.denials(dimension, n)[0]
         for product, idx in packages:
             values[n] &= ~problem.pair(product, idx, dimension, n).denied
         firm, faint = problem.vouched(dimension, n, [*packages, (dimension, n)])

@@ -22,21 +22,12 @@ class Levels(NamedTuple):
     unknown: int
 
 
-class Ground(NamedTuple):
-    """The platforms of an element before a request narrows them."""
-
-    strong: int
-    weak: int
-    open: int  # where an undecided dispute leaves a denial open
-    denied: int
-
-
 class Worlds:
     """The platforms of elements; what is asked for by `waived` is what some bits leave out of account."""
 
     def __init__(self, kept: Kept, as_of: int, said: Callable[[str, str], Said]) -> None:
         self.facts, self._kept, self.as_of, self._said = kept.facts, kept, as_of, said
-        self._grounds: dict[tuple[str, int, int], Ground] = {}
+        self._denials: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._world: dict[tuple[str, int, int], Levels] = {}
         self._outlines: dict[tuple[str, int], tuple[tuple[int, int, int], ...]] = {}
         self._somewhere: dict[tuple[str, int, int], int] = {}
@@ -54,12 +45,15 @@ class Worlds:
             found = self._places[product] = tuple(parts)
         return found
 
-    def ground(self, product: str, idx: int, waived: int = 0) -> Ground:
-        """Return an element's platforms with what it says of Python, OS and architecture, without what is waived."""
+    def denials(self, product: str, idx: int, waived: int = 0) -> tuple[int, int]:
+        """Return where what an element says of Python, OS and architecture excludes it, without what is waived.
+
+        And where it would, but for an undecided dispute that leaves it open.
+        """
         key = (product, idx, waived & ALL_SAID)
-        if key not in self._grounds:
-            element = self.facts.elements(product)[idx]
-            open_, denied = 0, 0
+        found = self._denials.get(key)
+        if found is None:
+            denied = unsettled = 0
             for dimension in self._bounds(product, waived):
                 for edge in self._said(product, dimension).by(idx):
                     if edge.kind == "verified":
@@ -67,11 +61,11 @@ class Worlds:
                     inside = self.facts.dimension_cells(dimension, edge.to_mask)
                     cells = edge.denies & (inside if edge.kind == "breaks" else ~inside)
                     if edge.open:
-                        open_ |= cells
+                        unsettled |= cells
                     else:
                         denied |= cells
-            self._grounds[key] = Ground(element.strong, element.weak, open_, denied)
-        return self._grounds[key]
+            found = self._denials[key] = (denied, unsettled)
+        return found
 
     def world(self, product: str, idx: int, waived: int) -> Levels:
         """Return the platforms of a listed element in the whole world, by how well they are known, without what is waived."""
@@ -84,7 +78,8 @@ class Worlds:
 
     def weighed(self, product: str, idx: int, waived: int, strong: int, weak: int, unknown: int) -> Levels:
         """Return the same where this is what its wheels say of platforms."""
-        element, ground = self.facts.elements(product)[idx], self.ground(product, idx, waived)
+        element = self.facts.elements(product)[idx]
+        denied, unsettled = self.denials(product, idx, waived)
         weak &= ~strong
         unknown &= ~strong & ~weak
         if waived & WHEELS:
@@ -93,9 +88,9 @@ class Worlds:
             unknown |= ~strong & ~weak
         if element.by is not None and element.by > self.as_of:  # out by then, or not: nobody knows the day
             strong, weak, unknown = 0, 0, strong | weak | unknown
-        unknown |= (strong | weak) & ground.open
-        known = ~ground.denied & ~ground.open
-        return Levels(strong & known, weak & known, unknown & ~ground.denied)
+        unknown |= (strong | weak) & unsettled
+        known = ~denied & ~unsettled
+        return Levels(strong & known, weak & known, unknown & ~denied)
 
     def outline(self, product: str, waived: int) -> tuple[tuple[int, int, int], ...]:
         """Return the listed elements in sets, each with the platforms where its members can be, and where that is known."""
@@ -119,6 +114,6 @@ class Worlds:
             cells = 0 if listed or not mask else -1  # of versions that are not listed nothing is known
             for n in range(listed.bit_length()):
                 if listed >> n & 1:
-                    cells |= ~self.ground(leaf, n, waived).denied
+                    cells |= ~self.denials(leaf, n, waived)[0]
             self._somewhere[key] = cells
         return self._somewhere[key]

@@ -8,6 +8,12 @@ from html import escape
 
 from compatkb.rendering.blocks import Block, Bullets, Code, Inline, Span, Table, plain, spans
 
+_LIST = r"[-+=.#:•‣⁃](?:\s|$)|\.\.(?:\s|$)|\(?(?:#|\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+)[.)](?:\s|$)"
+_OPTION = r"(?:--?|/|\+)[A-Za-z0-9]|:[^:\s][^:]*:(?:\s|$)|>>>"
+_RULE = r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign)*\s*$"
+_BEGINNING = rf"^(?={_LIST}|{_OPTION}|{_RULE})"
+"""What a line of reStructuredText may not begin with if it is text: items of lists, options and fields, one sign alone."""
+
 
 def restructured(blocks: Iterable[Block]) -> str:
     """Return blocks in reStructuredText; links stand where they are used."""
@@ -54,7 +60,7 @@ def _rst_span(span: Span) -> str:
 
 
 def _rst_escaped(text: str) -> str:
-    return re.sub(r"[\\*`|]|_(?!\w)|(?<=\w)_(?=\W|$)|^(?=[-+=.#:•]{1}(\s|$))", lambda match: "\\" + match[0], text)
+    return re.sub(rf"[\\*`|]|_(?!\w)|(?<=\w)_(?=\W|$)|:(?=:\s*$)|{_BEGINNING}", lambda match: "\\" + match[0], text)
 
 
 def hypertext(blocks: Iterable[Block]) -> str:

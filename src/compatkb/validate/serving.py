@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from ipaddress import IPv4Address
 from itertools import count
 from socket import INADDR_LOOPBACK
 from urllib.parse import unquote
 
 from compatkb.errors import UnavailableError
+from compatkb.listening import Listener
 from compatkb.validate.record import Record, Wheel
 from compatkb.validate.targets import is_for
 
@@ -59,8 +60,7 @@ class Server:
         self._pages: dict[tuple[str, str, str], bytes] = {}
         self._numbers = count(1)
         handler = type("Handler", (_Handler,), {"owner": self})
-        self._http = ThreadingHTTPServer((LOOPBACK, 0), handler)
-        self._http.daemon_threads = True
+        self._http = Listener((LOOPBACK, 0), handler)
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     def __enter__(self) -> "Server":

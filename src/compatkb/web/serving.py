@@ -2,11 +2,12 @@
 
 import sys
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.listening import Listener
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -31,7 +32,7 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-def make_server(folder: Path, host: str, port: int, *, at: str = "") -> ThreadingHTTPServer:
+def make_server(folder: Path, host: str, port: int, *, at: str = "") -> Listener:
     """Return a server of a folder, listening; it is found below the path `at`.
 
     Raises UsageError where there is no site, UnavailableError where it may not listen.
@@ -39,7 +40,7 @@ def make_server(folder: Path, host: str, port: int, *, at: str = "") -> Threadin
     if not (folder / "index.html").is_file():
         raise UsageError(f"{folder}: holds no site; `compatkb web build --out {folder}` writes one")
     try:
-        return ThreadingHTTPServer((host, port), partial(_Quiet, directory=str(folder), at=at))
+        return Listener((host, port), partial(_Quiet, directory=str(folder), at=at))
     except OSError as error:
         raise UnavailableError(f"{host}:{port}: cannot be listened on: {error.strerror}") from None
 

@@ -218,7 +218,7 @@ def _widened(problem: Problem, ignored: frozenset[Blocker] = frozenset()) -> Pro
 def _said_of(problem: Problem, product: str, idx: int) -> Iterator[int]:
     facts, view = problem.facts, problem.view
     element = facts.elements(product)[idx]
-    yield from (element.strong, element.weak, *view.worlds.ground(product, idx))
+    yield from (element.strong, element.weak, *view.worlds.denials(product, idx))
     for floor in facts.floors(element):
         yield from (floor.seen, floor.inferred)
     yield from (advisory.cells for advisory in view.advisories(product, idx))
