@@ -67,7 +67,10 @@ def processor_seconds(command: Sequence[str | os.PathLike[str]]) -> float:
 
 
 def round_robin(commands: dict[str, Sequence[str | os.PathLike[str]]], rounds: int) -> dict[str, float]:
-    """Return the lower quartile of each command's processor seconds over rounds that start every command once."""
+    """Return the fewest processor seconds of each command over rounds that start every command once.
+
+    Noise only ever adds; the more memory a command uses, the more of it, so that a share of all would not compare.
+    """
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for number in range(rounds + 1):
         print(f"\rround {number} of {rounds}", end="", file=sys.stderr)
@@ -76,12 +79,7 @@ def round_robin(commands: dict[str, Sequence[str | os.PathLike[str]]], rounds: i
             if number:  # the first one warms the disk
                 taken[name].append(seconds)
     print(file=sys.stderr)
-    return {name: quartile(times) for name, times in taken.items()}
-
-
-def quartile(values: Sequence[float]) -> float:
-    """Return the lower quartile: noise on a busy machine only ever adds."""
-    return sorted(values)[len(values) // 4]
+    return {name: min(times) for name, times in taken.items()}
 
 
 def share(values: Sequence[float], part: float) -> float:

@@ -32,9 +32,10 @@ def page(rows: Sequence[dict[str, Any]], felt: Mapping[str, dict[str, Any]]) -> 
         "## What users feel",
         "The run of `make bench` that is kept; later runs are compared with it by ratio. *Python* is a start of\n"
         "`python -c pass`, and a *loop* ten thousand entries into a dictionary, both on the same machine in the same run.\n"
-        "Cold figures are the processor time of one command of an installed wheel, the warm ones of one question to one\n"
-        "process: ten thousand different questions as people make them, of which most have no answer, so causes and what\n"
-        "is near are looked for.",
+        "Cold figures are the processor time of one command of an installed wheel, the least of fifteen rounds, since noise\n"
+        "only ever adds. The warm ones are that of one call of `KnowledgeBase.resolve`, from the words of a question to its\n"
+        "answer, in one process that is asked ten thousand different questions as people make them. Most of these have no\n"
+        "answer, so causes and what is near are looked for.",
         _felt(felt),
         "## What is measured of scale",
         "A made-up knowledge base has so many products of so many releases each. Dense ones have up to three relations\n"

@@ -11,7 +11,7 @@ _MOST_PARTS = 64
 class Platforms:
     """The sets of platforms that some edges were asked about, `cells`; equal ones have one `number`."""
 
-    def __init__(self, edges: Sequence[Edge]) -> None:
+    def __init__(self, *edges: Sequence[Edge]) -> None:
         self._edges = edges
         self._first: tuple[int, int] | None = None
         self._same: dict[int, int] = {}
@@ -41,7 +41,7 @@ class Platforms:
     def _parts(self) -> list[int]:
         """All platforms in parts: on those of one part the same edges hold."""
         parts = [-1]
-        for mask in {mask for edge in self._edges for mask in (edge.denies, edge.vouches)}:
+        for mask in {mask for told in self._edges for edge in told for mask in (edge.denies, edge.vouches)}:
             if len(parts) > _MOST_PARTS:
                 break
             parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]

@@ -58,7 +58,7 @@ class Between:
         self._vouching: dict[int, tuple[int, int]] = {}
         self._beside: dict[tuple[int, int], tuple[int, int]] = {}
         self._walks = 0
-        self._platforms = Platforms((*mine, *back))
+        self._platforms = Platforms(mine, back)
 
     def pair(self, i: int, j: int) -> Pair | None:
         """Return what is known of two elements, None where one of them is not listed."""
