@@ -418,7 +418,7 @@ def far_off_clock(folder: Path) -> str:
 
 
 def small_machine(folder: Path, *, whole: bool = True) -> str:
-    """One core and 512 MB of address space: the real data compile and answer; small ones unless `whole`."""
+    """One core and 512 MB of address space: the real data compile and answer."""
 
     def limit() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
