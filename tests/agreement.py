@@ -11,8 +11,9 @@ from itertools import combinations
 
 from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
 
-from compatkb.engine import causes
 from compatkb.engine.answer import best_stacks, routes_of
+from compatkb.engine.blockers import groups_of
+from compatkb.engine.causes import causes_of
 from compatkb.engine.ignored import Blocker
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
@@ -151,8 +152,8 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
         problem = Problem(facts, request, device, route)
         if Search(problem).run() or not problem.cells:
             continue
-        every = frozenset(causes.blockers_of(problem))
-        active = tuple(cause.blocker for cause in causes.causes_of(facts, request, device, route, known))
+        every = frozenset(blocker for group in groups_of(problem) for blocker in group)
+        active = tuple(cause.blocker for cause in causes_of(facts, request, device, route, known))
         known += active
 
         def admits(kept: tuple[Blocker, ...], at: Problem = problem, every: frozenset[Blocker] = every) -> bool:

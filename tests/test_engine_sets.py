@@ -9,9 +9,10 @@ from builders import TODAY, breaks, compiled, needs, product, universe, verified
 from hypothesis import given
 from test_universe import World, checked, questions, told
 
-from compatkb.engine import between, causes
+from compatkb.engine import between
 from compatkb.engine.answer import resolve, routes_of
 from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
+from compatkb.engine.blockers import groups_of
 from compatkb.engine.causes import causes_of
 from compatkb.engine.ignored import Blocker
 from compatkb.engine.judging import judged
@@ -132,7 +133,7 @@ def test_first_fact_that_explains_alone_is_the_cause(question: tuple[World, Case
     for problem in problems(question, folder):
         if Search(problem).run() or not problem.cells:
             continue
-        every = causes.blockers_of(problem)
+        every = [blocker for group in groups_of(problem) for blocker in group]
 
         def admits(kept: Blocker | None, at: Problem = problem, every: list[Blocker] = every) -> bool:
             ignored = frozenset(blocker for blocker in every if blocker != kept)

@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import pytest
 
@@ -31,8 +32,8 @@ class _Handler(BaseHTTPRequestHandler):
 class _Counted(Listener):
     ended = 0
 
-    def process_request_thread(self, request: object, client_address: object) -> None:
-        super().process_request_thread(request, client_address)  # type: ignore[arg-type]
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        super().process_request_thread(request, client_address)
         self.ended += 1
 
 

@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeVar
 
 from compatkb.engine.alike import Platforms
-from compatkb.engine.budget import Budget
-from compatkb.engine.ignored import Blocker
 from compatkb.engine.judging import DEMANDING, Pair, judged, pair_of
-from compatkb.engine.said import Context, Said
+from compatkb.engine.pool import Pool
 from compatkb.records import STRONG, Edge
-from compatkb.snapshot.read import Snapshot
 
 _MOST_IMAGES = 1_024
 _MOST_PAIRS = 200_000
@@ -18,9 +14,6 @@ _MOST_WALKS = 6
 _MOST_STEPS = 4
 _SMALL = 1 << 14
 """Of so many pairs all that is known is kept; of more, what is asked for."""
-
-T = TypeVar("T")
-
 
 _NOTHING = (0, 0, 0, 0, 0)
 _DENIED, _STRONG, _WEAK, _MATTERS, _MUDDLED = range(5)
@@ -42,8 +35,8 @@ class Between:
     `number` stands for the platforms that a question leaves open, `cells`: equal ones have one number.
     """
 
-    def __init__(self, kept: "Kept", mine: list[Edge], back: list[Edge], sizes: tuple[int, int]) -> None:
-        self._kept = kept
+    def __init__(self, pool: Pool, mine: list[Edge], back: list[Edge], sizes: tuple[int, int]) -> None:
+        self._pool = pool
         self._told, self._back = mine, back
         self._mine, self._theirs = sizes
         self.is_small = self._mine * self._theirs <= _SMALL
@@ -66,7 +59,7 @@ class Between:
             return None
         known = self._kinds.get(i)
         if known is None and len(self._told) + len(self._back) <= _FEW:
-            found = self._kept.one(judged(self._speaking(i, j)))
+            found = self._pool.one(judged(self._speaking(i, j)))
         else:
             found = next(pair for mask, pair in known or self.kinds(i) if mask >> j & 1)
         if len(self.pairs) >= _MOST_PAIRS:
@@ -160,7 +153,7 @@ class Between:
 
     def _roughly(self, domain: int, number: int, cells: int, what: int) -> int:
         """Return at least the union, edge by edge: among thousands of elements judging each of them takes too long."""
-        self._kept.budget.spend(1 + (len(self._told) + len(self._back)) // 64)
+        self._pool.budget.spend(1 + (len(self._told) + len(self._back)) // 64)
         if what == VOUCHED:
             return self._rough_vouching(domain, cells)
         demands, conditions = self._demands(number, cells)
@@ -276,7 +269,7 @@ class Between:
                 found &= edge.of_mask if edge.of_mask & bit else ~edge.of_mask
             for edge in self._back:
                 found &= edge.to_mask if edge.to_mask & bit else ~edge.to_mask
-            self._kept.budget.spend(1 + (len(self._told) + len(self._back)) // 16)
+            self._pool.budget.spend(1 + (len(self._told) + len(self._back)) // 16)
             self._classes[i] = found
         return found
 
@@ -293,7 +286,7 @@ class Between:
             merged: dict[tuple[int, ...], int] = {}
             for known, pair in parts:
                 merged[pair] = merged.get(pair, 0) | known
-            found = tuple((known, self._kept.one(pair_of(*pair))) for pair, known in merged.items())
+            found = tuple((known, self._pool.one(pair_of(*pair))) for pair, known in merged.items())
             if self.is_small:
                 self._kinds[i] = found
         return found
@@ -353,58 +346,3 @@ class Between:
 def _with(pair: tuple[int, ...], field: int, cells: int) -> tuple[int, ...]:
     """Return what is known of two elements with more of it in one field."""
     return (*pair[:field], pair[field] | cells, *pair[field + 1 :])
-
-
-class Kept:
-    """What the engine keeps of one knowledge base between questions; forgotten as a whole when it has grown."""
-
-    def __init__(self, facts: Snapshot) -> None:
-        self.facts = facts
-        self.views: dict[tuple[str, int, int], object] = {}
-        self._numbers: dict[int, int] = {}  # of platforms
-        self.leaf_numbers: dict[frozenset[Blocker], int] = {}  # of ignored claims about leaves
-        self.frames = self.questions = 0
-        self.budget = Budget()  # of the answer that is being worked out
-        self.nearest: dict[object, object] = {}
-        self.blockers: dict[tuple[str, ...], object] = {}  # what can exclude stacks of some variables
-        self.most_nearest = 32_768  # then they are forgotten; who asks for all there is may raise it
-        self._said: dict[tuple[str, str, str, int], Said] = {}
-        self._between: dict[tuple[str, str, str, int], Between | None] = {}
-        self._moods: dict[tuple[str, str], tuple[bool, bool]] = {}
-        self._ones: dict[object, object] = {}
-
-    def one(self, value: T) -> T:
-        """Return the one value that stands for all equal ones: what is kept is thousands of times the same few."""
-        return self._ones.setdefault((type(value), value), value)  # type: ignore[return-value]  # by type, so of this one
-
-    def number(self, cells: int) -> int:
-        """Return the number of some platforms: equal ones have the same."""
-        return self._numbers.setdefault(cells, len(self._numbers))
-
-    def said(self, of: str, to: str, device: str, hardware: int) -> Said:
-        """Return what one product says of another one to a device and hardware."""
-        by_device, by_hardware = self._mood(of, to)
-        key = (of, to, device if by_device else "", hardware if by_hardware else 0)
-        found = self._said.get(key)
-        if found is None:
-            found = self._said[key] = Context(self.facts, device, hardware).said(of, to)
-        return found
-
-    def between(self, p: str, q: str, device: str, hardware: int) -> Between | None:
-        """Return what two products say of each other; None where they say nothing."""
-        mine, theirs = self._mood(p, q), self._mood(q, p)
-        key = (p, q, device if mine[0] or theirs[0] else "", hardware if mine[1] or theirs[1] else 0)
-        if key not in self._between:
-            silent = not self.facts.edges(p, q) and not self.facts.edges(q, p)
-            told = (self.said(p, q, device, hardware).edges, self.said(q, p, device, hardware).edges)
-            sizes = (self.facts.sizes[p], self.facts.sizes[q])
-            self._between[key] = None if silent else Between(self, *told, sizes)
-        return self._between[key]
-
-    def _mood(self, of: str, to: str) -> tuple[bool, bool]:
-        """Return whether what one product says of another depends on the device, and on the hardware."""
-        found = self._moods.get((of, to))
-        if found is None:
-            edges = self.facts.edges(of, to)
-            found = self._moods[of, to] = (any(e.devices for e in edges), any(e.hardware for e in edges))
-        return found

@@ -167,7 +167,7 @@ class _Series:
     def __init__(self, freed: _Freed, product: str, groups: tuple[int, ...]) -> None:
         self._freed, self._product, self._groups = freed, product, groups
         self._is_narrow = False
-        if kept_of(freed.facts).questions > 1:
+        if not kept_of(freed.facts).is_first:
             self._narrow()
 
     def _narrow(self) -> None:

@@ -10,6 +10,7 @@ from compatkb.engine.between import ALLOWED, KNOWN, VOUCHED
 from compatkb.engine.budget import gave_up
 from compatkb.engine.leaves import leaf_conflicts, own_conflicts, own_levels
 from compatkb.engine.narrow import narrowed
+from compatkb.engine.needed import closed, may_be_needed, missed
 from compatkb.engine.problem import ABSENT, JOKER, Problem
 from compatkb.engine.steps import Due, Step, ordered, steps_of
 from compatkb.engine.worlds import Levels
@@ -56,7 +57,7 @@ class Search:
         domains = self.problem.domains
         if unoffered := self.problem.ignored.unoffered:
             domains = {product: -1 if product in unoffered else domain for product, domain in domains.items()}
-        roughly = self.best_only and self.problem.view.kept.questions <= 1
+        roughly = self.best_only and self.problem.view.kept.is_first
         left = narrowed(self.problem, domains, known_only=self.known_only, roughly=roughly)
         if left is None:
             return ()
@@ -132,7 +133,7 @@ class Search:
             if idx == ABSENT:
                 self._go_without(step, chosen, domains, strong, weak, unknown, warned)
                 return
-            if step.optional and not self._may_be_needed(product, depth, chosen, domains):
+            if step.optional and not may_be_needed(problem, self._steps, step, chosen, domains):
                 domain = 0
                 continue
             count = min(warned + problem.view.warnings(product, idx), _MOST_WARNINGS)
@@ -160,7 +161,7 @@ class Search:
         warned: int,
     ) -> None:  # fmt: skip
         """Extend the branch in which a product stays away."""
-        there, now = ~self._missed(step.product, chosen), (*chosen, (step.product, ABSENT))
+        there, now = ~missed(self.problem, step.product, chosen), (*chosen, (step.product, ABSENT))
         s, w, u = self._attached(step, now, strong & there, weak & there, unknown & there)
         if s | w | u:
             self._extend(step.number + 1, now, domains, s, w, u, warned)
@@ -264,26 +265,6 @@ class Search:
                     return True
         return False
 
-    def _missed(self, product: str, chosen: tuple[tuple[str, int], ...]) -> int:
-        """Return where a chosen product that is there in any case needs one that stays away."""
-        cells = 0
-        for other, number in chosen:
-            if number >= 0 and other in self.problem.required:
-                cells |= self.problem.view.needed(other, number, product)
-        return cells
-
-    def _may_be_needed(self, product: str, depth: int, chosen: tuple[tuple[str, int], ...], domains: list[int]) -> bool:
-        """Return whether something chosen needs a product that nobody asked for, or something that may still be chosen."""
-        needs = self.problem.view.needs
-        for n, step in enumerate(self._steps):
-            if n != depth and (needing := needs(step.product).get(product)):
-                if n > depth:
-                    if domains[n] > 0 and needing & domains[n]:
-                        return True
-                elif chosen[n][1] >= 0 and needing >> chosen[n][1] & 1:
-                    return True
-        return False
-
     def _could_improve(self, strong: int, weak: int, unknown: int, count: int) -> bool:
         return bool(
             self._open(strong, STRONG, count)
@@ -308,7 +289,7 @@ class Search:
 
     def _finish(self, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int, warned: int) -> None:
         present = _present(chosen)
-        whole = self._closed(present)
+        whole = closed(self.problem, self._variables, present)
         if not whole:
             return
         s, w, u = strong & whole, weak & whole, unknown & whole
@@ -326,22 +307,6 @@ class Search:
     def _is_over(self, strong: int, weak: int, unknown: int, count: int) -> bool:
         """Return whether what was found leaves nothing to be sought here."""
         return self.first_only or not self._could_improve(strong, weak, unknown, count)
-
-    def _closed(self, present: list[tuple[str, int]]) -> int:
-        """Return where everything is there that is needed, and nothing that no required product leads to."""
-        if not self.problem.optional:
-            return self.problem.cells
-        reach = {product: -1 if product in self.problem.required else 0 for product in self._variables}
-        members = dict(present)
-        for _ in self.problem.optional:
-            for product, idx in present:
-                if idx >= 0 and reach[product]:
-                    for to in self.problem.optional:
-                        reach[to] |= reach[product] & self.problem.view.needed(product, idx, to)
-        cells = self.problem.cells
-        for product in self.problem.optional:
-            cells &= reach[product] if product in members else ~reach[product]
-        return cells
 
     def _attached(
         self, step: Step, chosen: tuple[tuple[str, int], ...], strong: int, weak: int, unknown: int

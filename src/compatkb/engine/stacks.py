@@ -7,14 +7,12 @@ from compatkb.engine.companions import companion_cells, companions
 from compatkb.engine.leaves import LeafRow, leaf_rows
 from compatkb.engine.pairs import Pairs
 from compatkb.engine.problem import Problem
+from compatkb.engine.view import Values
 from compatkb.records import STRONG, UNBUILT, UNKNOWN, WEAK, Edge, Element, Found
 
 SHOWN = ("hardware", "gpu-driver", "oneapi", "glibc")
 """Dimensions beyond the platform of which a stack says what is known."""
 _MOST_KEPT = 10_000
-_Values = tuple[tuple[int, object], ...]
-"""Disjoint platforms, each with what goes along there."""
-_Told = tuple[_Values, ...]
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
 """Pythons, systems and architectures, every combination of them, and their bits."""
 Member = tuple[str, int]
@@ -127,25 +125,25 @@ def parts_of(problem: Problem, found: Found) -> list[tuple[int, tuple[object, ..
     return parts
 
 
-def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> _Told:
+def _told(problem: Problem, chosen: tuple[Member, ...], found: Found) -> tuple[Values, ...]:
     """Return what goes along wherever it is: for each runtime its version or bound, for each dimension what is vouched for."""
     shown = tuple([d for d in SHOWN if d in problem.facts.products and not problem.request.pin(d)])
 
-    def make() -> _Told:
+    def make() -> tuple[Values, ...]:
         rows = leaf_rows(problem, list(chosen))
         told = {leaf: [row for row in rows[leaf] if not row.listed] for leaf in rows}  # installers see to the rest
         made = [values for leaf in told if told[leaf] and (values := tuple(_leaf_cells(problem, leaf, told[leaf])))]
         made += [values for dimension in shown if (values := _known_cells(problem, chosen, dimension, found.level))]
         return tuple([problem.view.kept.one(values) for values in made])
 
-    return _kept(problem, chosen, (chosen, problem.pinned_leaves, shown, found.level, found.route.id), make)
+    key = (chosen, problem.pinned_leaves, shown, found.level, found.route.id)
+    return _kept(problem, problem.view.along, key, chosen, make)
 
 
-def _kept(problem: Problem, members: tuple[Member, ...], key: object, make: Callable[[], T]) -> T:
+def _kept(problem: Problem, kept: dict[object, T], key: object, members: tuple[Member, ...], make: Callable[[], T]) -> T:
     """Return what was made before of some members."""
-    kept = problem.view.along
     if key in kept:
-        return kept[key]  # type: ignore[return-value]  # each kind of key has its own kind of value
+        return kept[key]
     made = make()
     if all(i < problem.facts.sizes[p] for p, i in members):  # what is not listed is another version each time
         if len(kept) >= _MOST_KEPT:
@@ -192,12 +190,16 @@ def _leaf_cells(problem: Problem, leaf: str, rows: list[LeafRow]) -> list[tuple[
     return values
 
 
-def _known_cells(problem: Problem, chosen: tuple[Member, ...], dimension: str, level: int) -> _Values:
+def _known_cells(problem: Problem, chosen: tuple[Member, ...], dimension: str, level: int) -> Values:
     """Return which values of a dimension are vouched for as well as the stack itself is, by platform."""
     roles, between = problem.facts.products, problem.view.between
     packages = tuple([(p, i) for p, i in chosen if roles[p].role not in UNBUILT and between(p, dimension)])
     key = (dimension, packages, level, problem.route.provider)
-    return _kept(problem, packages, key, lambda: tuple(_by_platform(dimension, _vouched(problem, packages, dimension, level))))
+
+    def make() -> Values:
+        return tuple(_by_platform(dimension, _vouched(problem, packages, dimension, level)))
+
+    return _kept(problem, problem.view.vouched, key, packages, make)
 
 
 def _by_platform(dimension: str, named: Mapping[str, int]) -> list[tuple[int, object]]:

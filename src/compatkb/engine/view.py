@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from compatkb.engine.between import Between, Kept
+from compatkb.engine.between import Between
+from compatkb.engine.kept import Kept
 from compatkb.engine.said import Context, Said
 from compatkb.engine.worlds import PLATFORM, Levels, Worlds
 from compatkb.records import Advisory, Edge
@@ -14,6 +15,10 @@ _MOST_PARTNERS = 1_024
 Shape = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """The products of a stack: those it must hold, those it may have to hold
 besides, all of these by rank, and the leaves among the first."""
+
+
+Values = tuple[tuple[int, object], ...]
+"""Disjoint platforms, each with what goes along there."""
 
 
 class Frame:
@@ -52,12 +57,13 @@ class View:
         self.stacks: dict[object, object] = {}  # what was made of what a search found
         self.pairs: object = None  # what stacks keep of it
         self.own_conflicts: dict[object, int] = {}
-        self.own_levels: dict[object, dict[int, Levels]] = {}
+        self.own_levels: dict[object, dict[int, Levels]] = {}  # what the search keeps: platforms without own conflicts
         self._frames: dict[object, Frame] = {}
         self._needs: dict[str, dict[str, int]] = {}
         self._optional: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._shapes: dict[tuple[str, ...], Shape] = {}
-        self.along: dict[object, object] = {}  # what stacks keep: what goes along with packages, wherever they are
+        self.vouched: dict[object, Values] = {}  # what stacks keep: of dimensions, by the packages that speak of them
+        self.along: dict[object, tuple[Values, ...]] = {}  # the same of all that goes along with packages
         self.steps: dict[object, object] = {}  # what the search keeps: its steps, by what they are about
         self.demands: dict[tuple[str, int], object] = {}  # what the search keeps: demands on leaves, by element
         if hardware:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from compatkb.engine.between import Kept
+from compatkb.engine.kept import Kept
 from compatkb.engine.said import Said
 
 PLATFORM = ("python", "os", "arch")
