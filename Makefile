@@ -8,6 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 # Three for two processors: many tests wait, for a kill or for an index that is silent.
 PYTEST := $(BIN)/python -m pytest --quiet -n 3
+QUICK := -m "not long and not online" --hypothesis-profile=few
+VERDICTS := $(patsubst %,tests/test_%.py,cases first check_cases diagnose differential disputes doctor features migrate promises)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,7 +19,7 @@ $(VENV)/made: pyproject.toml
 		{ echo "error: $(PYTHON) is older than Python 3.11; name another one: make PYTHON=python3.12"; exit 2; }
 	@echo "making $(VENV) and installing compatkb into it"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[web]'
 	@touch $@
 
 $(VENV)/made-dev: $(VENV)/made
@@ -29,7 +31,7 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "compatkb resolve --torch 2.4 --device xpu"
 	@$(BIN)/compatkb resolve --torch 2.4 --device xpu || test $$? -eq 1
 	@echo "ask more with $(BIN)/compatkb --help"
-	@echo "or as a page: $(BIN)/compatkb web serve, which takes some minutes at first (seconds later: answers are kept), then open http://localhost:8000/"
+	@echo "or as a page: $(BIN)/compatkb web serve, then open http://localhost:8000/"
 
 test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those of the site in a browser too
 	$(BIN)/ruff check .
@@ -37,10 +39,14 @@ test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those 
 	$(BIN)/mypy
 	$(BIN)/compatkb fmt --check
 	$(BIN)/compatkb lint
-	$(PYTEST) -m "not long and not online" --hypothesis-profile=few
+	$(PYTEST) $(QUICK)
 
 test-long: $(VENV)/made-dev chromium ## the tests that `make test` leaves out or cuts short: attacks, kills, matrices, much random input; CI runs both
 	$(PYTEST) -m "(long or hypothesis) and not online"
+	for days in 90 400; do $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; done
+
+test-later: $(VENV)/made-dev chromium ## the quick tests as if it were DAYS (1 90 400) after the day of the data: what ages is no verdict
+	for days in $(or $(DAYS),1 90 400); do $(PYTEST) $(QUICK) --days-later $$days || exit 1; done
 
 test-web: $(VENV)/made-dev chromium ## test the site in a real browser
 	$(BIN)/python -m pytest --quiet tests/web
@@ -70,8 +76,11 @@ mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
-soak-web: $(VENV)/made-dev ## build the site of all series and compare its page with the command line; takes ten minutes
-	COMPATKB_WHOLE_SITE=1 $(BIN)/python -m pytest --quiet tests/web/test_answers.py tests/web/test_repeats.py
+soak-monotone: $(VENV)/made-dev ## ask 2,000 random questions with and without one of their pins: a pin more proves no more and excludes no less
+	$(BIN)/python tests/random_requests.py
+
+soak-web: $(VENV)/made-dev chromium ## compare thousands of answers of server and browser with the command line, and fuzz the server
+	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m long tests/web/test_server.py tests/web/test_engine.py
 
 soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
 	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
@@ -101,5 +110,5 @@ bench-scale: $(VENV)/made-dev ## made-up knowledge bases of up to 200,000 releas
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-long test-web chromium web docs generate mutations soak soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help run test test-long test-later test-web chromium web docs generate mutations soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

@@ -19,7 +19,7 @@ class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin 
             return
         root = Path(self.root)
         sys.path.insert(0, str(root / "src"))
-        from compatkb.snapshot.store import compile_directory
+        from compatkb.store.cache import compile_directory
 
         target = Path(tempfile.mkdtemp(prefix="compatkb-build-")) / "snapshot.sqlite"
         compile_directory(root / "data", target)

@@ -8,8 +8,8 @@ from common import Figure, Run, floor_of, loop, ratio, timed
 from made_up import MadeUp, make, store
 from scale import ask, best, conflicts, impossible, listed, opened
 
-from compatkb.records import Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
 
 SIZES = ((10, 40), (20, 200))
 

@@ -16,9 +16,7 @@ from common import ROOT
 
 sys.path.insert(0, str(ROOT / "src"))
 
-from compatkb.snapshot import packed
-from compatkb.snapshot.schema import FORMAT, INDEXES, TABLES
-from compatkb.snapshot.traits import series, traits
+from compatkb.store.schema import FORMAT, INDEXES, TABLES
 
 MOST_BLOCKS = 40
 
@@ -104,6 +102,7 @@ def store(problem: MadeUp, path: Path) -> None:
         built = {
             "stage": "stable", "devices": "cpu", "channels": "x", "only_with": "", "distribution": None, "floors": "",
             "installable": 1, "since": 1, "strong": 1, "weak": 0, "complete": 10**7, "extras": "",
+            "foreign": 0, "foreign_cells": 0, "kind": "", "kinds": "", "published": 1, "requires_python": "",
         }  # fmt: skip
         ids = [*(f"p{n}" for n in range(problem.products))]
         listed = [
@@ -115,8 +114,6 @@ def store(problem: MadeUp, path: Path) -> None:
         unknown = dict.fromkeys(("by", "yank_after", "yank_by", "yank_reason", "eol", "maker"))
         listed = [{**unknown, **element} for element in listed]
         _add(db, "element", listed)
-        _add(db, "chunk", packed.chunks(listed))
-        _add(db, "trait", packed.traits(traits(listed), series(listed, dict.fromkeys([*ids, *dimensions], 1))))
         said = {
             "kind": "needs", "spec": "x", "basis": "stated", "devices": "", "hardware": "0", "unlisted": "0",
             "denies": 1, "vouches": 1, "open": 0, "listed": 0,
@@ -135,7 +132,6 @@ def store(problem: MadeUp, path: Path) -> None:
             for n, (of, mask, to, admitted) in enumerate(rows)
         ]
         _add(db, "edge", edges)
-        _add(db, "relation", packed.relations(edges))
         for table, columns in INDEXES:
             db.execute(f"create index {table}_{'_'.join(columns)} on {table} ({', '.join(columns)})")
 

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from common import ROOT
+from compatkb.engine.causes import causes_of
+from compatkb.engine.listing import every_stack
+from compatkb.engine.view import kept_of
 from made_up import MadeUp, make, store
 
 from compatkb.engine.budget import Budget
-from compatkb.engine.causes import causes_of
-from compatkb.engine.listing import every_stack
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
-from compatkb.engine.view import kept_of
 from compatkb.errors import GaveUpError
-from compatkb.records import Pin, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Pin, Request
 
 SIZES = ((10, 40), (20, 200), (50, 1000), (100, 2000))
 KINDS = {"easy, sparse": (False, False), "easy, dense": (False, True), "adversarial, dense": (True, True)}
@@ -162,7 +162,6 @@ def ours(folder: Path) -> dict[str, Any]:
     figures["causes"] = round(ended[len(ended) // 2] * 1000, 1) if ended else None
     figures["causes, slowest"] = round(ended[-1] * 1000, 1) if len(ended) == len(told) else None
     figures["MB"] = _megabytes()
-    figures["releases read"] = sum(facts.elements(f"p{n}").held for n in range(asked["products"]))
     return figures
 
 

@@ -21,9 +21,9 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 from compatkb.api import KnowledgeBase
-from compatkb.models import Level, Observation, Outcome
-from compatkb.snapshot.store import cache_directory
-from compatkb.validate import asking, pip
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.store.cache import cache_directory
+from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.evidence import text_of
 from compatkb.validate.journal import Journal
@@ -56,10 +56,10 @@ def main() -> None:
     if unchecked(pool[1]):
         print(f"{len(cells)} cells, first pass: filling the record", file=sys.stderr)
         first = _timed(Threads(2), cells, shop)[1]
-        asking.save()
+        recorded_index.save()
         if missing := unchecked(first):
             sys.exit(f"not measured: {len(missing)} of {len(cells)} cells cannot be asked: {missing[0].detail}")
-        asking._servers.clear()  # what the record was when it was opened
+        recorded_index._servers.clear()  # what the record was when it was opened
         used = _processor()
         pool = _timed(Threads(2), cells, closed)
     used = _processor() - used

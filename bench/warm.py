@@ -16,12 +16,13 @@ sys.path.insert(0, str(ROOT / "src"))
 from compatkb.api import KnowledgeBase
 from compatkb.engine.answer import Answer
 from compatkb.errors import UsageError
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 
 PRODUCTS = ("torch", "ipex", "torchvision", "torchaudio", "oneccl-bind-pt", "neural-compressor")
 SYSTEMS = ("linux", "windows", "ubuntu22.04", "ubuntu24.04", "wsl2")
 DAYS = (*[date(2026, 11, 21)] * 8, date(2024, 8, 26), date(2025, 6, 1))
 WARM_UP = 500
+STACKS = 400  # requests, of which those with a stack are pinned again
 
 
 class Question(NamedTuple):
@@ -80,6 +81,17 @@ def answers(known: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[Answe
             return
 
 
+def pinned_again(known: KnowledgeBase, count: int, seed: int) -> Iterator[float]:
+    """Yield the processor seconds of stacks that were printed and are pinned in full, with what they bring along."""
+    for answer, _ in answers(known, count, seed):
+        for stack in answer.stacks[:1]:
+            words = [f"{element.product}=={element.version}" for element in stack.packages]
+            platform = {"os": stack.os[0], "python": stack.python[0], "arch": stack.arch[0]}
+            start = time.process_time()
+            known.resolve(platform, words, device=stack.device, as_of=date.fromordinal(answer.request.as_of))
+            yield time.process_time() - start
+
+
 def measure(run: Run) -> dict[str, Figure]:
     """Return processor time per question, in milliseconds and as multiples of a fixed loop in the same process."""
     known = KnowledgeBase(ROOT / "data")
@@ -94,6 +106,7 @@ def measure(run: Run) -> dict[str, Figure]:
         taken.append(seconds)
         if answer.verdict in ("does-not-work", "unknown"):
             negative.append(seconds)
+    again = list(pinned_again(known, STACKS, 3))
     floor = floor_of(floors)
     median, late = statistics.median(taken), share(taken, 0.99)
     return {
@@ -102,6 +115,8 @@ def measure(run: Run) -> dict[str, Figure]:
         "warm: median, causes and nearest": Figure(statistics.median(negative) * 1000, "ms"),
         "warm: median, in loops": ratio(median / floor, "loop"),
         "warm: 99th percentile, in loops": ratio(late / floor, "loop", noise=2.0),
+        "warm: a stack pinned again, 99th percentile": Figure(share(again, 0.99) * 1000, "ms", 200.0),
+        "warm: a stack pinned again, 99th percentile, in loops": ratio(share(again, 0.99) / floor, "loop", noise=2.0),
         "warm: the loop": Figure(floor * 1000, "ms"),
         "warm: share of negative answers": Figure(100 * len(negative) / len(taken), "%"),
         "warm: peak memory": Figure(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB"),

@@ -9,23 +9,28 @@ from datetime import date
 from functools import lru_cache
 from itertools import combinations
 
+from denials import Verdict, verdict
 from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
+from ordering import best
 
-from compatkb.engine.answer import best_stacks, routes_of
-from compatkb.engine.blockers import groups_of
-from compatkb.engine.causes import causes_of
-from compatkb.engine.ignored import Blocker
-from compatkb.engine.problem import Problem
-from compatkb.engine.search import Search
+from compatkb.engine.answer import best_stacks, resolve, routes_of
+from compatkb.engine.budget import Budget
+from compatkb.engine.conflicts import conflict_of
+from compatkb.engine.constraints import Constraint
+from compatkb.engine.problem import Problem, Question
+from compatkb.engine.search import Found, Search
 from compatkb.engine.stacks import Stack
-from compatkb.models import Role
-from compatkb.records import Pin, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.schema import Role
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Pin, Request
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One question on several platforms; no Pythons and no systems mean all Pythons and all families of systems."""
+    """One question on several platforms; no Pythons and no systems mean all Pythons and all families of systems.
+
+    `as_of` is the day of knowledge, or the day that an `explicit` request names. The clock shows that day unless it is told.
+    """
 
     device: str
     as_of: date
@@ -34,15 +39,26 @@ class Case:
     pythons: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     arch: str = "x86_64"
+    explicit: bool = False
+    today: date | None = None
+
+    @property
+    def clock(self) -> date:
+        """The day that decides which ends of life have come; a request for a day asks for what had ended by then."""
+        return self.as_of if self.explicit or self.today is None else self.today
 
 
 def request_of(facts: Snapshot, case: Case) -> Request:
     """Return the case as the engine takes it."""
-    pins = [Pin(name, "", sum(1 << n for n in numbers)) for name, numbers in case.pins.items()]
+    pins = []
+    for name, numbers in case.pins.items():
+        releases = {facts.elements(name)[number].release for number in numbers}
+        pins.append(Pin(name, releases.pop() if len(releases) == 1 else "", sum(1 << n for n in numbers)))
     for dimension, values in (("python", case.pythons), ("os", case.systems), ("arch", (case.arch,))):
         if values:
             pins.append(Pin(dimension, "", sum(1 << facts.grid[dimension].index(value) for value in values)))
-    return Request(tuple(pins), case.bare, (case.device,), case.as_of.toordinal())
+    days = (case.as_of.toordinal(), case.clock.toordinal(), case.as_of.toordinal() if case.explicit else 1)
+    return Request(tuple(pins), case.bare, (case.device,), *days)
 
 
 def asks_of(oracle: Oracle, case: Case) -> Iterator[Ask]:
@@ -57,37 +73,39 @@ def asks_of(oracle: Oracle, case: Case) -> Iterator[Ask]:
         if case.device in route.device and not asked & set(route.without):
             for system in systems:
                 for python in case.pythons or grid.pythons:
-                    yield Ask(route, case.device, python, system, case.arch, case.as_of, case.pins, case.bare)
+                    time = (case.as_of, case.clock, case.explicit)
+                    yield Ask(route, case.device, python, system, case.arch, *time, case.pins, case.bare)
 
 
 @lru_cache(maxsize=1)
 def tried(oracle: Oracle, case: Case) -> list[tuple[Trial, Judged | None]]:
     """Return what brute force finds best on each platform of a case."""
     trials = [Trial(oracle, ask) for ask in asks_of(oracle, case)]
-    return [(trial, trial.best()) for trial in trials]
+    return [(trial, best(trial)) for trial in trials]
 
 
 def differences(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return where the engine's best assignment, its level or its warnings are not the oracle's."""
     request = request_of(facts, case)
-    found = {route.id: Search(Problem(facts, request, device, route)).run() for device, route in routes_of(facts, request)}
+    found = {route.id: everything(Question(facts, request, device, route)) for device, route in routes_of(facts, request)}
     wrong = []
-    for trial, best in tried(oracle, case):
+    for trial, judged in tried(oracle, case):
         ask = trial.ask
-        hits = [hit for hit in found[ask.route.id] if hit.cells & trial.bit]
-        answers = [Judged(hit.chosen, Level(hit.level), hit.warnings) for hit in hits]
-        if answers != ([best] if best else []):
-            wrong.append(f"{_where(ask)}: engine {_told(oracle, answers)}, oracle {_told(oracle, [best] if best else [])}")
+        hits = [hit for hit in found[ask.route.id] if hit.platforms & trial.bit]
+        answers = [Judged(hit.chosen, Level(hit.quality.level), hit.quality.warnings) for hit in hits]
+        expected = [judged] if judged else []
+        if answers != expected:
+            wrong.append(f"{_where(ask)}: engine {_told(oracle, answers)}, oracle {_told(oracle, expected)}")
     return wrong
 
 
 def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return which stacks of an answer are not what the oracle finds on each of their platforms, or are missing."""
     stacks = best_stacks(facts, request_of(facts, case))
-    best = tried(oracle, case)
-    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, judged in best) else Level.UNKNOWN
+    found = tried(oracle, case)
+    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, judged in found) else Level.UNKNOWN
     wrong = []
-    for trial, judged in best:
+    for trial, judged in found:
         ask = trial.ask
         here = [
             s for s in stacks if s.route == ask.route.id and ask.python in s.python and ask.os in s.os and ask.arch in s.arch
@@ -97,7 +115,7 @@ def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
             wrong.append(f"{_where(ask)}: {len(here)} stacks where there should be {int(shown)}")
         for stack in here if judged else ():
             wrong += [f"{_where(ask)}: {flaw}" for flaw in _flaws(trial, stack, judged)]
-    if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for _, j in best if j and j.level <= worst):
+    if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for _, j in found if j and j.level <= worst):
         wrong.append("a stack lists platforms that nobody asked about")
     return wrong
 
@@ -143,28 +161,44 @@ def _companion_flaws(trial: Trial, core: dict[str, int], member: Member, stack: 
         yield f"companion {member} is denied or not vouched for"
 
 
+def wrong_noes(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
+    """Return where the engine says "no" and the oracle that the data cannot tell, or the other way round."""
+    if any(judged for _, judged in tried(oracle, case)):
+        return []
+    said = resolve(facts, request_of(facts, case)).verdict
+    expected = "does-not-work" if verdict(oracle, *asks_of(oracle, case)) is Verdict.DOES_NOT_WORK else "unknown"
+    return [] if said == expected else [f"{case}: engine {said}, oracle {expected}"]
+
+
+def everything(question: Question) -> list[Found]:
+    """Return the best stack of each platform: those that something supports, and elsewhere any."""
+    known = Search(Problem(question), known_only=True).run()
+    taken = sum(hit.platforms for hit in known)
+    rest = [hit._replace(platforms=hit.platforms & ~taken) for hit in Search(Problem(question)).run()]
+    return [*known, *(hit for hit in rest if hit.platforms)]
+
+
 def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
     """Return which causes of a negative answer explain nothing, or could be left out."""
     request = request_of(facts, case)
     wrong = []
-    known: tuple[Blocker, ...] = ()
     for device, route in routes_of(facts, request):
-        problem = Problem(facts, request, device, route)
-        if Search(problem).run() or not problem.cells:
-            continue
-        every = frozenset(blocker for group in groups_of(problem) for blocker in group)
-        active = tuple(cause.blocker for cause in causes_of(facts, request, device, route, known))
-        known += active
+        for certain_only in (True, False):
+            problem = Problem(Question(facts, request, device, route, Budget(), certain_only=certain_only))
+            active = conflict_of(problem)
+            if active is None or not problem.platforms:
+                continue
+            every = frozenset(constraint for group in problem.groups() for constraint in group)
 
-        def admits(kept: tuple[Blocker, ...], at: Problem = problem, every: frozenset[Blocker] = every) -> bool:
-            return bool(Search(Problem(facts, request, at.device, at.route, every - set(kept)), first_only=True).run())
+            def admits(kept: tuple[Constraint, ...], at: Problem = problem, every: frozenset[Constraint] = every) -> bool:
+                return bool(Search(at.waiving(every - set(kept)), first_only=True).run())
 
-        if not active:
-            wrong.append(f"{route.id}: no causes for {case}")
-        elif admits(active):
-            wrong.append(f"{route.id}: {active} admit a stack")
-        needless = [b for b in active if not admits(tuple(blocker for blocker in active if blocker != b))]
-        wrong += [f"{route.id}: {active} exclude everything without {left_out}" for left_out in needless]
+            if not active:
+                wrong.append(f"{route.id}: no causes for {case}")
+            elif admits(active):
+                wrong.append(f"{route.id}: {active} admit a stack")
+            needless = [b for b in active if not admits(tuple(c for c in active if c != b))]
+            wrong += [f"{route.id}: {active} exclude everything without {left_out}" for left_out in needless]
     return wrong
 
 

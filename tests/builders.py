@@ -16,14 +16,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from compatkb.assembling import build_knowledge
-from compatkb.canonical import product_text, text_of
-from compatkb.knowledge import Knowledge
-from compatkb.loader import Files, load
-from compatkb.models import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, RouteFile, TimelineFile
-from compatkb.records import Pin, Request
-from compatkb.snapshot.compile import compile_snapshot
-from compatkb.snapshot.read import Snapshot
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.canonical import product_text, text_of
+from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.authoring.loader import Files, load
+from compatkb.core.clock import Clock
+from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, RouteFile, TimelineFile
+from compatkb.store.compiler.compile import compile_snapshot
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Pin, Request
 
 Record = dict[str, Any]
 
@@ -259,9 +260,10 @@ def request(
     pins: Mapping[str, str | Iterable[int]] | None = None,
     bare: Iterable[str] = (),
     device: str = "cpu",
-    as_of: date = TODAY,
+    clock: Clock | None = None,
 ) -> Request:
-    """Return a request; a pin is a version, or the numbers of the elements that it admits."""
+    """Return a request, on the day of the data unless told; a pin is a version, or the numbers of the elements it admits."""
+    today, as_of = clock or Clock(TODAY)
     made = []
     for name, wanted in (pins or {}).items():
         if isinstance(wanted, str):
@@ -269,7 +271,8 @@ def request(
         else:
             numbers = sorted(wanted)
         made.append(Pin(name, str(wanted), sum(1 << n for n in numbers)))
-    return Request(tuple(made), tuple(bare), (device,), as_of.toordinal())
+    days = ((as_of or TODAY).toordinal(), (as_of or today).toordinal(), Clock(today, as_of).lists_until)
+    return Request(tuple(made), tuple(bare), (device,), *days)
 
 
 def _kebab(record: Mapping[str, Any]) -> Record:

@@ -1,16 +1,20 @@
 """Shared fixtures: the compiled real data, and a runner for the command line in this process."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import typer
 from hypothesis import settings
 
+from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
 from compatkb.errors import DataError
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
 
 # No test asserts a time: machines are noisy. The same examples every time, so that a change is judged by what it changed;
 # `make test` takes a tenth of them, `make test-long` all, and `make soak-properties` draws new ones.
@@ -24,11 +28,17 @@ TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "pack
 """Tests that share what takes long to make: a site, a knowledge base, a wheel."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run choose its today."""
+    described = "run as if it were so many days after the day of the data: no verdict may depend on it"
+    parser.addoption("--days-later", type=int, default=0, metavar="DAYS", help=described)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the data once, before the processes begin that all need them."""
-    if getattr(config.option, "numprocesses", None):
-        with suppress(DataError):  # which tests of the data tell
-            locate(ROOT / "data")
+    """Set the clock, since no test leans on the real date; compile the data before the processes begin that all need them."""
+    with suppress(DataError):  # which tests of the data tell
+        known = date.fromisoformat(Snapshot(locate(ROOT / "data")).meta["data_date"])
+        os.environ[TODAY_VARIABLE] = (known + timedelta(days=config.getoption("--days-later"))).isoformat()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -48,6 +58,11 @@ def examples(whole: int) -> int:
     return max(min(whole, 5), whole * settings.default.max_examples // settings.get_profile("same").max_examples)
 
 
+def clock(as_of: date | None = None) -> Clock:
+    """Return the clock of this run, asking about another day if one is named."""
+    return Clock(current_day(), as_of)
+
+
 class Run(NamedTuple):
     """What a command printed, and its exit code."""
 
@@ -63,14 +78,32 @@ def facts() -> Snapshot:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
-    """Return a function that runs `compatkb WORDS...` in this process."""
+def run(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Callable[..., Run]:
+    """Return a function that runs `compatkb WORDS...` in this process; that the data have aged in this run is not repeated."""
     from compatkb.cli import main
+
+    aged = f"remark: the data are {request.config.getoption('--days-later')} days old"
 
     def runner(*words: str) -> Run:
         with pytest.raises(SystemExit) as ended:
             main(list(words))
         captured = capsys.readouterr()
-        return Run(int(ended.value.code or 0), captured.out, captured.err)
+        said = [line for line in captured.err.splitlines(keepends=True) if not line.startswith(aged)]
+        return Run(int(ended.value.code or 0), captured.out, "".join(said))
 
     return runner
+
+
+def parse(words: list[str]) -> dict[str, Any]:
+    """Return what the command line reads from words, the command's name as `command`; nothing is run."""
+    from compatkb.cli.app import application
+
+    with suppress(typer.Exit):  # as --version and --help end
+        context = application().make_context("compatkb", list(words))
+        rest = [*context._protected_args, *context.args]
+        while hasattr(context.command, "resolve_command"):
+            name, command, rest = context.command.resolve_command(context, rest)
+            context = command.make_context(name, list(rest), parent=context)
+            rest = [*getattr(context, "_protected_args", ()), *context.args]
+        return {"command": context.info_name, **context.params}
+    return {}

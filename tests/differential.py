@@ -9,29 +9,28 @@ import json
 import random
 import re
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from conftest import ROOT
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from compatkb.api import KnowledgeBase
-from compatkb.asking import make_request
-from compatkb.engine.answer import resolve, routes_of
-from compatkb.engine.problem import Problem
-from compatkb.models import Level, Outcome
-from compatkb.records import Element, Request
-from compatkb.rendering.commands import waived
-from compatkb.rendering.sentences import cause as cause_text
-from compatkb.rendering.sentences import cause_sources
-from compatkb.snapshot.read import Snapshot
-from compatkb.validate import asking, pip
+from compatkb.core.clock import Clock, current_day
+from compatkb.engine.answer import resolve
+from compatkb.output.commands import waived
+from compatkb.output.messages import cause as cause_text
+from compatkb.output.messages import cause_sources
+from compatkb.request_parser import make_request
+from compatkb.schema import Level, Outcome
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Request
+from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.record import Record, Wheel, line_of
 from compatkb.validate.session import workshop_of
@@ -44,6 +43,11 @@ GOOD = ("works", "works-with-warnings")
 WRONG = "promised, and refused by pip"
 DENIED = "accepted by pip, denied by compatkb"
 UNKNOWN = "accepted by pip, unknown to compatkb"
+UNDECIDED = "refused by pip, unknown to compatkb"
+LIKELY = "thought likely, and refused by pip"
+BEYOND = "refused by pip for what the data do not hold"
+FAULTS = (WRONG, UNDECIDED, LIKELY)
+"""What must not be where pip goes by metadata that the data hold."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ class Question:
         """Return the question as pip is asked it."""
         return cell_of(((facts.products[name].distribution or name, version) for name, version in self.pins), self.python)
 
-    def request(self, facts: Snapshot, day: date) -> Request:
+    def request(self, facts: Snapshot) -> Request:
         """Return the question as compatkb is asked it: builds that the default index carries, none of other indexes."""
         words = [f"{name}=={version}" for name, version in self.pins]
         system, _, arch = PLATFORM.rpartition("-")
-        request = make_request(facts, (("python", self.python), ("os", system), ("arch", arch)), words, (DEVICE,), day)
+        options = (("python", self.python), ("os", system), ("arch", arch))
+        request = make_request(facts, options, words, clock=Clock(current_day()))
         pins = []
         for pin in request.pins:
             builds = [e for e in facts.elements(pin.product) if pin.mask >> e.idx & 1 and CHANNEL in e.channels]
@@ -76,47 +81,57 @@ def cell_of(pins: Iterable[tuple[str, str]], python: str) -> Cell:
 
 
 class Asker:
-    """Makes questions: a build of the provider with one to three products that speak of it, and now and then a runtime."""
+    """Makes questions: two to five exact versions of packages, mostly of such as speak of each other."""
 
     def __init__(self, facts: Snapshot, seed: int, pythons: Iterable[str], versions: Callable[[str, str], list[str]]) -> None:
         self.facts, self.chance, self.versions = facts, random.Random(seed), versions
         self.pythons = [name for name in facts.grid["python"] if name in set(pythons)]
         self.provider = facts.routes[0].provider
         products = facts.products.values()
-        self.builds = {
-            p.id: [e for e in facts.elements(p.id) if CHANNEL in e.channels and DEVICE in e.devices and e.installable]
-            for p in products
-            if p.role in ("package", "companion")
-        }
-        spoken = [name for name in self.builds if facts.edges(name, self.provider) or facts.edges(self.provider, name)]
-        self.others = [name for name in spoken if self.builds[name] and name != self.provider]
+        packages = [p.id for p in products if p.role in ("package", "companion")]
+        self.builds = {name: [e for e in facts.elements(name) if CHANNEL in e.channels and e.installable] for name in packages}
+        self.others = [name for name in packages if self.builds[name] and name != self.provider]
         self.leaves = [p.id for p in products if p.role == "leaf" and p.distribution]
-        request = Request((), (), (DEVICE,), date.max.toordinal())
-        device, route = next(iter(routes_of(facts, request)))
-        self.problem = Problem(facts, request, device, route)
 
     def question(self) -> Question:
-        """Return a question; some two thirds of its choices are such that they can go together."""
+        """Return a question; more than half of its choices are such that they can go together."""
         bases = self.builds[self.provider]
         base = self.chance.choice(bases)
         python = self.chance.choice(self._pythons(base) if self.chance.random() < 0.85 else self.pythons)
+        near = [name for name in self.others if self._speak(name, self.provider)]
         members = [base]
-        for name in self.chance.sample(self.others, self.chance.choice((0, 1, 1, 2, 2, 3))):
-            fitting = [e for e in self.builds[name] if self.problem.allowed(name, e.idx, self.provider) >> base.idx & 1]
-            here = [e for e in fitting if python in self._pythons(e)]
-            if (here or fitting) and self.chance.random() < 0.75:
-                members.append(self.chance.choice(here or fitting))
-            else:
-                place = bases.index(base) / len(bases) * len(self.builds[name])  # of about the same age
-                near = round(place + self.chance.gauss(0, 3))
-                members.append(self.builds[name][min(max(near, 0), len(self.builds[name]) - 1)])
+        for _ in range(self.chance.choice((1, 1, 2, 2, 3, 4))):
+            pool = near if self.chance.random() < 0.8 else self.others
+            members.append(self._member(self.chance.choice(pool), base, python))
+        if self.chance.random() < 0.15:
+            del members[0]
         pins = {e.product: e.version for e in members}
         leaves = [name for name in self.leaves if any(self._speaks(e, name) for e in members)]
-        if leaves and self.chance.random() < 0.3:
-            leaf = self.chance.choice(leaves)
+        while leaves and len(pins) < 5 and (len(pins) < 2 or self.chance.random() < 0.45):
+            leaf = leaves.pop(self.chance.randrange(len(leaves)))
             if there := self.versions(self.facts.products[leaf].distribution or leaf, python):
                 pins[leaf] = self.chance.choice(there)
-        return Question(tuple(sorted(pins.items())), python)
+        return Question(tuple(sorted(pins.items())), python) if len(pins) > 1 else self.question()
+
+    def _member(self, name: str, base: Element, python: str) -> Element:
+        fitting = [e for e in self.builds[name] if self._admit(e, base)]
+        here = [e for e in fitting if python in self._pythons(e)]
+        if (here or fitting) and self.chance.random() < 0.6:
+            return self.chance.choice(here or fitting)
+        bases = self.builds[base.product]
+        place = bases.index(base) / len(bases) * len(self.builds[name])  # of about the same age
+        near = round(place + self.chance.gauss(0, 3))
+        return self.builds[name][min(max(near, 0), len(self.builds[name]) - 1)]
+
+    def _speak(self, name: str, other: str) -> bool:
+        return bool(self.facts.edges(name, other) or self.facts.edges(other, name))
+
+    def _admit(self, one: Element, other: Element) -> bool:
+        """Return whether neither of two builds says that it needs another version of the other one."""
+        said = [(e, one, other) for e in self.facts.edges(one.product, other.product)]
+        said += [(e, other, one) for e in self.facts.edges(other.product, one.product)]
+        spoken = [(e, to) for e, of, to in said if e.of_mask >> of.idx & 1 and e.kind in ("needs", "constrains")]
+        return all(edge.to_mask >> to.idx & 1 for edge, to in spoken)
 
     def _speaks(self, element: Element, leaf: str) -> bool:
         return any(edge.of_mask >> element.idx & 1 for edge in self.facts.edges(element.product, leaf))
@@ -142,20 +157,55 @@ def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
     """Return what looks up the final versions of a distribution that the index has for a Python."""
 
     def versions(distribution: str, python: str) -> list[str]:
-        page = asking.records_for(workshop, CHANNEL)[0].page(distribution) or []
+        page = recorded_index.records_for(workshop, CHANNEL)[0].page(distribution) or []
         there = {parse_wheel_filename(wheel.file)[1] for wheel in page if fits(wheel.file, python, PLATFORM)}
         return [str(version) for version in sorted(there) if not version.is_prerelease]
 
     return versions
 
 
-def judge(facts: Snapshot, question: Question, workshop: Workshop) -> dict[str, Any]:
+Pip = Callable[[Cell], tuple[Outcome, str]]
+"""Asks pip about a cell: what came of it, and pip's words."""
+
+
+class Kept:
+    """Asks pip, and keeps what it says in a file: it says the same however compatkb changes."""
+
+    def __init__(self, path: Path, workshop: Workshop) -> None:
+        self.path, self.workshop = path, workshop
+        lines = read_lines(path) if path.exists() else []
+        self.said = {(tuple(sorted(x["pins"].items())), x["python"]): (Outcome(x["pip"]), x["detail"]) for x in lines}
+
+    def __call__(self, cell: Cell) -> tuple[Outcome, str]:
+        """Return what pip says."""
+        key = (cell.packages, cell.python)
+        if key not in self.said:
+            seen = pip.check(cell, self.workshop)
+            self.said[key] = seen.outcome, seen.detail
+            if seen.outcome is not Outcome.NOT_CHECKED:
+                line = {"pins": dict(cell.packages), "python": cell.python, "pip": str(seen.outcome), "detail": seen.detail}
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        return self.said[key]
+
+
+def asking(workshop: Workshop) -> Pip:
+    """Return what asks pip anew each time."""
+
+    def ask(cell: Cell) -> tuple[Outcome, str]:
+        seen = pip.check(cell, workshop)
+        return seen.outcome, seen.detail
+
+    return ask
+
+
+def judge(facts: Snapshot, question: Question, ask: Pip) -> dict[str, Any]:
     """Return what both say, and how they differ.
 
     Where compatkb names a stack, pip is asked about all its pins, the companions that nobody asked for included; where it
     refuses those, about what was asked for alone, too.
     """
-    answer = resolve(facts, question.request(facts, workshop.today))
+    answer = resolve(facts, question.request(facts))
     cell = question.cell(facts)
     told: dict[str, Any] = {"pins": dict(question.pins), "python": question.python, "verdict": answer.verdict}
     if answer.verdict in (*GOOD, "likely"):
@@ -166,17 +216,25 @@ def judge(facts: Snapshot, question: Question, workshop: Workshop) -> dict[str, 
             told["stack"] = dict(sorted(pins.items()))
         if waived(facts, stack):
             told["waived"] = waived(facts, stack)
-    seen = pip.check(cell_of(told["stack"].items(), question.python) if "stack" in told else cell, workshop)
-    if "stack" in told and seen.outcome is not Outcome.OK:
-        told["alone"] = str(pip.check(cell, workshop).outcome)
-    told |= {"pip": str(seen.outcome), "detail": seen.detail}
-    told["difference"] = difference(answer.verdict, seen.outcome, waived="waived" in told)
+    outcome, detail = ask(cell_of(told["stack"].items(), question.python) if "stack" in told else cell)
+    if "stack" in told and outcome is not Outcome.OK:
+        told["alone"] = str(ask(cell)[0])
+    told |= {"pip": str(outcome), "detail": detail}
+    told["difference"] = difference(answer.verdict, outcome, waived="waived" in told)
+    if told["difference"] in (UNDECIDED, LIKELY) and is_beyond(detail):
+        told["difference"] = BEYOND
     if not answer.stacks:
         told["rules"] = [
             [cause_text(facts, cause, answer.request), *(name for name, _ in cause_sources(facts, cause, answer.request))]
             for cause in answer.causes
         ]
     return told
+
+
+def is_beyond(detail: str) -> bool:
+    """Return whether pip refuses a pin since no wheel fits the Python, of a distribution whose index nobody recorded."""
+    named = re.search(r"find a version that satisfies the requirement ([\w.-]+?)==", detail)
+    return bool(named) and not (ROOT / "data" / "index" / f"{canonicalize_name(named[1])}.toml").exists()
 
 
 def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:
@@ -187,52 +245,42 @@ def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:
     if verdict in GOOD:
         return "" if accepted else "refused by pip, and waived by the maker" if waived else WRONG
     if verdict == "likely":
-        return "" if accepted else "thought likely, and refused by pip"
+        return "" if accepted else LIKELY
     if verdict == "does-not-work":
         return DENIED if accepted else ""
-    return UNKNOWN if accepted else "refused by pip, unknown to compatkb"
+    return UNKNOWN if accepted else UNDECIDED
 
 
 def main() -> None:
     """Ask the questions, and write what came of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--work", type=Path, required=True, help="folder for the record and the journal")
+    parser.add_argument("--work", type=Path, required=True, help="folder for the record and for what pip says")
     parser.add_argument("--out", type=Path, default=Path("docs/soak.md"))
+    parser.add_argument("--pip-only", action="store_true", help="ask pip alone, and keep what it says for later")
     parser.add_argument("--keep", type=int, metavar="N", help="keep so many questions a Python as the sample of the tests")
     parser.add_argument("--python", action="append", metavar="V", help="keep: for this Python; may be repeated")
     arguments = parser.parse_args()
+    arguments.work = arguments.work.resolve()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    day = KnowledgeBase().data_date
-    shop = workshop_of(KnowledgeBase().facts, Path("data"), arguments.work / "cells", arguments.work, day)
-    journal = arguments.work / f"soak-{arguments.seed}.jsonl"
-    if arguments.keep:
-        keep(read_lines(journal), arguments.keep, arguments.python, shop)
-        return
-    own = threading.local()  # one snapshot a thread: they share nothing
-
-    def ask(question: Question) -> dict[str, Any]:
-        if not hasattr(own, "facts"):
-            own.facts = KnowledgeBase().facts
-        return judge(own.facts, question, shop)
-
-    asked = questions(
-        Asker(KnowledgeBase().facts, arguments.seed, shop.interpreters, recorded_versions(shop)), arguments.count
-    )
-    done = {key_of(line): line for line in read_lines(journal)} if journal.exists() else {}
-    left = [question for question in asked if question not in done]
-    with ThreadPoolExecutor(arguments.jobs) as pool, journal.open("a", encoding="utf-8") as file:
-        for number, line in enumerate(pool.map(ask, left), 1):
-            done[key_of(line)] = line
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            file.flush()
-            print(f"\r{len(asked) - len(left) + number} of {len(asked)}", end="", file=sys.stderr)
-    asking.save()
-    found = [done[question] for question in asked]
-    arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
-    sys.exit(1 if any(line["difference"] == WRONG for line in found) else 0)
+    base = KnowledgeBase()
+    facts, day = base.facts, base.data_date
+    shop = workshop_of(facts, Path("data"), arguments.work / "cells", arguments.work, day)
+    ask = Kept(arguments.work / f"pip-{day}.jsonl", shop)
+    asker = Asker(facts, arguments.seed, shop.interpreters, recorded_versions(shop))
+    found = []
+    for number, question in enumerate(questions(asker, arguments.count), 1):
+        found.append({"pip": ask(question.cell(facts))[0]} if arguments.pip_only else judge(facts, question, ask))
+        print(f"\r{number} of {arguments.count}", end="", file=sys.stderr)
+    recorded_index.save()
+    if arguments.pip_only:
+        print(f"\npip: {Counter(str(line['pip']) for line in found)}", file=sys.stderr)
+    elif arguments.keep:
+        keep(found, arguments.keep, arguments.python, shop)
+    else:
+        arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
+        sys.exit(1 if any(line["difference"] in FAULTS for line in found) else 0)
 
 
 def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], workshop: Workshop) -> None:
@@ -250,12 +298,12 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
             asked.setdefault(str(canonicalize_name(distribution)), set()).add(file)
             return super().metadata(distribution, file)
 
-    asking.Record = Noting  # type: ignore[misc]
+    recorded_index.Record = Noting  # type: ignore[misc]
     chosen = [line for python in pythons for line in _mixed([line for line in found if line["python"] == python], most)]
     facts = KnowledgeBase().facts
     told = []
     for number, line in enumerate(chosen, 1):
-        again = judge(facts, key_of(line), workshop)
+        again = judge(facts, key_of(line), asking(workshop))
         told.append({name: again[name] for name in ("python", "pins", "pip")})
         print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
     SAMPLE.mkdir(parents=True, exist_ok=True)
@@ -267,7 +315,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
     for path in folder.glob("*.jsonl"):
         path.unlink()
     for name, files in sorted(asked.items()):
-        fitting = [w for w in asking.records_for(workshop, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
+        fitting = [w for w in recorded_index.records_for(workshop, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
         kept = [
             replace(wheel, uploaded=None) if wheel.file in files else Wheel(wheel.file, wheel.requires_python, wheel.yanked)
             for wheel in fitting
@@ -328,7 +376,7 @@ def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
     def told(kind: str) -> list[dict[str, Any]]:
         return [line for line in found if line["difference"] == kind]
 
-    for kind in (WRONG, "refused by pip, and waived by the maker", "thought likely, and refused by pip"):
+    for kind in (WRONG, "refused by pip, and waived by the maker", LIKELY, UNDECIDED, BEYOND):
         if told(kind):
             shown = (f"- {named(line)}: {line['detail'][:300]}" for line in told(kind))
             lines += [f"## {kind.capitalize()}", "", *shown, ""]

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from compatkb.reading.readers import read
-from compatkb.reading.statement import Reading
+from compatkb.parsers.registry import read
+from compatkb.parsers.statement import Reading
 
 MOST_SECONDS = 5
 MOST_BYTES = 500_000_000
@@ -155,13 +155,13 @@ def with_atheris(count: int) -> None:
     """Let atheris choose `count` inputs by what they reach; it exits the process at the end."""
     import atheris
 
-    for name in [name for name in sys.modules if name.startswith("compatkb.reading")]:
+    for name in [name for name in sys.modules if name.startswith("compatkb.parsers")]:
         del sys.modules[name]
-    with atheris.instrument_imports(include=["compatkb.reading"], enable_loader_override=False):
-        package = importlib.import_module("compatkb.reading")
+    with atheris.instrument_imports(include=["compatkb.parsers"], enable_loader_override=False):
+        package = importlib.import_module("compatkb.parsers")
         for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"compatkb.reading.{module.name}")
-    again = sys.modules["compatkb.reading.readers"]
+            importlib.import_module(f"compatkb.parsers.{module.name}")
+    again = sys.modules["compatkb.parsers.registry"]
 
     globals()["read"] = again.read
 

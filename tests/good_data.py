@@ -4,8 +4,8 @@ import copy
 import tomllib
 from typing import Any
 
-from compatkb.canonical import text_of
-from compatkb.loader import model_of
+from compatkb.authoring.canonical import text_of
+from compatkb.authoring.loader import model_of
 
 Content = dict[str, Any]
 

@@ -20,7 +20,7 @@ from builders import (
     verified,
 )
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 
 TEXT = (
     "=cmd|' /C calc'!A0 \"double\" 'single' `back` a,b;c:d\r\nnext line\tTab ]] --> %% } </desc><img src=x onerror=alert(1)>"

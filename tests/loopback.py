@@ -16,7 +16,7 @@ from typing import Any
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
-from compatkb.listening import Listener
+from compatkb.core.http_server import Listener
 
 
 def wheel(

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from compatkb.check import check
 from compatkb.check.document import Asked, Document
-from compatkb.check.markdown_facts import Image, Known, known
-from compatkb.snapshot.read import Snapshot
+from compatkb.check.lookups import Image, Known, known
+from compatkb.core.clock import Clock
+from compatkb.store.reader import Snapshot
 
 DAY = date(2025, 9, 1)
 GROUPS = {
@@ -231,7 +232,7 @@ MUTATIONS: tuple[Callable[[str, random.Random], Mutation], ...] = (
 
 def review(facts: Snapshot, text: str) -> set[tuple[str, str]]:
     """Return what the reviewer finds as of the day: rules and messages."""
-    findings = check([Document("README.md", text)], Asked(facts, DAY)).findings
+    findings = check([Document("README.md", text)], Asked(facts, Clock(DAY, DAY))).findings
     return {(finding.rule, finding.message) for finding in findings}
 
 
@@ -255,7 +256,7 @@ def campaign(facts: Snapshot, count: int, seed: int = 7) -> tuple[Counter[str], 
 
 def main() -> None:
     """Run the campaign over the shipped data, and print what was seen."""
-    from compatkb.snapshot.store import locate
+    from compatkb.store.cache import locate
 
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     kinds, missed, loud = campaign(Snapshot(locate()), count)

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from compatkb.canonical import text_of
-from compatkb.lint import lint_loaded
-from compatkb.loader import Document, Loaded, Problem, model_of, parse, parse_document, read
+from compatkb.authoring.canonical import text_of
+from compatkb.authoring.lint import lint_loaded
+from compatkb.authoring.loader import Document, Loaded, Problem, model_of, parse, parse_document, read
 
 ROOT = Path(__file__).resolve().parent.parent
 TODAY = date(2026, 11, 21)

@@ -5,7 +5,7 @@ architecture) from `Knowledge` alone, and shares no line with the snapshot and t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from compatkb.disputing import open_claims
-from compatkb.knowledge import GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
-from compatkb.models import Basis, Kind, Role, Route, Stage
-from compatkb.versions import admits
+from compatkb.authoring.disputes import open_claims
+from compatkb.authoring.knowledge_base import ANY_VERSION, GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
+from compatkb.core.versions import Scheme, admits, specifier
+from compatkb.schema import Basis, Build, Kind, Role, Route, Stage
 
 Member = tuple[str, int]
 """A product and the number of one of its elements."""
@@ -34,7 +34,11 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Ask:
-    """One question; `pins` holds the admitted element numbers of each pinned product."""
+    """One question; `pins` holds the admitted element numbers of each pinned product.
+
+    `as_of` decides what exists: the day of knowledge, or the day that the request names; then it is `explicit`, and lists
+    count as whole up to their own dates only. `today` decides whether an end of life has come.
+    """
 
     route: Route
     device: str
@@ -42,12 +46,15 @@ class Ask:
     os: str
     arch: str
     as_of: date
+    today: date
+    explicit: bool = False
     pins: dict[str, frozenset[int]] = field(default_factory=dict)
     bare: tuple[str, ...] = ()
+    patch: str = ""  # the Python that was asked for to the patch, where it was
 
 
 class Judged(NamedTuple):
-    """An admissible assignment in rank order, its level, and how many warnings it carries."""
+    """An admissible assignment in order of rank, its level, and how many warnings it carries."""
 
     members: tuple[Member, ...]
     level: Level
@@ -63,8 +70,8 @@ class Bond(NamedTuple):
 
 
 def has(mask: int, number: int) -> bool:
-    """Return whether a set of elements holds a number."""
-    return bool(mask >> number & 1)
+    """Return whether a set of elements holds a number; negative ones are of what no list holds."""
+    return number >= 0 and bool(mask >> number & 1)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -77,6 +84,17 @@ def _just_below(version: str) -> str:
     while len(numbers) > 1 and numbers[-1] == 0:
         numbers.pop()
     return ".".join(map(str, [*numbers[:-1], max(numbers[-1] - 1, 0), 9999]))
+
+
+def beside(specs: Iterable[str]) -> set[str]:
+    """Return the versions that specifiers name, and one on either side of each: they stand for all that may exist."""
+    bounds = {found for spec in specs for found in re.findall(r"\d+(?:\.\d+)*", spec)}
+    return {text for bound in bounds for text in (bound, f"{bound}.0.1", _just_below(bound))}
+
+
+def spec_names(scheme: Scheme, spec: str, version: str) -> bool:
+    """Return whether the specifier of a claim names a version, which may be on no list."""
+    return any(one == ANY_VERSION or admits(scheme, one, version) for one in spec.split(" or "))
 
 
 class Oracle:
@@ -114,10 +132,6 @@ class Oracle:
         """Return an element by its number."""
         return self.knowledge.elements[name][number]
 
-    def best(self, ask: Ask) -> Judged | None:
-        """Return the best admissible assignment, None where there is none."""
-        return Trial(self, ask).best()
-
 
 class Trial:
     """One question put to a knowledge base."""
@@ -127,7 +141,8 @@ class Trial:
         grid = oracle.knowledge.grid
         row = grid.systems.index(ask.os) * len(grid.archs) + grid.archs.index(ask.arch)
         self.bit = 1 << (row * len(grid.pythons) + grid.pythons.index(ask.python))
-        asked = {*ask.pins, *ask.bare, ask.route.provider, *ask.route.with_}
+        self.named = {*ask.pins, *ask.bare}
+        asked = {*self.named, ask.route.provider, *ask.route.with_}
         self.required = [name for name in oracle.order if name in asked and not self._is_platform(name)]
         # one element, and the same two, come back in thousands of assignments
         self.on_platform, self.warnings, self.bond = cache(self._on_platform), cache(self._warnings), cache(self._bond)
@@ -141,16 +156,53 @@ class Trial:
     def offered(self, name: str, number: int) -> bool:
         """Return whether an element can be had for this device on this day."""
         role, element = self.heads[name].role, self.element(name, number)
+        if name in self.ask.route.without:
+            return False
         if role in (Role.PACKAGE, Role.COMPANION):
             build = element.build
             if build is None or not build.channels or build.stage in (Stage.SOURCE_ONLY, Stage.TAG_ONLY):
                 return False
-            if self.ask.device not in build.devices or not set(build.only_with) <= set(self.required):
+            if self.ask.device not in self._serves(build) or not set(build.only_with) <= set(self.required):
                 return False
+            if self._is_foreign(name, number) and not self._asks_for_foreign(name):
+                return False
+        if self._excludes_patch(element):
+            return False
         if role is Role.DIMENSION and element.release.devices and self.ask.device not in element.release.devices:
             return False
         earliest, _ = first_day(element)
         return earliest is None or earliest <= self.ask.as_of
+
+    def _is_foreign(self, name: str, number: int) -> bool:
+        """Return whether a build is for devices that no route serves, such as one with the label +cu121."""
+        build = self.element(name, number).build
+        served = {device for route in self.oracle.knowledge.files.routes.route for device in route.device}
+        return build is not None and not served & set(build.devices)
+
+    def _serves(self, build: Build) -> set[str]:
+        """Return the devices on which a build is of use: that which it is for, unless that says on which ones it runs."""
+        runs_on = {e.version: getattr(e.release, "runs_on", ()) for e in self.oracle.knowledge.elements["device"]}
+        return {device for own in build.devices for device in runs_on.get(own) or (own,)}
+
+    def is_of_another_kind(self, name: str, number: int) -> bool:
+        """Return whether a build is compiled for another device on this platform, as one on the default index may be."""
+        rows = getattr(self.element(name, number).build, "compiled_for", ())
+        return any(self.oracle.knowledge.grid.cells(row.os, row.arch) & self.bit for row in rows)
+
+    def _asks_for_foreign(self, name: str) -> bool:
+        """Return whether a pin on the product, or on another one, admits nothing but foreign builds."""
+        pinned = [name, *self.ask.pins]
+        return any(all(self._is_foreign(one, n) for n in self.ask.pins[one]) for one in pinned if self.ask.pins.get(one))
+
+    def _excludes_patch(self, element: Element) -> bool:
+        """Return whether the recorded Requires-Python excludes the patch of Python that was asked for."""
+        is_vendors = element.build is not None and element.build.maker is not None
+        told = element.listed if is_vendors else element.published  # the index speaks of the maker's own builds
+        return told is not None and bool(self.ask.patch) and not specifier(told.requires_python).contains(self.ask.patch)
+
+    def _reaches(self, day: date) -> bool:
+        """Return whether a list that was read on a day counts as whole on the day asked about."""
+        return not self.ask.explicit or self.ask.as_of <= day
 
     def _on_platform(self, name: str, number: int) -> Level | None:
         """Return how well an element is known to run on the platform asked for; None where it is known not to."""
@@ -196,40 +248,50 @@ class Trial:
         return floor.glibc is not None and pinned is not None and _numbers(floor.glibc) > pinned
 
     def _wheels_are_all_known(self, name: str, number: int) -> bool:
-        """Return whether a wheel that is not listed does not exist, on the day asked about."""
+        """Return whether a wheel that is not listed does not exist, on the day asked about.
+
+        Of a release that is pinned too: further wheels may be uploaded after the day on which its list was read.
+        """
         element, distribution = self.element(name, number), self.heads[name].distribution
         if element.build and element.build.wheels_complete:
             return True
-        if element.listed and distribution and self.ask.as_of <= self.oracle.seen[str(canonicalize_name(distribution))]:
+        if element.listed and distribution and self._reaches(self.oracle.seen[str(canonicalize_name(distribution))]):
             return True
         channels = element.build.channels if element.build else ()
         return any(
             of == name
             and has(mask, number)
             and (scope.channel is None or scope.channel in channels)
-            and (scope.ended or self.ask.as_of <= scope.until)
+            and (scope.ended or self._reaches(scope.until))
             for scope, of, mask in self.oracle.wheel_scopes
         )
 
     def _warnings(self, name: str, number: int) -> int:
         """Count what the users of an element must be warned of."""
-        head, element, as_of = self.heads[name], self.element(name, number), self.ask.as_of
+        head, element = self.heads[name], self.element(name, number)
         if head.role in (Role.LEAF, Role.DIMENSION):
             return 0
-        end = end_of_life(head, element.release)
-        is_ended = end is not None and end.last_day < as_of
         is_early = element.build is not None and element.build.stage in (Stage.PREVIEW, Stage.PROTOTYPE)
         is_early = is_early or (head.role is Role.FEATURE and element.version != "supported")
-        advised = [
-            advisory
+        advised = len([kind for kind in self.advised(name, number) if kind != "known-issue"])
+        return self.withdrawn(name, element) + self.has_ended(name, element) + is_early + advised
+
+    def has_ended(self, name: str, element: Element) -> bool:
+        """Return whether the end of life of a release has come, by the clock."""
+        end = end_of_life(self.heads[name], element.release)
+        return end is not None and end.last_day < self.ask.today
+
+    def advised(self, name: str, number: int) -> list[str]:
+        """Return the kinds of the advisories on an element itself, whatever stands beside it."""
+        return [
+            advisory.kind
             for advisory, of, mask in self.oracle.advisories
-            if of == name and has(mask, number) and advisory.since <= as_of
-            if advisory.kind != "known-issue" and not advisory.to
+            if of == name and has(mask, number) and advisory.since <= self.ask.as_of
+            if not advisory.to
             if not (advisory.when and advisory.when.device) or self.ask.device in advisory.when.device
         ]
-        return self._withdrawn(name, element) + is_ended + is_early + len(advised)
 
-    def _withdrawn(self, name: str, element: Element) -> bool:
+    def withdrawn(self, name: str, element: Element) -> bool:
         """Return whether the release may have been yanked by now; its builds on other indexes are the same code."""
         for other in self.oracle.knowledge.elements[name]:
             if other.release is element.release and other.listed:
@@ -246,6 +308,10 @@ class Trial:
             return False
         return not edge.hardware or any(has(edge.hardware, n) for n in self.ask.pins.get("hardware", ()))
 
+    def names(self, edge: Edge, number: int) -> bool:
+        """Return whether an element is one of those that a claim names."""
+        return has(edge.to_mask, number)
+
     def _in_part(self, edge: Edge) -> bool:
         """Return whether what is said of a feature concerns some of the hardware asked for and not all of it."""
         if self.heads[edge.of].role is not Role.FEATURE or not edge.hardware:
@@ -260,7 +326,7 @@ class Trial:
             for edge in self.oracle.said(of, number, to):
                 if not self._holds(edge):
                     continue
-                names = has(edge.to_mask, target)
+                names = self.names(edge, target)
                 if self._in_part(edge) and edge.kind is Kind.VERIFIED:
                     continue  # that one card of several has it says nothing of the others
                 if edge.claim in self.oracle.undecided or self._in_part(edge):
@@ -298,6 +364,8 @@ class Trial:
         Of the machine the provider speaks for all, if it says anything; and what one member only infers is not certain.
         """
         others = [other for other in members if other != name and self.heads[other].role is not Role.FEATURE]
+        if self._runs_any_package(name, members[name]):
+            return Level.STRONG
         vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in others}
         if self.heads[name].role is not Role.DIMENSION:
             return min(vouched.values())
@@ -305,6 +373,13 @@ class Trial:
         provider = self.ask.route.provider
         best = speaking[provider] if provider in speaking else min(speaking.values(), default=Level.UNKNOWN)
         return max(best, Level.WEAK) if Level.WEAK in speaking.values() else best
+
+    def _runs_any_package(self, name: str, number: int) -> bool:
+        """Return whether hardware is for the device asked for alone, and packages for it run on any such hardware."""
+        if name != "hardware" or self.element(name, number).release.devices != (self.ask.device,):
+            return False
+        devices = [element.release for element in self.oracle.knowledge.elements["device"]]
+        return any(bool(getattr(device, "any_hardware", False)) for device in devices if device.version == self.ask.device)
 
     def _speaks(self, name: str, number: int, dimension: str) -> bool:
         """Return whether a package names values of a dimension for which it was made, or with which it was tried."""
@@ -319,27 +394,28 @@ class Trial:
         demands = self.demands_on_leaves(members)
         for leaf in {edge.to for edge in demands}:
             edges = [edge for edge in demands if edge.to == leaf]
-            every = range(len(self.oracle.knowledge.elements[leaf]))
-            admitted = [{n for n in every if has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS)} for edge in edges]
-            here = {n for n in every if self.on_platform(leaf, n) is not None}
-            common = set(every).intersection(*admitted)
-            if not (here & common if common else self._is_imaginable(edges)):
+            if not self._some_version_suits(leaf, edges):
                 return None
             if any(e.kind is Kind.NEEDS and e.vouches and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
                 level = Level.WEAK
         return level
 
+    def _some_version_suits(self, leaf: str, edges: list[Edge]) -> bool:
+        """Return whether a version of a leaf is all that is demanded; one that no list holds where no listed one is."""
+        every = range(len(self.oracle.knowledge.elements[leaf]))
+        common = [n for n in every if all(has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS) for edge in edges)]
+        here = [n for n in common if self.on_platform(leaf, n) is not None and not self._excludes_patch(self.element(leaf, n))]
+        return bool(here) if common else self._is_imaginable(edges)
+
     def _is_imaginable(self, edges: list[Edge]) -> bool:
         """Return whether some version would suit all, be it one that the knowledge base does not list."""
         scheme = self.heads[edges[0].to].scheme
-        listed = {element.version for element in self.oracle.knowledge.elements[edges[0].to]}
-        bounds = {found for edge in edges for found in re.findall(r"\d+(?:\.\d+)*", edge.spec)}
-        around = {text for bound in bounds for text in (bound, f"{bound}.0.1", _just_below(bound))}
 
         def suits(edge: Edge, version: str) -> bool:
-            named = any(one == "any version" or admits(scheme, one, version) for one in edge.spec.split(" or "))
-            return named is not (edge.kind == Kind.BREAKS)
+            return spec_names(scheme, edge.spec, version) is not (edge.kind is Kind.BREAKS)
 
+        listed = {element.version for element in self.oracle.knowledge.elements[edges[0].to]}
+        around = beside(edge.spec for edge in edges)
         return any(all(suits(edge, version) for edge in edges) for version in around | listed)
 
     def demands_on_leaves(self, members: dict[str, int]) -> list[Edge]:
@@ -411,12 +487,3 @@ class Trial:
             if level is not None:
                 warned = sum(self.warnings(*member) for member in members.items())
                 yield Judged(tuple((name, members[name]) for name in self.oracle.order if name in members), level, warned)
-
-    def preference(self, judged: Judged) -> tuple[int, int, list[int]]:
-        """Return the sort key: small is better; a product that is absent counts as older than any of its versions."""
-        members = dict(judged.members)
-        return judged.level, judged.warnings, [-members.get(name, -1) for name in self.oracle.order]
-
-    def best(self) -> Judged | None:
-        """Return the best admissible assignment: by level, then fewer warnings, then newest product by product."""
-        return min(self.stacks(), key=self.preference, default=None)

@@ -7,7 +7,6 @@ from builders import needs, product, request, universe
 
 from compatkb.engine.answer import is_possible, resolve
 from compatkb.engine.budget import Budget
-from compatkb.engine.view import kept_of
 from compatkb.errors import GaveUpError
 
 VERSIONS = [f"{n}.0" for n in range(1, 41)]
@@ -36,10 +35,21 @@ def test_steps_are_counted() -> None:
 
 
 def test_every_question_has_a_budget_of_its_own(tmp_path: Path) -> None:
-    """What earlier questions spent is not taken from a later one."""
+    """What earlier questions spent is not taken from a later one; a budget that is spent ends the question that has it."""
     facts = universe(tmp_path, [product("torch", releases=VERSIONS)])
-    for ask in (is_possible, resolve):
-        kept_of(facts).budget = Budget(steps=0)
-        ask(facts, request(facts, bare=["torch"]))
-        assert kept_of(facts).budget.spent < 10_000
-        kept_of(facts).budget.spend(2_000)
+    question = request(facts, bare=["torch"])
+    budget = Budget(steps=0)
+    with pytest.raises(GaveUpError):
+        budget.spend(2_000)
+    assert is_possible(facts, question)
+    assert resolve(facts, question).verdict == "works"
+
+
+def test_what_is_near_is_looked_for_on_wish(tmp_path: Path) -> None:
+    """Who asks for the verdict alone does not pay for what is near, and the verdict is the same."""
+    said = [needs(f"ipex=={version}", f"torch=={version}") for version in VERSIONS]
+    facts = universe(tmp_path, [product("torch", releases=VERSIONS), product("ipex", releases=VERSIONS, claims=said)])
+    question = request(facts, {"torch": "1.0", "ipex": "2.0"})
+    answer = resolve(facts, question, near=False)
+    assert (answer.verdict, answer.nearest, answer.gave_up) == ("does-not-work", (), False)
+    assert resolve(facts, question).nearest

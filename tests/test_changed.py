@@ -22,11 +22,10 @@ from builders import (
     verified,
     wheel,
 )
-from conftest import ROOT, Run
+from conftest import ROOT, Run, parse
 
-from compatkb.cli.parser import parse
 from compatkb.errors import DataError, UsageError
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 from compatkb.validate.changed import Change, change, earlier
 from compatkb.validate.plan import Wanted
 
@@ -227,4 +226,4 @@ def test_workflows_use_the_options_that_there_are(path: Path) -> None:
     commands = re.findall(r"compatkb (validate|lint)([^\n]*(?:\n +--[^\n]*)*)", text.partition("jobs:")[2])
     assert commands
     for name, words in commands:
-        assert parse([name, *words.split()]).command == name
+        assert parse([name, *words.split()])["command"] == name

@@ -10,10 +10,10 @@ import pytest
 from conftest import Run
 from hostile import LINE, TEXT, hostile_facts
 
-from compatkb.changes import KINDS, Change, find_changes
+from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
-from compatkb.rendering.history import FORMS
-from compatkb.snapshot.read import Snapshot
+from compatkb.output.changelog import FORMS
+from compatkb.store.reader import Snapshot
 
 ALWAYS = (date(1990, 1, 1), date(2026, 11, 21))
 
@@ -129,7 +129,7 @@ def test_observations_are_changes(tmp_path: Path) -> None:
     """What a command saw stands on its day, with its outcome."""
     from builders import data_directory, product
 
-    from compatkb.snapshot.store import compile_directory
+    from compatkb.store.cache import compile_directory
 
     data = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])
     (data / "evidence").mkdir()
@@ -172,7 +172,7 @@ def test_order_within_a_day(facts: Snapshot) -> None:
 def test_wrong_days(words: tuple[str, ...], run: Callable[..., Run]) -> None:
     """A day that is none, a span that ends before it starts and an unknown product are wrong usage."""
     done = run("changes", *words)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
 
 
 def test_empty_span(facts: Snapshot, run: Callable[..., Run]) -> None:

@@ -17,17 +17,17 @@ from builders import TODAY, build, data_directory, product, release
 from conftest import ROOT, Run
 from loopback import Index, serve
 
-from compatkb.assembling import build_knowledge
-from compatkb.loader import load
-from compatkb.models import Level, Observation, Outcome
-from compatkb.observations import add_observations
-from compatkb.validate import asking, pip
-from compatkb.validate.addresses import addresses_of, shown
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.evidence import add_observations
+from compatkb.authoring.loader import load
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
+from compatkb.validate.index_urls import addresses_of, shown
 from compatkb.validate.published import check as check_published
 from compatkb.validate.targets import this_platform
 from compatkb.validate.uv import check as check_uv
@@ -97,9 +97,9 @@ def workshop(tmp_path: Path, near: Index, far: Index) -> Iterator[Workshop]:
     )  # fmt: skip
     pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
     yield made
-    for server in asking._servers.values():
+    for server in recorded_index._servers.values():
         server.__exit__()
-    asking._servers.clear()
+    recorded_index._servers.clear()
 
 
 def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> Cell:
@@ -240,7 +240,7 @@ def test_another_address_is_another_question(workshop: Workshop) -> None:
     assert len(merged(seen)) == 2
     assert seen[1].answered in other.id
     check_published(cell("pytorch-xpu", "index", *NATIVE), workshop)
-    asking.save()
+    recorded_index.save()
     names = {path.name for path in (workshop.cache / "record" / f"{TODAY}").iterdir()}
     assert not names & {"default", "pytorch-xpu"}
 
@@ -315,7 +315,7 @@ def test_the_command_asks_a_channel(tmp_path: Path, near: Index, run: Callable[.
 
 @pytest.mark.long
 def test_stacks_are_named(run: Callable[..., Run]) -> None:
-    """Named builds take the place of what is claimed, each with what the data say of it; what is no pin is refused."""
+    """Named builds take the place of what is claimed, each with what the data say of that build; what is no pin is refused."""
     pins = [
         "--stack",
         "torch==2.5.0 ipex==2.4.0",
@@ -323,6 +323,8 @@ def test_stacks_are_named(run: Callable[..., Run]) -> None:
         "torch==2.4.0 ipex==2.4.0 packaging==26.3",
         "--stack",
         "torch==99.0",
+        "--stack",
+        "torch==2.13.0+cpu torchvision==0.28.0",
     ]
     said = [
         line.split() for line in run("validate", "--list", "--level", "import", "--python", "3.11", *pins).out.splitlines()
@@ -330,6 +332,7 @@ def test_stacks_are_named(run: Callable[..., Run]) -> None:
     assert [(line[0].partition("-")[0], line[3]) for line in said] == [
         ("unknown", "intel-extension-for-pytorch==2.4.0,packaging==26.3,torch==2.4.0"),
         ("does", "intel-extension-for-pytorch==2.4.0,torch==2.5.0"),
+        ("does", "torch==2.13.0+cpu,torchvision==0.28.0"),
         ("unknown", "torch==99.0"),
     ]
     assert run("validate", "--list", "--stack", "torch==2.5.0").code == 2

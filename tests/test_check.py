@@ -7,17 +7,19 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from conftest import clock
 
 import compatkb.check as checking
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.config import Settings, matches, parse_settings
 from compatkb.check.document import Asked, Document, Rule
-from compatkb.check.edits import diff, mended
 from compatkb.check.files import document_of, find
-from compatkb.check.settings import Settings, matches, parse_settings
+from compatkb.check.fixes import diff, mended
+from compatkb.check.report_text import checking_payload, checking_text
+from compatkb.core.clock import current_day
+from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError
-from compatkb.findings import Edit, Finding, Severity
-from compatkb.rendering.checking import checking_payload, checking_text
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
 BAD = Rule("bad-word", Severity.ERROR, "a word is bad")
@@ -37,7 +39,7 @@ class Words:
     @staticmethod
     def check(document: Document, asked: Asked) -> Iterator[Finding]:
         """Yield every bad word."""
-        assert asked.day == DAY
+        assert asked.day == current_day()
         for match in re.finditer(r"bad(?!-)", document.text):
             edits = (Edit(*match.span(), "good"),)
             yield document.finding(BAD, *match.span(), "this is bad", fix="write good", edits=edits)
@@ -53,7 +55,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> None:
 def report(
     facts: Snapshot, text: str, path: str = "a.md", settings: Settings | None = None, **more: object
 ) -> checking.Report:
-    return checking.check([Document(path, text)], Asked(facts, DAY), settings, **more)  # type: ignore[arg-type]
+    return checking.check([Document(path, text)], Asked(facts, clock()), settings, **more)  # type: ignore[arg-type]
 
 
 def places(found: checking.Report) -> list[tuple[str, int, int | None]]:
@@ -66,7 +68,7 @@ def test_places_count_every_line_end(facts: Snapshot, words: None, newline: str)
     text = newline.join(["one", "\tbad", "漢字 bad", "", "bad"])
     document = document_of("a.txt", "\ufeff".encode() + text.encode())
     assert isinstance(document, Document)
-    found = checking.check([document], Asked(facts, DAY))
+    found = checking.check([document], Asked(facts, clock()))
     assert places(found) == [("bad-word", 2, 2), ("bad-word", 3, 4), ("bad-word", 5, 1)]
     assert [finding.end_column for finding in found.findings] == [5, 7, 4]
 
@@ -189,13 +191,13 @@ per-file-ignores = { "docs/*" = ["bad-word"] }
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[tool.compatkb]\nfailon = 1", "tool.compatkb.failon is no setting"),
+        ("[tool.compatkb]\nfailon = 1", "tool.compatkb.failon is not a valid setting"),
         ("[tool.compatkb]\nfail-on = 'loud'", "fail-on is one of info"),
         ("[tool.compatkb]\nignore = ['bad']", "names 'bad', which is no rule"),
         ("[tool.compatkb]\nignore = 'other'", "is no list"),
         ("[tool.compatkb]\nlevels = { bad-word = 3 }", "levels.bad-word is one of"),
         ("[tool.compatkb]\neol-within = -3", "is a number of days"),
-        ("[tool]\ncompatkb = 1", "tool.compatkb is no table"),
+        ("[tool]\ncompatkb = 1", "[tool.compatkb] must be a table"),
         ("[tool.compatkb", "is no TOML"),
     ],
 )
@@ -270,7 +272,7 @@ def edit(*edits: Edit, line: int = 1) -> Finding:
 def test_edits_are_put_in(facts: Snapshot, words: None) -> None:
     """Every finding's edits are put in at their places, and the diff shows them."""
     document = Document("a.md", "bad\r\nfine\r\nbad")
-    found = checking.check([document], Asked(facts, DAY))
+    found = checking.check([document], Asked(facts, clock()))
     after, done = mended(document, found.findings)
     assert after == "good\r\nfine\r\ngood"
     assert len(done) == 2

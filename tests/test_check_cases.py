@@ -4,27 +4,26 @@ import random
 import re
 import time
 import tomllib
-from datetime import date
 from pathlib import Path
 
 import pytest
+from conftest import clock
 from fuzz_readers import mutated
 from packaging.specifiers import SpecifierSet
 
 from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, check
 from compatkb.check.document import Asked, Document
-from compatkb.check.edits import mended
-from compatkb.check.judging import Judge
-from compatkb.snapshot.read import Snapshot
+from compatkb.check.fixes import mended
+from compatkb.check.project.queries import Judge
+from compatkb.store.reader import Snapshot
 
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
-DAY = date(2026, 11, 21)
 
 
 def found(case: dict, facts: Snapshot) -> list[str]:
     """Return the findings of a case as its `expect` writes them."""
     documents = [Document(path, text) for path, text in case["files"].items()]
-    report = check(documents, Asked(facts, case.get("as-of", DAY)))
+    report = check(documents, Asked(facts, clock(case.get("as-of"))))
     return [f"{finding.path}:{finding.line} {finding.rule}" for finding in report.findings]
 
 
@@ -37,7 +36,7 @@ def test_case(path: Path, facts: Snapshot) -> None:
 
 def test_there_are_enough_cases() -> None:
     """At least 60 cases, at least a third of them clean, and every rule of projects in some case."""
-    from compatkb.check.repository import RULES
+    from compatkb.check.project.checker import RULES
 
     cases = [tomllib.loads(path.read_text("utf-8")) for path in CASES]
     assert len(cases) >= 60
@@ -74,11 +73,11 @@ def test_nothing_is_said_twice(facts: Snapshot) -> None:
     """No statement has two findings that say the same, and of a file that is read as a document none is about pins."""
     projects = [EVERYWHERE, *(tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES)]
     for files in projects:
-        findings = check([Document(path, text) for path, text in files.items()], Asked(facts, DAY)).findings
+        findings = check([Document(path, text) for path, text in files.items()], Asked(facts, clock())).findings
         for same in SAME:
             places = [(f.path, f.line, f.column) for f in findings if f.rule in same]
             assert len(places) == len(set(places)), [f for f in findings if places.count((f.path, f.line, f.column)) > 1]
-    told = {(f.path, f.rule) for f in check([Document(*item) for item in EVERYWHERE.items()], Asked(facts, DAY)).findings}
+    told = {(f.path, f.rule) for f in check([Document(*item) for item in EVERYWHERE.items()], Asked(facts, clock())).findings}
     assert {("README.md", "install-unpublished"), ("install.sh", "pin-unpublished"), ("n.ipynb", "pin-unpublished")} <= told
 
 
@@ -102,7 +101,7 @@ def test_mending_leaves_less(facts: Snapshot) -> None:
     for path in CASES:
         case = tomllib.loads(path.read_text("utf-8"))
         documents = [Document(name, text) for name, text in case["files"].items()]
-        report = check(documents, Asked(facts, case.get("as-of", DAY)))
+        report = check(documents, Asked(facts, clock(case.get("as-of"))))
         changed = {}
         for document in documents:
             changed[document.path], done = mended(document, [f for f in report.findings if f.path == document.path])
@@ -119,7 +118,7 @@ def test_a_thousand_files_are_quick(facts: Snapshot) -> None:
     texts = [(name, text) for files in sources for name, text in files.items()]
     documents = [Document(f"p{n}/{texts[n % len(texts)][0]}", texts[n % len(texts)][1]) for n in range(1000)]
     begun = time.process_time()
-    assert check(documents, Asked(facts, DAY)).findings
+    assert check(documents, Asked(facts, clock())).findings
     assert time.process_time() - begun < 3
 
 
@@ -129,7 +128,7 @@ def test_hostile_files_are_checked(facts: Snapshot) -> None:
     for _ in range(60):
         files = dict(tomllib.loads(chance.choice(CASES).read_text("utf-8"))["files"])
         documents = [Document(name, mutated(text, chance)) for name, text in files.items()]
-        for finding in check(documents, Asked(facts, DAY)).findings:
+        for finding in check(documents, Asked(facts, clock())).findings:
             document = next(d for d in documents if d.path == finding.path)
             assert 0 <= finding.line <= len(document.starts)
             assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1
@@ -142,7 +141,7 @@ def test_many_environments_end(facts: Snapshot) -> None:
         f"  j{n}:\n    runs-on: ubuntu-22.04\n    steps:\n      - run: pip install torch=={n % 40}.0\n" for n in range(3000)
     )
     begun = time.process_time()
-    report = check([Document(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], Asked(facts, DAY))
+    report = check([Document(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], Asked(facts, clock()))
     assert time.process_time() - begun < 5
     assert "2600 are left out" in report.findings[0].message
 
@@ -152,13 +151,13 @@ def test_many_includes_end(facts: Snapshot) -> None:
     """A Dockerfile that copies and installs one file thousands of times takes no time by their product."""
     text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000
     begun = time.process_time()
-    check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, DAY))
+    check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, clock()))
     assert time.process_time() - begun < 5
 
 
 def test_pins_admit_what_pep_440_admits(facts: Snapshot) -> None:
     """Pins and Python minors, which are judged without the parser of specifiers, admit what that admits."""
-    judge = Judge(Asked(facts, DAY))
+    judge = Judge(Asked(facts, clock()))
     packages = [p for p in facts.products.values() if p.role in ("package", "companion") and p.scheme == "pep440"]
     assert packages
     for product in packages:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from compatkb.check.document import Document
-from compatkb.check.markdown_text import Page, read_page
+from compatkb.check.markdown.text import Page, read_page
 
 STOCK = MarkdownIt("commonmark").enable("table")
 TEXTS = ("a", "b c", " ", "`", "`x`", "\\", "[l]", "[m](u)", "*e*", "é", "&amp;")

@@ -20,15 +20,16 @@ HOSTILE = {
 CODE = """
 import json, sys, time
 from datetime import date
+from compatkb.core.clock import Clock
 from compatkb.check import check
 from compatkb.check.document import Asked, Document
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
+from compatkb.store.reader import Snapshot
+from compatkb.store.cache import locate
 
 text = open(sys.argv[1], encoding="utf-8").read()
 facts = Snapshot(locate(sys.argv[2]))
 start = time.process_time()
-report = check([Document("a.md", text)], Asked(facts, date(2026, 11, 21)))
+report = check([Document("a.md", text)], Asked(facts, Clock(date(2026, 11, 21))))
 taken = time.process_time() - start
 status = open("/proc/self/status", encoding="utf-8").read()  # ru_maxrss counts what the parent held
 memory = int(status.partition("VmHWM:")[2].split()[0]) // 1024

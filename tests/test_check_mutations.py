@@ -2,7 +2,7 @@
 
 from markdown_mutations import MUTATIONS, campaign
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 
 
 def test_planted_faults_are_seen(facts: Snapshot) -> None:

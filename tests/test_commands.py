@@ -4,9 +4,15 @@ import shlex
 from pathlib import Path
 
 from builders import bare_release, build, constrains, product, release, request, universe
+from conftest import clock
 
+from compatkb.doctor.checks import held_of, modules
+from compatkb.doctor.machine import Installed, Machine
+from compatkb.doctor.way import Step, steps_to
 from compatkb.engine.answer import resolve
-from compatkb.rendering.commands import pip_commands, proof_command, requirements
+from compatkb.output.commands import pip_commands, proof_command, requirements
+from compatkb.output.payload import stack_payload
+from compatkb.output.text import answer_text
 
 
 def test_bounds_are_quoted(tmp_path: Path) -> None:
@@ -34,3 +40,37 @@ def test_proof_command_is_one_python_argument(tmp_path: Path) -> None:
     compile(code, "proof", "exec")
     assert "'torch': '2.0.0+xpu'" in code
     assert "import torch" in code
+
+
+def test_a_build_goes_by_the_name_under_which_it_is_installed(tmp_path: Path) -> None:
+    """Where a product was once distributed under another name, commands, proof and lists have that of the build."""
+    builds = [release("3.4.0", builds=[build("3.4.0", distribution="old-name")]), release("3.6.0", builds=[build("3.6.0")])]
+    backend = product("backend", distribution="new-name", import_name="backend", releases=builds)
+    facts = universe(tmp_path, [product("torch", distribution="torch", releases=["2.0.0"]), backend])
+    for version, name, shown in (("3.4.0", "old-name", "old-name 3.4.0"), ("3.6.0", "new-name", "backend 3.6.0")):
+        asked = request(facts, {"backend": version})
+        answer = resolve(facts, asked)
+        (stack,) = answer.stacks
+        (line,) = pip_commands(facts, stack)
+        assert f"{name}=={version}" in shlex.split(line)
+        assert f"'{name}': '{version}'" in (proof_command(facts, stack) or "")
+        assert f"{name}=={version}" in requirements(facts, stack).splitlines()
+        content = stack_payload(facts, stack, asked)
+        assert content["packages"] == {"torch": "2.0.0", "backend": version}
+        assert content["distributions"] == {"backend": name}
+        assert shown in answer_text(facts, answer, why=True)
+        assert facts.distribution("backend", version) == name
+    assert modules(facts) == {"old-name": "backend", "new-name": "backend"}
+
+
+def test_a_package_that_was_renamed_is_taken_out_under_its_old_name(tmp_path: Path) -> None:
+    """Installers leave a distribution of another name where it is, and both would own the same files."""
+    builds = [release("3.4.0", builds=[build("3.4.0", distribution="old-name")]), release("3.6.0", builds=[build("3.6.0")])]
+    backend = product("backend", distribution="new-name", releases=builds)
+    facts = universe(tmp_path, [product("torch", distribution="torch", releases=["2.0.0"]), backend])
+    (stack,) = resolve(facts, request(facts, {"backend": "3.6.0"})).stacks
+    held = held_of(facts, Machine("here", packages=(Installed("old_name", "3.4.0"),)))
+    steps = steps_to(facts, tuple(held), stack, clock())
+    assert steps[1:] == (Step("old_name", "3.4.0", None), Step("new-name", None, "3.6.0"))
+    held = held_of(facts, Machine("here", packages=(Installed("new_name", "3.4.0"),)))
+    assert steps_to(facts, tuple(held), stack, clock())[1:] == (Step("new-name", "3.4.0", "3.6.0"),)

@@ -11,7 +11,7 @@ from conftest import ROOT
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from compatkb.models import ImageFile, ProductFile
+from compatkb.schema import ImageFile, ProductFile
 
 LISTS = ROOT / "tests" / "cases" / "coverage"
 TAGS = (LISTS / "image-tags.txt").read_text(encoding="utf-8").splitlines()

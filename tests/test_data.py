@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compatkb.canonical import image_text, product_text, text_of
-from compatkb.models import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
+from compatkb.authoring.canonical import image_text, product_text, text_of
+from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
 
 DATA = ROOT / "data"
 PRODUCTS = sorted((DATA / "products").glob("*.toml"))

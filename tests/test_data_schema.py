@@ -12,7 +12,7 @@ from conftest import ROOT, Run
 from jsonschema import Draft202012Validator, FormatChecker
 
 from compatkb.export.schemas import schema_files
-from compatkb.snapshot.store import data_files
+from compatkb.store.cache import data_files
 
 DATA = ROOT / "data"
 KINDS = {"products": "product", "features": "feature", "images": "image", "index": "index", "data": "channels"}

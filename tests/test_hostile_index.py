@@ -16,8 +16,8 @@ from builders import TODAY
 from conftest import ROOT
 from loopback import Index, serve, wheel
 
-from compatkb.models import Level, Observation, Outcome
-from compatkb.validate import asking, pip
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
@@ -63,9 +63,9 @@ def workshop(tmp_path: Path, index: Index) -> Iterator[Workshop]:
     )  # fmt: skip
     pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
     yield made
-    for server in asking._servers.values():
+    for server in recorded_index._servers.values():
         server.__exit__()
-    asking._servers.clear()
+    recorded_index._servers.clear()
 
 
 def ask(workshop: Workshop, way: str, pin: str, **more: Any) -> Observation:

@@ -12,14 +12,14 @@ import pytest
 from conftest import ROOT, Run
 from markdown_it import MarkdownIt
 
-from compatkb.docs.deviations import compare
-from compatkb.docs.filling import fill
-from compatkb.docs.kinds import content_of
-from compatkb.docs.reading import read_tables
+from compatkb.docgen.kinds import content_of
+from compatkb.docgen.reading import read_tables
+from compatkb.docgen.render import fill
+from compatkb.docgen.table_diff import compare
 from compatkb.errors import UsageError
-from compatkb.rendering.blocks import Table, plain
-from compatkb.rendering.markdown import Links, render
-from compatkb.snapshot.read import Snapshot
+from compatkb.output.document_model import Table, plain
+from compatkb.output.markdown import Links, render
+from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
 CASES = ROOT / "tests" / "cases" / "docs"

@@ -15,10 +15,11 @@ from good_data import Content
 from good_data import good as plain_data
 from good_data import written as plain_files
 
-from compatkb.canonical import canonical
-from compatkb.findings import Finding
-from compatkb.lint import CHECKS, LOADS, Report, lint
-from compatkb.loader import read
+from compatkb.api import KnowledgeBase
+from compatkb.authoring.canonical import canonical
+from compatkb.authoring.lint import CHECKS, LOADS, Report, lint
+from compatkb.authoring.loader import read
+from compatkb.core.findings import Finding
 
 TODAY = date(2026, 11, 21)
 Data = dict[str, Content]
@@ -225,6 +226,13 @@ def build(data: Data, path: str, number: int = 0, position: int = 0) -> Content:
     return found
 
 
+def vary(data: Data, **fields: Any) -> None:
+    """Give the newest torch a build by its label, on the extra index."""
+    rows = [{"os": ["linux"], "python": ["3.11"], "sources": ["list"]}]
+    row = {"device": "cpu", "labels": ["mkl"], "channels": ["extra"], "wheels": rows, "sources": ["list"], **fields}
+    release(data, TORCH)["variant"] = [row]
+
+
 def claim(data: Data, number: int = 0) -> Content:
     """Return a claim of ipex: torch for 2.1.10 and 2.1.20, hardware, numpy, Python, and two disputed ones."""
     found: Content = data[IPEX]["claim"][number]
@@ -308,6 +316,10 @@ FAULTS: dict[str, Fault] = {
         "defualt is no channel",
     ),
     "no-such-device": ("references", lambda d: build(d, TORCH).update(devices=["gpu"]), "devices = ", "gpu"),
+    "no-such-device-of-a-variant": ("references", lambda d: vary(d, device="gpu"), "device =", "gpu"),
+    "no-such-channel-of-a-variant": ("references", lambda d: vary(d, channels=["extras"]), "channels =", "extras"),
+    "a-label-stands-twice": ("versions", lambda d: vary(d, labels=["xpu"]), "labels =", "2.1.0+xpu stands twice"),
+    "a-variant-is-on-no-index": ("builds", lambda d: vary(d, channels=[]), "labels =", "without a channel"),
     "no-such-system": ("references", lambda d: build(d, TORCH, 0, 1)["wheels"][0].update(os=["linx"]), "os =", "linx"),
     "no-such-python": ("references", lambda d: build(d, TORCH, 0, 1)["wheels"][0].update(python=["3.7"]), "python =", "3.7"),
     "no-such-condition": ("references", lambda d: claim(d, 2)["when"].update(os=["ubuntu23.04"]), "when =", "ubuntu23.04"),
@@ -835,7 +847,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "tags-in-a-ring": ("loop", lambda d: d[IMAGES]["tag"][1].update({"same-as": "2.1.20-xpu"}), "same-as", "same as"),
     "parts-in-a-ring": ("loop", lambda d: release(d, OS).update({"part-of": ["ubuntu22.04"]}), "part-of", "part of"),
-    "nothing-leads-there": ("unreachable", hide, 'id = "lone"', "nothing leads to lone"),
+    "nothing-leads-there": ("unreachable", hide, 'id = "lone"', "lone is unreachable"),
     "thread-long-unread": (
         "review",
         lambda d: source(d, TORCH, "talk").update(seen=date(2026, 1, 1)),
@@ -1053,7 +1065,7 @@ def test_missing_channels_are_a_finding() -> None:
 def test_shipped_data_are_clean() -> None:
     """The shipped data have no finding of any level on the day of the data, and no file in another form."""
     contents = read(ROOT / "data")
-    report = lint(contents, TODAY)
+    report = lint(contents, KnowledgeBase().data_date)
     assert report.findings == ()
     assert report.loaded
 
@@ -1182,8 +1194,8 @@ def test_fmt_refuses_other_files(data: Path, run: Callable[..., Run], tmp_path: 
 @pytest.mark.long
 def test_fmt_keeps_what_files_say() -> None:
     """The canonical text of every shipped file reads back as the same record, and is its own canonical text."""
-    from compatkb.formatting import misshapen
-    from compatkb.loader import parse
+    from compatkb.authoring.formatting import misshapen
+    from compatkb.authoring.loader import parse
 
     contents = read(ROOT / "data")
     loaded = parse({path: b"".join([content, b"\n\n"]) for path, content in contents.items()})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from compatkb.listening import Listener
+from compatkb.core.http_server import Listener
 
 BODY = b"x" * 4_000_000
 

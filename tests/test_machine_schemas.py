@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Run
+from conftest import ROOT, Run, clock
 from jsonschema import Draft202012Validator, FormatChecker
 
-from compatkb.diagnosing import diagnose
-from compatkb.examining import examine
-from compatkb.machine import Graphics, Installed, Machine
-from compatkb.rendering.diagnosis import diagnosis_json
-from compatkb.rendering.examination import examination_json
-from compatkb.rendering.payload import SCHEMA
-from compatkb.rendering.stacks import FIELDS
-from compatkb.snapshot.read import Snapshot
+from compatkb.doctor.diagnose import diagnose
+from compatkb.doctor.machine import Graphics, Installed, Machine
+from compatkb.doctor.verdict import examine
+from compatkb.output.diagnosis import diagnosis_json
+from compatkb.output.doctor_report import examination_json
+from compatkb.output.payload import SCHEMA
+from compatkb.output.stack_summary import FIELDS
+from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
 CASES = sorted((ROOT / "tests/cases/diagnose").glob("*.toml"))
@@ -80,19 +80,19 @@ def test_shared_objects_are_those_of_resolve(name: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 def test_doctor_fits(facts: Snapshot, machine: Machine) -> None:
     """What is said of any machine fits, also of one of which nearly nothing is known."""
-    assert faults("doctor", json.loads(examination_json(facts, examine(facts, machine, DAY), DAY))) == []
+    assert faults("doctor", json.loads(examination_json(facts, examine(facts, machine, clock()), DAY))) == []
 
 
 def test_doctor_of_this_interpreter_fits(run: Callable[..., Run]) -> None:
     """What the command prints of the interpreter that runs it fits."""
-    assert faults("doctor", json.loads(run("doctor", "--as-of", "2026-11-21", "--format", "json").out)) == []
+    assert faults("doctor", json.loads(run("doctor", "--format", "json").out)) == []
 
 
 @pytest.mark.parametrize("path", CASES[::6], ids=lambda path: path.stem)
 def test_diagnose_fits(facts: Snapshot, path: Path) -> None:
     """What is said of real texts fits."""
     text = tomllib.loads(path.read_text(encoding="utf-8"))["text"]
-    assert faults("diagnose", json.loads(diagnosis_json(facts, diagnose(facts, text, DAY), DAY))) == []
+    assert faults("diagnose", json.loads(diagnosis_json(facts, diagnose(facts, text, clock()), DAY))) == []
 
 
 def test_diagnose_of_a_denial_fits(run: Callable[..., Run], tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_diagnose_of_a_denial_fits(run: Callable[..., Run], tmp_path: Path) -> N
         "No matching distribution found for torch==2.5.1.post0+xpu\ntorchaudio 9.9.9\n",
         encoding="utf-8",
     )
-    answer = json.loads(run("diagnose", str(path), "--as-of", "2026-11-21", "--format", "json").out)
+    answer = json.loads(run("diagnose", str(path), "--format", "json").out)
     assert faults("diagnose", answer) == []
     assert answer["wanted"]
     assert answer["unknown_versions"] == ["torchaudio 9.9.9"]
@@ -113,8 +113,8 @@ def test_diagnose_of_a_denial_fits(run: Callable[..., Run], tmp_path: Path) -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_answer_does_not_fit(name: str, facts: Snapshot) -> None:
     """A field too many, one too few and a word that is not on a list are found."""
-    made = examination_json(facts, examine(facts, MACHINES["works"], DAY), DAY)
-    answer = json.loads(made if name == "doctor" else diagnosis_json(facts, diagnose(facts, "libsycl.so.7: x", DAY), DAY))
+    made = examination_json(facts, examine(facts, MACHINES["works"], clock()), DAY)
+    answer = json.loads(made if name == "doctor" else diagnosis_json(facts, diagnose(facts, "libsycl.so.7: x", clock()), DAY))
     assert faults(name, answer) == []
     assert faults(name, answer | {"more": 1})
     assert faults(name, {key: value for key, value in answer.items() if key != "as_of"})

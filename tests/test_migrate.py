@@ -6,31 +6,29 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
-from conftest import Run, examples
+from conftest import Run, clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compatkb.check import Report, check
 from compatkb.check.document import Asked, Document
-from compatkb.check.edits import mended
 from compatkb.check.files import document_of
-from compatkb.check.migration import RULES
-from compatkb.findings import Finding, Severity
+from compatkb.check.fixes import mended
+from compatkb.check.migration_rules import RULES
+from compatkb.core.findings import Finding, Severity
 from compatkb.migrate.project import migrate, reads
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.reader import Snapshot
 
-DAY = date(2026, 11, 21)
 CASES = sorted((Path(__file__).parent / "cases" / "migrate").glob("*.toml"))
 Runner = Callable[..., Run]
 
 
 def report(facts: Snapshot, files: dict[str, str], device: str | None = None) -> Report:
     documents = [Document(path, text) for path, text in files.items() if reads(path)]
-    return migrate(documents, Asked(facts, DAY), device=device)
+    return migrate(documents, Asked(facts, clock()), device=device)
 
 
 def fixed(facts: Snapshot, files: dict[str, str], device: str | None = None) -> dict[str, str]:
@@ -73,14 +71,14 @@ def test_what_is_written_passes_check(facts: Snapshot, name: str) -> None:
     """What --fix leaves has no error for `check`, and what it pins is no longer IPEX."""
     case = tomllib.loads((Path(__file__).parent / "cases" / "migrate" / f"{name}.toml").read_text(encoding="utf-8"))
     files = fixed(facts, {path: text.lstrip("\n") for path, text in case["files"].items()})
-    found = check([Document(path, text) for path, text in files.items()], Asked(facts, DAY))
+    found = check([Document(path, text) for path, text in files.items()], Asked(facts, clock()))
     assert [f.message for f in found.findings if f.level is Severity.ERROR] == []
 
 
 def test_newest_that_works(facts: Snapshot) -> None:
-    """The build that is written is the one that the engine says works for the Python of the project."""
+    """The build that is written is the newest that is proven for the Python of the project."""
     line = "intel-extension-for-pytorch==2.8.10+xpu torch==2.8.0"
-    for python, version in (("3.9", "2.8.0+xpu"), ("3.11", "2.9.1+xpu"), ("3.13", "2.13.0+xpu")):
+    for python, version in (("3.9", "2.8.0+xpu"), ("3.11", "2.14.0+xpu"), ("3.13", "2.14.0+xpu")):
         files = {
             "Dockerfile": f"FROM python:{python}\nRUN pip install {line} -i https://pytorch-extension.intel.com/release-whl/stable/xpu/us/\n"
         }
@@ -210,7 +208,7 @@ def test_marks_and_line_ends_stay(facts: Snapshot) -> None:
     """A byte order mark and CRLF are as before, and columns are those of characters."""
     document = document_of("a.py", "\ufeffx = 'é'; import intel_extension_for_pytorch\r\ny = 1\r\n".encode())
     assert isinstance(document, Document)
-    found = migrate([document], Asked(facts, DAY))
+    found = migrate([document], Asked(facts, clock()))
     assert [(f.line, f.column) for f in found.findings] == [(1, 10)]
     assert mended(document, found.findings)[0] == "x = 'é'\r\ny = 1\r\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-HEAVY = ("pydantic", "networkx", "sqlite_utils", "requests", "rich", "numpy", "pandas", "typer", "packaging")
+HEAVY = ("pydantic", "networkx", "sqlite_utils", "requests", "rich", "numpy", "pandas", "packaging")
 
 
 def install(folder: Path, *building: str, requirements: bool) -> Path:
@@ -58,10 +58,9 @@ def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -
 def test_wheel_carries_the_sources_of_the_site(installed: Path, tmp_path: Path) -> None:
     """An installed compatkb can write the site: templates, style, script and the schema of answers are in the wheel."""
     code = (
-        "from compatkb.web.api_files import answer_schema\n"
-        "from compatkb.web.page import sources\n"
-        "from compatkb.web.site import ASSETS\n"
-        "assert all((sources() / name).is_file() for name in (*ASSETS, 'page.html', 'lookup.html'))\n"
+        "from compatkb.web.machine_files import answer_schema\n"
+        "from compatkb.web.pages import ASSETS, sources\n"
+        "assert all((sources() / name).is_file() for name in (*ASSETS, 'templates/base.html', 'templates/answer.html'))\n"
         "print(answer_schema()['$schema'], 'site-packages' in str(sources()))"
     )
     done = subprocess.run([installed / "python", "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

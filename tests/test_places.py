@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compatkb.places import Place, Places, Where
+from compatkb.core.toml_positions import Place, Places, Where
 
 TRICKY = '''\
 # [not.a.table]

@@ -3,7 +3,7 @@
 import pytest
 from packaging.markers import Marker
 
-from compatkb.platforms import Grid, Target, target
+from compatkb.core.platforms import Grid, Target, target
 
 GRID = Grid(
     {"linux": (), "ubuntu": ("linux",), "windows": (), "macos": ()},
@@ -41,6 +41,8 @@ def test_platform_tag(tag: str, expected: Target | None) -> None:
         pytest.param("py3", ">=3.10", ["3.10", "3.13", "3.13t"], id="pure-within-requires-python"),
         pytest.param("py2.py3", "", ["3.9", "3.10", "3.13", "3.13t"], id="both-pythons"),
         pytest.param("py3", ">=3.9.5", ["3.9", "3.10", "3.13", "3.13t"], id="a-later-patch-of-the-minor-will-do"),
+        pytest.param("py3", ">=3.9.105,<3.10", ["3.9"], id="however-late-the-patch"),
+        pytest.param("py3", ">3.9.17,<3.9.19,!=3.9.18", [], id="no-patch-of-it"),
         pytest.param("cp37", "", [], id="a-python-outside-the-grid"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +26,25 @@ from builders import (
     verified,
     wheel,
 )
+from conftest import clock
 
-from compatkb.asking import make_request
-from compatkb.assembling import build_knowledge
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.evidence import add_observations
+from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
-from compatkb.models import Observation
-from compatkb.observations import add_observations
-from compatkb.rendering.commands import pip_commands
-from compatkb.rendering.sentences import cause_sources
-from compatkb.snapshot.read import Snapshot
+from compatkb.output.commands import pip_commands
+from compatkb.output.messages import cause_sources
+from compatkb.request_parser import make_request
+from compatkb.schema import Observation
+from compatkb.store.reader import Snapshot
 
 TORCH = product("torch", releases=["2.0.0", "1.0.0"])
 
 
-def ask(facts: Snapshot, *words: str, device: str = "cpu", as_of: date = TODAY, **options: str) -> Answer:
+def ask(facts: Snapshot, *words: str, device: str = "cpu", as_of: date | None = None, **options: str) -> Answer:
     """Return the answer to words and options as they are typed."""
     chosen = [(name.replace("_", "-"), text) for name, text in options.items()]
-    return resolve(facts, make_request(facts, chosen, words, (device,), as_of))
+    return resolve(facts, make_request(facts, chosen, words, (device,), clock(as_of)))
 
 
 def versions(answer: Answer) -> list[dict[str, str]]:
@@ -182,6 +184,21 @@ def test_version_beyond_the_list_is_unknown_not_wrong(tmp_path: Path) -> None:
     assert ask(facts, torch="3.0", as_of=date(2027, 6, 1)).verdict == "unknown"
 
 
+@pytest.mark.parametrize("later", [1, 30, 365])
+def test_today_changes_no_denial(later: int, tmp_path: Path) -> None:
+    """What is denied on the day of the data is denied on every day after; a later day that is asked about is open."""
+    until = [{"what": "release", "of": "torch", "until": TODAY, "sources": ["page"]}]
+    made = [release("2.0.0", builds=[build("2.0.0", devices=["cpu"])])]
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch==1.0.0")])
+    facts = universe(tmp_path, [product("torch", releases=made, complete=until), helper])
+    day = TODAY + timedelta(days=later)
+    for today, as_of, open_verdict in ((day, None, "does-not-work"), (day, day, "unknown")):
+        asked = make_request(facts, (), ["torch"], ("xpu",), Clock(today, as_of))
+        assert resolve(facts, asked).verdict == open_verdict
+        fixed = make_request(facts, (), ["torch==2.0.0", "helper==1.0"], ("cpu",), Clock(today, as_of))
+        assert resolve(facts, fixed).verdict == "does-not-work"
+
+
 def test_companion_never_vetoes(tmp_path: Path) -> None:
     """A companion is shown where one matches, and left out where none does."""
     vision = product(
@@ -200,10 +217,13 @@ def test_companion_never_vetoes(tmp_path: Path) -> None:
 
 
 def test_requested_companion_does_veto(tmp_path: Path) -> None:
-    """What is asked for must be there."""
+    """What is asked for must be there; in any version, another release may fit unless the list of them is whole."""
     vision = product("vision", role="companion", releases=["0.2"], claims=[needs("vision==0.2", "torch==2.0.0")])
     facts = universe(tmp_path, [TORCH, vision])
-    assert ask(facts, "torch==1.0.0", "vision").verdict == "does-not-work"
+    assert ask(facts, "torch==1.0.0", "vision==0.2").verdict == "does-not-work"
+    assert ask(facts, "torch==1.0.0", "vision").verdict == "unknown"
+    vision["product"]["complete"] = [{**scope, "of": "vision"} for scope in TORCH["product"]["complete"]]
+    assert ask(universe(tmp_path / "whole", [TORCH, vision]), "torch==1.0.0", "vision").verdict == "does-not-work"
 
 
 def test_undecided_dispute_makes_unknown(tmp_path: Path) -> None:
@@ -257,9 +277,9 @@ def test_end_of_life_day_is_still_supported(tmp_path: Path) -> None:
 
 
 def test_fewer_warnings_before_newer(tmp_path: Path) -> None:
-    """A stack without warnings is preferred to a newer one with some."""
-    torch = product("torch", releases=[release("2.0.0", builds=[build("2.0.0", stage="preview")]), "1.0.0"])
-    assert versions(ask(universe(tmp_path, [torch]), "torch")) == [{"torch": "1.0.0"}]
+    """Within a series a stack without warnings is preferred to a newer one with some; a newer series is preferred to both."""
+    torch = product("torch", releases=[release("2.0.1", builds=[build("2.0.1", stage="preview")]), "2.0.0", "1.0.0"])
+    assert versions(ask(universe(tmp_path, [torch]), "torch")) == [{"torch": "2.0.0"}]
 
 
 def test_routes_are_both_shown_and_a_named_one_is_taken(tmp_path: Path) -> None:

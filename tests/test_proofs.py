@@ -15,9 +15,9 @@ import pytest
 from conftest import ROOT
 from loopback import Index, serve, wheel
 
-from compatkb.assembling import build_knowledge
-from compatkb.loader import load
-from compatkb.models import Level, Outcome
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.loader import load
+from compatkb.schema import Level, Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import find_uv, here
 from compatkb.validate.evidence import line_of, merged, read_evidence

@@ -14,8 +14,8 @@ from builders import TODAY, build, index, listing, product, release, universe, w
 from conftest import ROOT, Run
 
 from compatkb.errors import UsageError
-from compatkb.rendering.python_matrix import Cell, Table, comma_separated, markdown, python_matrix, text
-from compatkb.snapshot.read import Snapshot
+from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, python_matrix, text
+from compatkb.store.reader import Snapshot
 
 FILES = sorted((ROOT / "tests" / "cases" / "matrix").glob("*.toml"))
 

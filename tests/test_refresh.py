@@ -14,16 +14,16 @@ import pytest
 from conftest import ROOT, Run
 from index_server import Index, Served, metadata, served, serving, wheel
 
-from compatkb.canonical import text_of
+from compatkb.authoring.canonical import text_of
+from compatkb.authoring.loader import load
 from compatkb.errors import UnavailableError
-from compatkb.loader import load
-from compatkb.models import IndexFile, ProductFile
-from compatkb.refresh import network
-from compatkb.refresh.compare import plan, propose
+from compatkb.refresh import index_client
+from compatkb.refresh.comparison import plan, propose
+from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import Entry, listing
-from compatkb.refresh.network import Limits, Network
 from compatkb.refresh.run import Outcome, gather, refresh, select
 from compatkb.refresh.write import Change, write
+from compatkb.schema import IndexFile, ProductFile
 
 TODAY = date(2026, 11, 21)
 TAGS = "cp311-cp311-manylinux_2_28_x86_64"
@@ -445,7 +445,7 @@ BAD_PAGES = {
     "list-json": (200, JSON, b"[]", "no JSON index page"),
     "bad-time": (200, JSON, project(**{"upload-time": "yesterday"}), "no JSON index page"),
     "bad-time-html": (200, HTML, page_of(link(TWO, 'data-upload-time="yesterday"')), "no HTML index page"),
-    "huge": (200, HTML, b" " * (network.MOST_OF_A_PAGE + 2), "larger than"),
+    "huge": (200, HTML, b" " * (index_client.MOST_OF_A_PAGE + 2), "larger than"),
     "bomb": (200, {**HTML, "Content-Encoding": "gzip"}, gzip.compress(b" " * (48 << 20), 1), "larger than"),
     "no-gzip": (200, {**HTML, "Content-Encoding": "gzip"}, page_of(WHEEL), "no readable answer"),
     "endless-redirect": (302, {"Location": PAGE}, b"", "redirects more than"),
@@ -638,7 +638,7 @@ def test_proposal_keeps_what_the_index_does_not_say() -> None:
     """A page that never speaks of Requires-Python or upload times takes none of them away."""
     recorded = IndexFile.model_validate(tomllib.loads(INDEX))
     page = listing("some-engine", [Entry(ONE, "x", None, None, None, None, None)], always_tells_yanks=True)
-    from compatkb.refresh.compare import Subject
+    from compatkb.refresh.comparison import Subject
 
     subject = Subject("some-engine", "engine", recorded, frozenset(), True)
     since = datetime(2020, 1, 1, tzinfo=UTC)

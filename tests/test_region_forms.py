@@ -15,12 +15,12 @@ from docutils.core import publish_doctree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compatkb.docs.filling import fill
-from compatkb.docs.kinds import KINDS, content_of
-from compatkb.docs.regions import HYPERTEXT, RESTRUCTURED, find_regions
-from compatkb.rendering.blocks import Bullets, Code, Paragraph, Span, Table, plain
-from compatkb.rendering.forms import comma_separated, hypertext, restructured
-from compatkb.snapshot.read import Snapshot
+from compatkb.docgen.kinds import KINDS, content_of
+from compatkb.docgen.regions import HYPERTEXT, RESTRUCTURED, find_regions
+from compatkb.docgen.render import fill
+from compatkb.output.document_model import Bullets, Code, Paragraph, Span, Table, plain
+from compatkb.output.writers import comma_separated, hypertext, restructured
+from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
 TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cf", "Co", "Cn")), min_size=1, max_size=12)

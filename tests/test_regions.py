@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compatkb.cli import opening
-from compatkb.docs.filling import fill
-from compatkb.docs.kinds import KINDS
-from compatkb.docs.regions import find_regions
-from compatkb.snapshot.read import Snapshot
+from compatkb.docgen.kinds import KINDS
+from compatkb.docgen.regions import find_regions
+from compatkb.docgen.render import fill
+from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
 EMPTY = "# Title\n\n<!-- compatkb:begin ends kind=eol product=python -->\n<!-- compatkb:end ends -->\n\nBy hand.\n"
@@ -180,7 +180,7 @@ def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
         pytest.param("kind=answer torch=9.9 device=xpu", "torch has no version '9.9'", id="unknown-version"),
         pytest.param("kind=answer device=gpux", "unknown device", id="unknown-device"),
         pytest.param(
-            "kind=install torch=2.4 device=xpu", "nothing to install: torch 2.4 on xpu: does not work", id="no-stack"
+            "kind=install torch=2.4 device=xpu", "nothing to install: torch 2.4 on Intel GPU: does not work", id="no-stack"
         ),
         pytest.param(
             "kind=install ipex=2.6.10 device=xpu os=linux with=requirements", "one requirements file cannot", id="steps"
@@ -240,7 +240,9 @@ def test_eol_region_is_what_the_command_lists(facts: Snapshot, run: Runner) -> N
     everything = rows(content(facts, "kind=eol"))
     assert len({row[1] for row in everything}) > 3
     assert [row[0][:10] for row in everything] == sorted((row[0][:10] for row in everything), reverse=True)
-    assert content(facts, "kind=eol product=device") == f"The data know of no end of life here, as of {AS_OF}."
+    assert (
+        content(facts, "kind=eol product=device") == f"The data know of no end of life here, as of {facts.meta['data_date']}."
+    )
 
 
 def test_last_supported_day_is_supported(facts: Snapshot) -> None:

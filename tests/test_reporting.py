@@ -16,9 +16,9 @@ from conftest import ROOT
 
 from compatkb.check import Report, rules_by_id
 from compatkb.check.document import Document
-from compatkb.findings import Edit, Finding, Severity
-from compatkb.rendering.reporting import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
-from compatkb.snapshot.store import cache_directory
+from compatkb.check.report_formats import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.store.cache import cache_directory
 
 DAY = date(2026, 11, 21)
 RULE = next(iter(rules_by_id()))

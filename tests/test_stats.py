@@ -10,11 +10,11 @@ import pytest
 from builders import TODAY, build, claim, index, listing, needs, product, release, universe, verified
 from conftest import ROOT, Run
 
-from compatkb.models import Source
-from compatkb.rendering.statistics import badge_json, badge_line, stats_markdown, stats_text
-from compatkb.snapshot.citation import document_of
-from compatkb.snapshot.read import Snapshot
-from compatkb.stats import statistics
+from compatkb.authoring.citation import document_of
+from compatkb.catalog.statistics import statistics
+from compatkb.output.statistics import badge_json, badge_line, stats_markdown, stats_text
+from compatkb.schema import Source
+from compatkb.store.reader import Snapshot
 
 FILE = {"repo": "intel/one", "ref": "v1", "path": "README.md", "at": 3, "seen": TODAY}
 LATER = TODAY + timedelta(days=10)
@@ -159,9 +159,9 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
     """Each observation counts under its level and outcome, not as a requirement; what was not checked is no look."""
     from builders import compiled, data_directory
 
-    from compatkb.assembling import build_knowledge
-    from compatkb.loader import load
-    from compatkb.observations import add_observations
+    from compatkb.authoring.build_knowledge import build_knowledge
+    from compatkb.authoring.evidence import add_observations
+    from compatkb.authoring.loader import load
 
     data = data_directory(tmp_path / "data", [product("torch", releases=["1.0"]), product("b", releases=["1.0"])])
     (data / "evidence").mkdir()
@@ -203,12 +203,13 @@ def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
 
 def test_real_figures_agree_with_the_files(facts: Snapshot) -> None:
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
-    from compatkb.disputing import disputes_of
-    from compatkb.loader import load
+    from compatkb.authoring.disputes import disputes_of
+    from compatkb.authoring.loader import load
 
     stats = statistics(facts, TODAY)
     files = load(ROOT / "data")
-    assert sum(stats.by_people.values()) == sum(len(file.claim) for file in files.products)
+    claims = sum(len(file.claim) + (file.product.built_with is not None) for file in files.products)
+    assert sum(stats.by_people.values()) == claims
     assert stats.disputes.total == len(list(disputes_of(files)))
     assert stats.image_tags == sum(len(file.tag) for file in files.images)
     assert stats.readings[0].total == sum(

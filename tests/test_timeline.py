@@ -15,14 +15,14 @@ import pytest
 from builders import SOURCE, TODAY, data_directory, index, listing, product, release, universe
 from conftest import ROOT, Run
 
-from compatkb.assembling import build_knowledge
-from compatkb.canonical import text_of
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.canonical import text_of
+from compatkb.authoring.loader import load
+from compatkb.authoring.timeline import date_events
 from compatkb.errors import DataError, UsageError
-from compatkb.events import date_events
-from compatkb.loader import load
-from compatkb.models import TimelineFile
-from compatkb.rendering import timeline, timeline_svg
-from compatkb.snapshot.read import Snapshot
+from compatkb.output import timeline, timeline_svg
+from compatkb.schema import TimelineFile
+from compatkb.store.reader import Snapshot
 
 PAGE = "[source]\npage = { url = 'https://example.org/', seen = 2026-11-21 }\n"
 HEAD = f"{PAGE}[[vendor]]\nid = 'acme'\nname = 'Acme'\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agreement import Case, broken_promises, differences, request_of, unsound_causes
+from agreement import Case, asks_of, broken_promises, differences, everything, request_of, unsound_causes, wrong_noes
 from builders import (
     LONG_AGO,
     PYTHONS,
@@ -35,21 +35,22 @@ from builders import (
     wheel,
 )
 from conftest import examples
+from denials import Verdict, verdict
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle
 
-from compatkb.assembling import build_knowledge
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.engine.answer import Answer, best_stacks, resolve, routes_of
-from compatkb.engine.problem import Problem
-from compatkb.engine.search import Search
-from compatkb.knowledge import Knowledge
-from compatkb.snapshot.read import Snapshot
+from compatkb.engine.problem import Question
+from compatkb.store.reader import Snapshot
 
 NAMES = ("torch", "ipex", "ccl", "inc")
 VERSIONS = ("1.0", "2.0", "3.0", "4.0", "5.0")
 KINDS = ("needs", "constrains", "verified", "verified", "verified", "breaks")
 DAYS = (date(2023, 1, 1), date(2024, 1, 1), date(2025, 1, 1), TODAY)
+LATER = TODAY + timedelta(400)
 
 
 def checked(whole: int) -> Any:
@@ -107,7 +108,7 @@ def releases(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
     if ages and draw(st.integers(0, 5)) == 0:
         made["released"] = {"after": day, "by": date(day.year + 1, 1, 1), "sources": ["page"]}
     if ages and draw(st.integers(0, 3)) == 0:
-        made["eol"] = {"last-day": draw(st.sampled_from(DAYS[1:])), "sources": ["page"]}
+        made["eol"] = {"last-day": draw(st.sampled_from((*DAYS[1:], TODAY + timedelta(100)))), "sources": ["page"]}
     return made
 
 
@@ -164,8 +165,9 @@ def worlds(draw: st.DrawFn, *, ages: bool = True) -> World:
         mine = [record for record in said if record["of"].startswith(name)]
         if mine and draw(st.integers(0, 5)) == 0:
             more["dispute"] = [dispute(mine[0]["id"])]
-        if ages and draw(st.integers(0, 5)) == 0:
-            more["complete"] = [{"what": "wheel", "of": name, "until": draw(st.sampled_from(DAYS)), "sources": ["page"]}]
+        if ages and draw(st.integers(0, 3)) == 0:
+            what = draw(st.sampled_from(("wheel", "release")))
+            more["complete"] = [{"what": what, "of": name, "until": draw(st.sampled_from(DAYS)), "sources": ["page"]}]
         if ages and draw(st.integers(0, 5)) == 0:
             more["advisory"] = [advisory(draw(terms(name, size)), draw(st.sampled_from(("security", "known-issue"))))]
         products.append(product(name, releases=[draw(releases(v, ages=ages)) for v in VERSIONS[:size]], claims=mine, **more))
@@ -236,7 +238,10 @@ def cases(draw: st.DrawFn, world: World) -> Case:
     if draw(st.integers(0, 4)) == 0:
         pins["hardware"] = frozenset(draw(st.sampled_from(((0,), (1,), (0, 1)))))
     systems = draw(st.sampled_from(((), (), (), ("ubuntu",))))
-    return Case(draw(st.sampled_from(("cpu", "xpu"))), draw(st.sampled_from(DAYS)), pins, tuple(bare), systems=systems)
+    device, explicit = draw(st.sampled_from(("cpu", "xpu"))), draw(st.booleans())
+    as_of = draw(st.sampled_from((*DAYS, LATER))) if explicit else TODAY
+    clock = draw(st.sampled_from((TODAY, LATER)))
+    return Case(device, as_of, pins, tuple(bare), systems=systems, explicit=explicit, today=clock)
 
 
 @st.composite
@@ -285,6 +290,15 @@ def test_stacks_are_rectangles_and_causes_are_needed(question: tuple[World, Case
     assert broken_promises(Oracle(knowledge), facts, case) + unsound_causes(facts, case) == []
 
 
+@checked(80)
+@given(question=questions())
+def test_only_certain_facts_say_no(question: tuple[World, Case], folder: Path) -> None:
+    """The answer is "no" where what is certain excludes every stack, and unknown where there is just none."""
+    world, case = question
+    knowledge = world.knowledge()
+    assert wrong_noes(Oracle(knowledge), compiled(knowledge, folder), case) == []
+
+
 # -- properties ---------------------------------------------------------------------------------------------------
 
 
@@ -318,12 +332,12 @@ def test_unrelated_product_changes_nothing(question: tuple[World, Case], folder:
 @checked(50)
 @given(addition=additions("needs", "constrains", "breaks"))
 def test_denying_claim_never_adds_a_stack(addition: tuple[World, World, Case, Record], folder: Path) -> None:
-    """Where nothing went together, nothing does after one more claim that denies; a break makes nothing better."""
+    """Where nothing went together, nothing does after one more claim that denies; a break makes no verdict better."""
     *worlds, case, extra = addition
     before, after = (found(compiled(world.knowledge(), folder), case) for world in worlds)
     assert after.keys() <= before.keys()
     if extra["kind"] == "breaks":
-        assert [key for key in after if after[key] < before[key]] == []
+        assert reached(worlds[1], case) >= reached(worlds[0], case)
 
 
 @checked(50)
@@ -333,7 +347,7 @@ def test_positive_list_denies_nothing(addition: tuple[World, World, Case, Record
     *worlds, case, _ = addition
     before, after = (found(compiled(world.knowledge(), folder), case) for world in worlds)
     assert after.keys() == before.keys()
-    assert [key for key in after if after[key][0] > before[key][0]] == []
+    assert reached(worlds[1], case) <= reached(worlds[0], case)
 
 
 @checked(60)
@@ -358,10 +372,11 @@ def test_what_is_near_keeps_what_it_does_not_give_up(question: tuple[World, Case
 def test_later_day_never_loses_a_stack(question: tuple[World, Case], folder: Path, days: int) -> None:
     """Without yanks and ends of life, what goes together on a day goes together on every later one."""
     world, case = question
-    facts = compiled(world.knowledge(), folder)
-    earlier, later = found(facts, case), found(facts, replace(case, as_of=case.as_of + timedelta(days)))
+    facts, after = compiled(world.knowledge(), folder), replace(case, as_of=case.as_of + timedelta(days))
+    earlier, later = found(facts, case), found(facts, after)
     assert earlier.keys() <= later.keys()
-    assert [key for key in earlier if later[key] > earlier[key]] == []
+    if earlier:
+        assert reached(world, after) <= reached(world, case)
 
 
 @checked(20)
@@ -378,16 +393,62 @@ def test_pinned_python_takes_the_others_away(question: tuple[World, Case], folde
 @checked(25)
 @given(question=questions(), data=st.data())
 def test_narrower_pin_never_adds_a_stack(question: tuple[World, Case], folder: Path, data: st.DataObject) -> None:
-    """Fewer admitted releases of what is asked for never bring a platform more, or anything better."""
+    """Fewer admitted releases of what is asked for never bring a platform more."""
     world, case = question
-    wide = {name: numbers for name, numbers in case.pins.items() if len(numbers) > 1}
-    assume(wide)
-    name = data.draw(st.sampled_from(sorted(wide)))
-    fewer = frozenset(data.draw(st.lists(st.sampled_from(sorted(wide[name])), min_size=1, unique=True)))
-    facts = compiled(world.knowledge(), folder)
-    before, after = found(facts, case), found(facts, replace(case, pins={**case.pins, name: fewer}))
-    assert after.keys() <= before.keys()
-    assert [key for key in after if after[key] < before[key]] == []
+    facts, narrower = compiled(world.knowledge(), folder), data.draw(narrowed(world, case))
+    assert found(facts, narrower).keys() <= found(facts, case).keys()
+
+
+@checked(60)
+@given(question=questions(), data=st.data())
+def test_narrower_request_never_raises_a_verdict(question: tuple[World, Case], data: st.DataObject) -> None:
+    """A pin on what is asked for, or on Python or the system, makes nothing better, and no "no" unknown."""
+    world, case = question
+    assert reached(world, data.draw(narrowed(world, case))) >= reached(world, case)
+
+
+@checked(60)
+@given(question=questions(), data=st.data())
+def test_pin_more_never_weakens_a_no(question: tuple[World, Case], data: st.DataObject) -> None:
+    """A pin on whatever product leaves a "no" one; only a recipe that waives what another product demands may help."""
+    world, case = question
+    world = replace(world, products=[{**record, "install": []} for record in world.products])
+    assume(reached(world, case) is Verdict.DOES_NOT_WORK)
+    assert reached(world, data.draw(narrowed(world, case, anything=True))) is Verdict.DOES_NOT_WORK
+
+
+@checked(30)
+@given(question=questions(), days=st.integers(1, 1000))
+def test_clock_changes_no_verdict(question: tuple[World, Case], days: int) -> None:
+    """The same question has the same verdict on every day after the day of knowledge; only what comes first may change."""
+    world, case = question
+    assert reached(world, replace(case, today=TODAY + timedelta(days))) is reached(world, case)
+
+
+@st.composite
+def narrowed(draw: st.DrawFn, world: World, case: Case, *, anything: bool = False) -> Case:
+    """Return a case with one pin more or a narrower one: of what is asked for, or of anything; of Python or the system."""
+    sizes = {
+        record["product"]["id"]: sum(len(made["build"]) for made in record["release"])
+        for record in world.products
+        if record["product"]["role"] == "package"
+    }
+    everywhere = ["torch"] if len(world.routes) == 1 else []  # a route to IPEX alone leaves torch to what IPEX needs
+    asked = {*everywhere, *case.bare, *case.pins} & sizes.keys()
+    where = draw(st.sampled_from(("python", "os", *sorted(sizes if anything else asked) * 3)))
+    if where == "python":
+        return replace(case, pythons=(draw(st.sampled_from(PYTHONS)),))
+    if where == "os":
+        return replace(case, systems=(draw(st.sampled_from(case.systems or SYSTEMS)),))
+    admitted = sorted(case.pins.get(where, range(sizes[where])))
+    fewer = draw(st.lists(st.sampled_from(admitted), min_size=1, max_size=3, unique=True))
+    return replace(case, pins={**case.pins, where: frozenset(fewer)}, bare=tuple(n for n in case.bare if n != where))
+
+
+def reached(world: World, case: Case) -> Verdict:
+    """Return the best verdict that any stack of a case reaches, by brute force."""
+    oracle = Oracle(world.knowledge())
+    return verdict(oracle, *asks_of(oracle, case))
 
 
 @checked(15)
@@ -432,10 +493,10 @@ def found(facts: Snapshot, case: Case) -> dict[tuple[str, int], tuple[int, int]]
     request = request_of(facts, case)
     best = {}
     for device, way in routes_of(facts, request):
-        for hit in Search(Problem(facts, request, device, way)).run():
-            for bit in range(hit.cells.bit_length()):
-                if hit.cells >> bit & 1:
-                    best[way.id, bit] = (hit.level, hit.warnings)
+        for hit in everything(Question(facts, request, device, way)):
+            for bit in range(hit.platforms.bit_length()):
+                if hit.platforms >> bit & 1:
+                    best[way.id, bit] = (hit.quality.level, hit.quality.warnings)
     return best
 
 

@@ -18,8 +18,8 @@ import pytest
 from builders import TODAY, breaks, build, constrains, needs, product, release, universe
 
 from compatkb.errors import DataError, UnavailableError
-from compatkb.models import Level, Observation, Outcome
-from compatkb.validate import asking, pip
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.validate import pip, recorded_index
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
 from compatkb.validate.cell import Cell, Workshop, cell_of
@@ -290,9 +290,9 @@ def shop_of(folder: Path, recorded: Path) -> Iterator[Workshop]:
     try:
         yield made
     finally:
-        for server in asking._servers.values():
+        for server in recorded_index._servers.values():
             server.__exit__()
-        asking._servers.clear()
+        recorded_index._servers.clear()
 
 
 def cell(*packages: str, tool: str = "pip", python: str = HERE) -> Cell:

@@ -5,8 +5,24 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.specifiers import SpecifierSet
 
-from compatkb.versions import Scheme, admits, parse, specifier
+from compatkb.core.versions import Scheme, admits, admits_python, matches, parse, specifier
+
+_NUMBERS = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(lambda parts: ".".join(map(str, parts)))
+_PUBLIC = st.tuples(st.sampled_from(["", "1!"]), _NUMBERS, st.sampled_from(["", "a0", "rc1", ".post1", ".dev0"])).map("".join)
+_BUILDS = st.tuples(_PUBLIC, st.sampled_from(["", "+cpu", "+cxx11.abi", "+xpu"])).map("".join)
+_ORDERED = st.tuples(st.sampled_from([">=", "<=", ">", "<"]), _PUBLIC).map("".join)
+_EQUAL = st.tuples(st.sampled_from(["==", "!=", "==="]), _BUILDS).map("".join)
+_SERIES = st.tuples(st.sampled_from(["==", "!="]), _NUMBERS, st.just(".*")).map("".join)
+_CLOSE = _NUMBERS.filter(lambda text: "." in text).map(lambda text: f"~={text}")
+_SPECIFIERS = st.lists(st.one_of(_ORDERED, _EQUAL, _SERIES, _CLOSE), max_size=3).map(",".join)
+_PATCH = st.tuples(st.integers(8, 12), st.integers(0, 20)).map(lambda at: f"3.{at[0]}.{at[1]}")
+_MINOR = st.integers(8, 12).map(lambda minor: f"3.{minor}")
+_PYTHON = st.one_of(_PATCH, _MINOR, st.just("3"), _PATCH.map(lambda patch: f"{patch}rc1"))
+_BOUND = st.tuples(st.sampled_from([">=", "<=", ">", "<", "==", "!=", "==="]), _PYTHON).map("".join)
+_WITHIN = st.one_of(_BOUND, _PATCH.map(lambda at: f"~={at}"), _PATCH.map(lambda at: f"!={at}.*"), st.just("!=3.10.*"))
+_REQUIRES_PYTHON = st.lists(_WITHIN, max_size=4).map(",".join)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +88,53 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
             parse(scheme, text)
     with contextlib.suppress(ValueError):
         specifier(text)
+
+
+@given(_SPECIFIERS, _BUILDS)
+def test_specifiers_are_matched_as_packaging_does(spec: str, version: str) -> None:
+    """A specifier names what packaging says, pre-releases included."""
+    assert matches(spec, version) is SpecifierSet(spec).contains(version, prereleases=True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "version", "expected"),
+    [
+        pytest.param("==2.0.1a0", "2.0.1a0+cxx11.abi", True, id="no-label-ignores-that-of-the-version"),
+        pytest.param("==2.1.0", "2.1.0a0", False, id="a-release-is-no-pre-release-of-it"),
+        pytest.param("==2.8.0+cpu", "2.8.0", False, id="a-label-names-one-build"),
+        pytest.param("===2.8.0", "2.8.0+cpu", False, id="text-is-text"),
+        pytest.param(">=1", "no version", False, id="text-that-is-no-version"),
+    ],
+)
+def test_match(spec: str, version: str, expected: bool) -> None:
+    """Local labels, pre-releases and texts are matched as PEP 440 says."""
+    assert matches(spec, version) is expected
+
+
+@given(_REQUIRES_PYTHON, st.integers(8, 12))
+def test_a_minor_is_admitted_if_some_patch_is(requires: str, minor: int) -> None:
+    """Trying the patches beside the bounds finds what trying all patches finds."""
+    wanted = SpecifierSet(requires)
+    patches = {patch for patch in range(31) if wanted.contains(f"3.{minor}.{patch}", prereleases=True)}
+    assert admits_python(requires, f"3.{minor}") is bool(patches)
+    assert admits_python(requires, f"3.{minor}t") is bool(patches)
+    assert {patch for patch in range(31) if admits_python(requires, f"3.{minor}.{patch}")} == patches
+
+
+@pytest.mark.parametrize(
+    ("requires", "python", "expected"),
+    [
+        pytest.param("!=3.14.1,>=3.10", "3.14.1", False, id="an-excluded-patch"),
+        pytest.param("!=3.14.1,>=3.10", "3.14.2", True, id="the-next-one"),
+        pytest.param("!=3.14.1,>=3.10", "3.14", True, id="its-minor"),
+        pytest.param("!=3.14.1,>=3.10", "3.14.1t", False, id="free-threaded-too"),
+        pytest.param(">=3.9.18,<3.9.19", "3.9", True, id="one-patch-in-between"),
+        pytest.param(">3.9.18,<3.9.19", "3.9", False, id="no-patch-in-between"),
+        pytest.param("<=3.13", "3.13", True, id="up-to-the-first-patch"),
+        pytest.param("<=3.13", "3.13.1", False, id="not-the-second"),
+        pytest.param("", "3.8", True, id="no-bound"),
+    ],
+)
+def test_requires_python(requires: str, python: str, expected: bool) -> None:
+    """Requires-Python is judged by patches where one is named, and by any patch where a minor is."""
+    assert admits_python(requires, python) is expected

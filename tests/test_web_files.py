@@ -1,37 +1,42 @@
-"""The site's files: written whole or not at all, escaped, complete in the wheel's sources."""
+"""The site's files: written whole or not at all, escaped, complete in the wheel's sources; questions as addresses."""
 
-import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from conftest import ROOT, Run
+from hypothesis import given
+from hypothesis import strategies as some
 
-from compatkb.errors import UsageError
-from compatkb.snapshot.read import Snapshot
-from compatkb.web.answering import pack
-from compatkb.web.page import fill, markup, tag
-from compatkb.web.questions import Form
-from compatkb.web.sheets import Sheet
-from compatkb.web.site import ASSETS
-from compatkb.writing import write_tree
+from compatkb.core.atomic_write import write_tree
+from compatkb.core.clock import Clock
+from compatkb.errors import CompatkbError, UsageError
+from compatkb.store.reader import Snapshot
+from compatkb.web.asker import Asker
+from compatkb.web.pages import ASSETS, ENGINE_ASSETS, Site, environment
+from compatkb.web.questions import Question, question_of, read_question
+from compatkb.web.static import MARK
+
+CLOCK = Clock(date(2026, 11, 22))
 
 
 def test_folder_of_others_is_left_alone(tmp_path: Path, run: Callable[..., Run]) -> None:
     """A site is written over nothing but a site."""
     (tmp_path / "letter.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="holds other files"):
-        write_tree(tmp_path, {"index.html": b""}, ours="data/form.js")
+        write_tree(tmp_path, {"index.html": b""}, ours=MARK)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     assert run("web", "serve", "--dir", str(tmp_path)).code == 2
 
 
 def test_site_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
     """Of an older site nothing is left."""
-    write_tree(tmp_path / "site", {"data/form.js": b"1", "old.html": b""}, ours="data/form.js")
-    write_tree(tmp_path / "site", {"data/form.js": b"2", "new/page.html": b""}, ours="data/form.js")
-    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.*")) == [
-        "site/data/form.js",
+    write_tree(tmp_path / "site", {MARK: b"1", "old.html": b""}, ours=MARK)
+    write_tree(tmp_path / "site", {MARK: b"2", "new/page.html": b""}, ours=MARK)
+    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()) == [
+        f"site/{MARK}",
         "site/new/page.html",
     ]
 
@@ -39,41 +44,58 @@ def test_site_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
 def test_text_is_escaped() -> None:
     """Text that is put into a page is text there, in elements and in attributes."""
     evil = '"><img onerror=x>'
-    assert str(tag("p", evil, title=evil)).count("<") == 2
-    assert fill("<b>{{what}}</b>", what="{{<i>}}") == "<b>{{&lt;i&gt;}}</b>"
-    assert markup(["a", None, tag("br")]) == "a<br>"
-
-
-def test_stand_ins_can_be_undone() -> None:
-    """What stands for a name of the question comes back as that name, also where it stands for a part of another word."""
-    named = ("ubuntu22.04", "3.11", "max")
-    text = {"a": ["ubuntu22.04", "3.11", "2.3.110", "wsl2-ubuntu22.04", "max, flex"], "b": "on ubuntu22.04 and Python 3.11."}
-    packed = pack(text, named)
-    assert '"3.11"' not in packed
-    for mark, name in (("\\u0001", named[0]), ("\\u0002", named[1]), ("\\u0004", named[2])):
-        packed = packed.replace(mark, name)
-    assert json.loads(packed) == text
-
-
-def test_sheet_keeps_equal_parts_once() -> None:
-    """Equal rows and answers have one number."""
-    sheet = Sheet()
-    sheet.set_table("", [[0, 1], [0, 1]])
-    assert json.loads(sheet.text())["tables"] == {"": [0, 0]}
+    made = environment().from_string('<b title="{{ what }}">{{ what }}</b>').render(what=evil)
+    assert made.count("<") == 2
 
 
 def test_sources_of_the_site_are_there() -> None:
     """The checkout has every asset, and the build hook puts the folder into the wheel."""
-    assert all((ROOT / "web" / name).is_file() for name in (*ASSETS, "page.html", "lookup.html"))
+    names = (*ASSETS, *ENGINE_ASSETS, "engine.json", "templates/base.html")
+    assert all((ROOT / "web" / name).is_file() for name in names)
     assert 'root / "web"' in (ROOT / "hatch_build.py").read_text(encoding="utf-8")
 
 
-def test_every_value_can_be_asked(facts: Snapshot) -> None:
-    """Each value of each field is a word of the command line."""
-    from datetime import date
+@given(
+    some.lists(
+        some.tuples(some.sampled_from(["torch", "python", "os", "hw", "inc"]), some.text(min_size=1, max_size=9)), max_size=4
+    ),
+    some.lists(some.text(some.characters(exclude_categories=["Cs"]), min_size=1, max_size=9), max_size=3),
+)
+def test_addresses_keep_questions(options: list[tuple[str, str]], words: list[str]) -> None:
+    """A question read from the address that it makes is the same question."""
+    import shlex
 
-    form = Form(facts, date.fromisoformat(facts.meta["data_date"]))
-    for field in form.fields:
-        assert field.values
-        for value in field.values:
-            form.request({"device": form.values("device")[0], field.id: value.id})
+    asked = [*options, ("q", shlex.join(words))] if words else options
+    try:
+        question = read_question(asked)
+    except CompatkbError:
+        return
+    assert read_question(parse_qsl(question.query(), keep_blank_values=True)) == question
+
+
+def test_nothing_of_an_address_is_dropped() -> None:
+    """What an address has that is no part of a question is named."""
+    with pytest.raises(UsageError, match="colour"):
+        read_question([("torch", "2.8"), ("colour", "red")])
+    with pytest.raises(UsageError, match="more than once"):
+        read_question([("route", "ipex"), ("route", "native")])
+    assert read_question([("torch", " "), ("device", "xpu")]) == Question(devices=("xpu",))
+
+
+def test_every_pin_can_be_changed(facts: Snapshot) -> None:
+    """However a product was pinned, the form shows its pin and can replace it, and asks the same until then."""
+    asked = read_question([("q", "python==3.12 'torch>=2.7' ipex 'numpy<2'"), ("os", "ubuntu22.04"), ("device", "xpu")])
+    request = asked.request(facts, CLOCK)
+    normal = question_of(request, asked)
+    again = normal.request(facts, CLOCK)
+    assert {(pin.product, pin.mask) for pin in again.pins} == {(pin.product, pin.mask) for pin in request.pins}
+    assert again.bare == request.bare
+    assert normal.fix("os", "windows").version_of("os") == "windows"
+
+
+def test_every_written_question_can_be_asked(facts: Snapshot) -> None:
+    """Each question with a page of its own is read as a request, and no two have one page."""
+    site = Site(Asker(facts, CLOCK), live=False)
+    for question in site.written:
+        question.request(facts, CLOCK)
+    assert len(set(site.written.values())) == len(site.written)

@@ -13,12 +13,12 @@ Runner = Callable[..., Run]
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        pytest.param(["resolve", "tourch==2.4.0"], "did you mean torch", id="unknown-product"),
+        pytest.param(["resolve", "tourch==2.4.0"], "did you mean: torch", id="unknown-product"),
         pytest.param(["resolve", "--device", "gpux"], "known: ", id="unknown-device"),
         pytest.param(["resolve", "--torch", "2.4.7"], "2.4.1", id="version-nobody-has"),
         pytest.param(["resolve", "--torch", "banana"], "has no version 'banana'", id="no-version-at-all"),
         pytest.param(["resolve", "--os", "ubunto22.04"], "ubuntu22.04", id="misspelt-os"),
-        pytest.param(["resolve", "--hardware", "arc a7700"], "did you mean", id="misspelt-hardware"),
+        pytest.param(["resolve", "--hardware", "arc a7700"], "unknown Intel GPU 'arc a7700'", id="misspelt-hardware"),
         pytest.param(["resolve", "--python", "3.4"], "3.6", id="python-too-old-for-the-data"),
         pytest.param(["resolve", "torch==2.4.0", "torch==2.5.0"], "pinned twice", id="contradictory-pins"),
         pytest.param(["resolve", "--torch", "2.4", "torch==2.5.0"], "pinned twice", id="option-against-pin"),
@@ -27,12 +27,17 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "torch>=2.4,<<3"], "specifier", id="bad-specifier"),
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "2026-13-01"], "YYYY-MM-DD", id="bad-date"),
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "yesterday"], "YYYY-MM-DD", id="no-date"),
-        pytest.param(["resolve", "--format", "yaml"], "invalid choice", id="unknown-format"),
-        pytest.param(["resolve", "--touch", "2.4"], "did you mean --torch?", id="misspelt-option"),
-        pytest.param(["resolve", "--glibc", "2.41"], "is a word: glibc==VERSION", id="product-without-option"),
+        pytest.param(["resolve", "--format", "yaml"], "expected text, json or requirements", id="unknown-format"),
+        pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
+        pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
+        pytest.param(["resolve", "2.8"], "did you mean: torch==2.8", id="version-of-several-products"),
+        pytest.param(["resolve", "Arc Pro B99"], "unknown Intel GPU 'Arc Pro B99'", id="no-such-gpu"),
+        pytest.param(["resolve", "B58O"], "did you mean: b580?", id="misspelt-gpu"),
+        pytest.param(["resolve", "--touch", "2.4"], "did you mean: --torch?", id="misspelt-option"),
+        pytest.param(["resolve", "--glibc", "2.41"], "did you mean: glibc==VERSION?", id="product-without-option"),
         pytest.param(["resolve", "--torch", ">=2.5 <2.7"], "set apart by commas", id="clauses-without-comma"),
-        pytest.param(["resolv"], "invalid choice", id="unknown-command"),
-        pytest.param([], "COMMAND", id="no-command"),
+        pytest.param(["resolv"], "did you mean: resolve?", id="unknown-command"),
+        pytest.param([], "missing command", id="no-command"),
         pytest.param(["show", "torch", "9.9"], "has no version '9.9'", id="show-unknown-version"),
         pytest.param(["eol", "--within", "soon"], "90d", id="bad-span"),
         pytest.param(["explain", "=="], "not PRODUCT", id="no-product"),
@@ -41,13 +46,24 @@ Runner = Callable[..., Run]
     ],
 )
 def test_wrong_words_are_one_line_and_exit_2(words: list[str], expected: str, run: Runner) -> None:
-    """Wrong usage exits 2 and says in one line what is wrong and what would be right."""
+    """Wrong usage exits 2 and says in one line what is wrong, and in lines below it what would be right."""
     done = run(*words)
     assert done.code == 2
     assert done.out == ""
     assert done.err.startswith("error: ")
-    assert len(done.err.strip().splitlines()) == 1
+    assert done.err.count("error: ") == 1
+    assert all(line.startswith("  ") for line in done.err.splitlines()[1:])
     assert expected in done.err
+
+
+def test_every_wrong_word_has_its_line(run: Runner) -> None:
+    """Several wrong words are told at once, a line each."""
+    done = run("resolve", "tourch==2.4.0", "--os", "ubunto22.04", "--device", "gpux")
+    assert done.code == 2
+    lines = done.err.strip().splitlines()
+    assert [line for line in lines if not line.startswith(("error: ", "  "))] == []
+    for word in ("tourch", "ubunto22.04", "gpux"):
+        assert sum(word in line for line in lines) == 1
 
 
 @pytest.fixture

@@ -1,453 +1,246 @@
 "use strict";
-// Looks up what was worked out beforehand. No rule about versions is in here: a choice leads to a table, the table to an answer.
+// Changes the answer in place, copies commands, and asks the engine for what is not written. No rule about versions is in here:
+// every answer is a page that Python rendered, fetched from the site or made by the same program in a worker.
 (() => {
-  const NEWEST = "\u0003";
-  const NAMED = [["\u0001", "os"], ["\u0002", "python"], ["\u0004", "hardware"]];
-  const here = document.currentScript.src.replace(/[^/]*$/, "");
-  const held = new Map();
-  const asked = new Map();
-  let form = null;
-
-  // ---- data: script files call compatkb.put, since pages opened from a disk may not fetch anything else
-  const put = (name, content) => {
-    held.set(name, content);
-    if (name === "form") form = content;
-  };
-  const load = (name) => {
-    if (held.has(name)) return Promise.resolve(held.get(name));
-    if (!asked.has(name)) {
-      asked.set(name, new Promise((resolve, reject) => {
-        const script = document.createElement("script");
-        script.src = `${here}data/${encodeURI(name)}.js`;
-        script.onload = () => (held.has(name) ? resolve(held.get(name)) : reject(new Error(`${name} is empty`)));
-        script.onerror = () => {
-          asked.delete(name);
-          script.remove();
-          reject(new Error(`${name} cannot be loaded`));
-        };
-        document.head.append(script);
-      }));
-    }
-    return asked.get(name);
+  const body = document.body;
+  const root = new URL(body.dataset.root || "./", location.href);
+  const build = document.querySelector("meta[name=build]").content;
+  const written = body.dataset.written && new URL(body.dataset.written, location.href).href;
+  const disk = location.protocol === "file:";
+  const $ = (id) => document.getElementById(id);
+  const say = (text) => { $("status").textContent = text; };
+  const remembered = (name, text) => {
+    try {
+      if (text !== undefined) localStorage.setItem(name, text);
+      return localStorage.getItem(name);
+    } catch { return null; }  // a browser that keeps nothing
   };
 
-  // ---- choices: an object of field ids; the part of the address behind # holds them under their option names
-  const fieldOf = (id) => form.fields.find((field) => field.id === id);
-  const placeOf = (id, value) => (value ? fieldOf(id).values.findIndex((entry) => entry[0] === value) + 1 : 0);
-  const parse = (text) => {
-    const state = {};
-    const strange = [];
-    for (const [name, value] of new URLSearchParams(text)) {
-      const field = form.fields.find((entry) => entry.param === name);
-      if (field && field.values.some((entry) => entry[0] === value)) state[field.id] = value;
-      else if (value && name !== "image") strange.push(`${name} ${value}`);
+  // ---- the parts of a page that come anew with each answer
+  const furnish = () => {
+    for (const button of document.querySelectorAll(".copy")) button.hidden = false;
+    const chosen = $(`with-${remembered("with") || ""}`);
+    if (chosen) chosen.checked = true;
+    for (const seg of document.querySelectorAll(".seg")) {  // on a phone the row scrolls
+      const on = seg.querySelector(".on");
+      if (on && seg.scrollWidth > seg.clientWidth) seg.scrollLeft = on.offsetLeft - seg.clientWidth / 3;
     }
-    const image = form.images.find((entry) => entry[0] === new URLSearchParams(text).get("image"));
-    if (image && state.device === image[1] && Object.entries(image[2]).every(([id, value]) => state[id] === value)) state.image = image[0];
-    state.device ||= fieldOf("device").values[0][0];
-    return [state, strange];
+    const own = document.querySelector("[data-link]");
+    if (own && body.dataset.shown) own.href = body.dataset.shown;
   };
-  const write = (state) => {
-    const text = new URLSearchParams();
-    for (const field of form.fields) if (state[field.id]) text.append(field.param, state[field.id]);
-    if (state.image) text.append("image", state.image);
-    return text.toString();
+  let at = location.href.split("#")[0];
+  const keyOf = (node) => {
+    const row = node && node.closest && node.closest(".row");
+    return row ? [row.querySelector("span").id, [...row.querySelectorAll("a, select, input, summary")].indexOf(node)] : null;
   };
-  const command = (state) => {
+  const fix = (part, from) => {  // the links of a page lead from its own folder, wherever they are shown
+    for (const name of ["href", "action"]) {
+      for (const node of part.querySelectorAll(`[${name}]:not([${name}^="#"])`)) node.setAttribute(name, new URL(node.getAttribute(name), from).href);
+    }
+  };
+  const swap = (text, url, { push = true, focus = true } = {}) => {
+    const made = new DOMParser().parseFromString(text, "text/html");
+    const theirs = made.querySelector("meta[name=build]");
+    if (!theirs || theirs.content !== build || !made.getElementById("answer")) return false;  // another build: not in this page
+    const key = focus ? keyOf(document.activeElement) : null;
+    fix(made.getElementById("main"), new URL(url, location.href));
+    if (push) history.pushState(null, "", url);
+    at = location.href.split("#")[0];
+    document.title = made.title;
+    body.dataset.shown = url;
+    delete body.dataset.ask;
+    $("main").replaceChildren(...made.getElementById("main").childNodes);
+    furnish();
+    if (key) {
+      const row = $(key[0]) && $(key[0]).closest(".row");
+      const node = row && row.querySelectorAll("a, select, input, summary")[key[1]];
+      if (node) node.focus({ preventScroll: true });
+    }
+    const title = $("says");
+    say(title ? title.textContent.trim() : document.title);
+    return true;
+  };
+
+  // ---- the engine in the browser: the same program, in a worker, for questions without a page
+  let worker = null;
+  let number = 0;
+  const waiting = new Map();
+  const engine = (query, tell) => new Promise((resolve, reject) => {
+    if (!worker) {
+      worker = new Worker(new URL(body.dataset.engine, location.href), { type: "module" });
+      worker.onmessage = ({ data }) => {
+        if (data.loaded !== undefined) { for (const entry of waiting.values()) entry.tell(data); return; }
+        const entry = waiting.get(data.id);
+        waiting.delete(data.id);
+        if (entry) (data.html ? entry.resolve(data.html) : entry.reject(new Error(data.error)));
+      };
+      worker.onerror = (event) => {
+        for (const entry of waiting.values()) entry.reject(new Error(event.message || "the engine cannot be loaded"));
+        waiting.clear();
+        worker = null;
+      };
+    }
+    number += 1;
+    waiting.set(number, { resolve, reject, tell });
+    worker.postMessage({ id: number, query });
+  });
+  const quoted = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\"'\"'")}'`);
+  const line = (query) => {
     const words = ["compatkb", "resolve"];
-    for (const field of form.fields) if (state[field.id] && field.option) words.push(field.option, state[field.id]);
+    for (const [name, text] of new URLSearchParams(query)) {
+      if (text.trim()) words.push(...(name === "q" ? [text.trim()] : [`--${name}`, quoted(text.trim())]));
+    }
     return words.join(" ");
   };
-
-  // ---- looking up
-  const APART = new Set(["device", "main", "python", "os", "image"]);
-  const tableOf = (state) =>
-    Object.keys(state).filter((id) => state[id] && !APART.has(id)).sort().map((id) => `${id}=${state[id]}`).join("&");
-  const sheetOf = (state) => `${state.device}-${state.main || form.any}`;
-  const isAnswer = (verdict) => form.verdicts[verdict].answer;
-
-  const renamed = (content, state) => {
-    if (typeof content === "string") {
-      return NAMED.reduce((text, [mark, id]) => (text.includes(mark) ? text.replaceAll(mark, state[id] || "") : text), content);
+  let latest = 0;
+  const unwritten = async (url, push) => {
+    const query = new URL(url, location.href).search.slice(1);
+    latest += 1;
+    const mine = latest;
+    if (!$("line")) {
+      try {
+        const ask = await fetch(new URL("ask.html", root));
+        if (mine !== latest) return;
+        if (!swap(await ask.text(), url, { push })) { location.assign(url); return; }
+        push = false;
+      } catch { location.assign(url); return; }
     }
-    if (Array.isArray(content)) return content.map((part) => renamed(part, state));
-    if (content && typeof content === "object") {
-      return Object.fromEntries(Object.entries(content).map(([name, part]) => [name, renamed(part, state)]));
+    $("line").textContent = line(query);
+    if (!disk && body.dataset.written) {
+      const key = [...new URLSearchParams(query)].map(([name, text]) => `${name}=${text.trim()}`).filter((part) => !part.endsWith("=")).sort().join("&");
+      const known = await fetch(written).then((response) => response.json()).catch(() => ({}));
+      if (mine !== latest) return;
+      if (known[key]) { await go(new URL(known[key], root).href, false, true); return; }
     }
-    return content;
-  };
-  const unfolded = (sheet, state, number) => {
-    const cited = (record) => ({ ...record, sources: record.sources.map((n) => ({ text: sheet.sources[n][0], url: sheet.sources[n][1] })) });
-    const disputed = (record) => ({ ...record, disputes: record.disputes.map((n) => sheet.disputes[n]) });
-    const stack = (n) => {
-      const [body, ...head] = sheet.stacks[n];
-      const whole = disputed(cited({ ...sheet.bodies[body] }));
-      sheet.head.forEach((name, place) => { whole[name] = head[place]; });
-      for (const name of ["conda", "container"]) whole[name] = whole.base ? whole[name].replaceAll(NEWEST, whole.base) : "";
-      whole.images = whole.images.map((image) => disputed(sheet.images[image]));
-      whole.warnings = whole.warnings.map((warning) => cited(sheet.warnings[warning]));
-      return whole;
-    };
-    const [verdict, stacks, causes, nearest] = sheet.answers[number];
-    return renamed({
-      verdict,
-      stacks: stacks.map(stack),
-      causes: causes.map((n) => disputed(cited(sheet.causes[n]))),
-      nearest: nearest.map(([relaxed, where, n]) => ({ relaxed, where, stack: stack(n) })),
-    }, state);
-  };
-  const exact = async (state) => {
-    const name = sheetOf(state);
-    const table = tableOf(state);
-    const sheet = await load(`answers/${name}`);
-    const rows = sheet.tables[table];
-    if (!rows) return null;
-    const number = sheet.rows[rows[placeOf("python", state.python)]][placeOf("os", state.os)];
-    return number < 0 ? null : unfolded(sheet, state, number);
-  };
-  // Routes are answered apart from each other, so the stacks of one route are a part of those of all. The same holds of the
-  // package that a route brings along, where all of the route's stacks have the version that is asked for.
-  const cut = (stacks, field, value) => {
-    if (field === "route") return stacks.filter((stack) => stack.route === value);
-    const bound = form.bound[field];
-    const own = bound ? stacks.filter((stack) => stack.route === bound.route) : [];
-    return own.every((stack) => bound.releases[stack.packages[field]] === value) ? own : [];
-  };
-  const answer = async (state) => {
-    // Where a combination was not worked out, fewer choices that already exclude every stack answer it too.
-    const chosen = form.fields.map((field) => field.id).filter((id) => state[id] && id !== "device" && id !== "main");
-    const parts = [];
-    for (let bits = (1 << chosen.length) - 1; bits >= 0; bits -= 1) parts.push(chosen.filter((_, n) => bits >> n & 1));
-    parts.sort((one, other) => other.length - one.length);
-    for (const kept of parts) {
-      const part = { device: state.device, ...(state.main ? { main: state.main } : {}) };
-      for (const id of kept) part[id] = state[id];
-      const found = await exact(part);
-      const [left, more] = chosen.filter((id) => !kept.includes(id));
-      if (found && left && !more && isAnswer(found.verdict)) {
-        const stacks = cut(found.stacks, left, state[left]);
-        if (stacks.length) return { ...found, verdict: stacks[0].verdict, stacks, state, aside: [] };
-      }
-      if (found && (kept.length === chosen.length || found.verdict === form.denied)) {
-        return { ...found, state: part, aside: chosen.filter((id) => !kept.includes(id)) };
-      }
+    const told = $("engine");
+    if (disk) {
+      told.textContent = "Pages opened from a disk cannot load the engine. The command line answers this question:";
+      return;
     }
-    return { verdict: null, stacks: [], causes: [], nearest: [], state, aside: [] };
+    if (!body.dataset.engine) return;
+    told.textContent = `Loading the engine, ${body.dataset.engineSize}, once. Until it is there, the command line answers:`;
+    const bar = $("progress");
+    bar.hidden = false;
+    try {
+      const html = await engine(query, ({ loaded, total, word }) => {
+        if (mine !== latest || !$("engine")) return;
+        bar.value = total ? loaded / total : 0;
+        if (word) $("engine").textContent = word;
+      });
+      if (mine === latest && !swap(html, url, { push, focus: !push })) throw new Error("the site was built anew: reload the page");
+    } catch (error) {
+      if (mine !== latest || !$("engine")) return;
+      bar.hidden = true;
+      $("engine").textContent = `The engine cannot answer here (${error.message}). The command line does:`;
+    }
   };
 
-  // ---- building the page: only ever text nodes, so data cannot become markup
-  const el = (tag, attributes, ...children) => {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else if (value === true) node.setAttribute(name, "");
-      else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
-    }
-    node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
-    return node;
+  // ---- going to another question
+  const isAsk = (url) => /\/ask\.html$/.test(new URL(url, location.href).pathname);
+  const go = async (url, push = true, replace = false) => {
+    if (isAsk(url)) { await unwritten(url, push); return; }
+    latest += 1;
+    const mine = latest;
+    try {
+      const response = await fetch(url);
+      const text = await response.text();
+      if (mine !== latest) return;
+      if (replace) history.replaceState(null, "", url);
+      if (swap(text, url, { push })) return;
+    } catch { if (mine !== latest) return; }
+    if (push) location.assign(url); else location.reload();
   };
-  const badge = (verdict, big) => el("span", { class: `verdict ${verdict}${big ? " big" : ""}` }, form.verdicts[verdict].word);
-  const safe = (url) => (/^https?:\/\//.test(url || "") ? url : null);
-  const source = (entry) => {
-    const url = safe(entry.url);
-    return el("li", {}, url ? el("a", { href: url, rel: "noreferrer" }, entry.text) : entry.text);
-  };
-  const sources = (entries, open) => entries.length === 0 ? null
-    : el("details", { class: "more", open: Boolean(open) },
-      el("summary", {}, `Sources (${entries.length})`), el("ul", { class: "sources" }, entries.map(source)));
-  const nameOf = (product) => (form.products[product] ? form.products[product][0] : product);
-  const labelOf = (id, value) => (fieldOf(id).values.find((entry) => entry[0] === value) || [value, value])[1];
+  addEventListener("popstate", () => {
+    if (location.href.split("#")[0] !== at) go(location.href, false);  // not for a place within this page
+  });
+  addEventListener("click", (event) => {
+    const button = event.target.closest(".copy");
+    if (button) { copy(button); return; }
+    const link = event.target.closest("a[data-q]");
+    if (!link || disk || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    go(link.href);
+  });
+  addEventListener("change", (event) => {
+    const field = event.target;
+    if (field.name === "with" && field.type === "radio") { remembered("with", field.value); return; }
+    if (!field.matches(".list select")) return;
+    const at = field.selectedOptions[0].dataset.at;
+    const url = at ? new URL(at, root).href : `${field.form.action.split("?")[0]}?${asked(field.form)}`;
+    if (disk) location.assign(url); else go(url);
+  });
+  const asked = (form) => new URLSearchParams([...new FormData(form)].filter(([, text]) => text.trim())).toString();
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    if (disk || form.method !== "get") return;
+    event.preventDefault();
+    go(`${form.action.split("?")[0]}?${asked(form)}`);
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const fold of document.querySelectorAll(".fold[open]")) { fold.open = false; fold.querySelector("summary").focus(); }
+  });
 
-  let serial = 0;
-  const copy = async (text, button) => {
+  // ---- copying
+  const copy = async (button) => {
+    const pre = button.parentElement.querySelector("pre");
+    const text = pre.textContent;
     let done = false;
     try {
       await navigator.clipboard.writeText(text);
       done = true;
     } catch {
-      const pre = button.parentElement.querySelector("pre");
       const range = document.createRange();
       range.selectNodeContents(pre);
       getSelection().removeAllRanges();
       getSelection().addRange(range);
     }
-    const word = button.textContent;
     button.textContent = done ? "Copied" : "Selected";
-    document.getElementById("status").textContent = done ? "Copied" : "Selected; copy it with the keyboard";
-    setTimeout(() => { button.textContent = word; }, 1600);
+    say(done ? "Copied" : "Selected; copy it with the keyboard");
+    setTimeout(() => { button.textContent = "Copy"; }, 1600);
   };
-  const line = (text, what) => el("div", { class: "command" },
-    el("pre", {}, text), el("button", { type: "button", "aria-label": `Copy ${what}`, onclick: (event) => copy(text, event.currentTarget) }, "Copy"));
 
-  const tabs = (stack, title) => {
-    const checked = stack.proof ? [["p", "Then check that exactly this is installed:"], stack.proof] : [];
-    const forms = [
-      ["pip", stack.install.length ? [...stack.install, ...checked] : []],
-      ["uv", stack.install_uv.length ? [...stack.install_uv, ...checked] : []],
-      ["conda", stack.conda ? [["p", "environment.yml; Python comes from conda, the stack from pip:"], stack.conda] : []],
-      ["container", [...(stack.container ? [["p", "Lines of a Dockerfile:"], stack.container] : []),
-        ...stack.images.filter((image) => image.listed).slice(0, 1).flatMap((image) => [["p", "Or an image that contains it:"], `docker pull ${image.image}`])]],
-      ["requirements.txt", stack.requirements ? [stack.requirements] : []],
-    ].filter(([, lines]) => lines.length);
-    if (!stack.install.length) return el("p", { class: "soft" }, form.words.noindex);
-    serial += 1;
-    const id = (kind, n) => `${kind}-${serial}-${n}`;
-    const buttons = forms.map(([name], n) => el("button", {
-      type: "button", role: "tab", id: id("tab", n), "aria-controls": id("panel", n), "aria-selected": n === 0 ? "true" : "false", tabindex: n === 0 ? null : "-1",
-    }, name));
-    const panels = forms.map(([name, lines], n) => el("div", { role: "tabpanel", class: "panel", id: id("panel", n), "aria-labelledby": id("tab", n), hidden: n > 0 },
-      lines.map((text) => (Array.isArray(text) ? el("p", { class: "hint" }, text[1]) : line(text, `for ${name}`)))));
-    const show = (n, focus) => {
-      buttons.forEach((button, m) => {
-        button.setAttribute("aria-selected", m === n ? "true" : "false");
-        button.tabIndex = m === n ? 0 : -1;
-        panels[m].hidden = m !== n;
-      });
-      if (focus) buttons[n].focus();
+  // ---- the table of image tags: a filter
+  const filter = () => {
+    const field = $("find");
+    if (!field) return;
+    $("finder").hidden = false;
+    const rows = [...document.querySelectorAll(".images tbody tr")];
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    const run = () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row, n) => { row.hidden = !words.every((word) => texts[n].includes(word)); });
+      $("found").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} tags`;
     };
-    buttons.forEach((button, n) => {
-      button.addEventListener("click", () => show(n));
-      button.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: n + 1, ArrowLeft: n - 1, Home: 0, End: buttons.length - 1 }[event.key];
-        if (step === undefined) return;
-        event.preventDefault();
-        show((step + buttons.length) % buttons.length, true);
-      });
-    });
-    return el("div", { class: "tabs" }, el("div", { role: "tablist", "aria-label": `Install ${title}` }, buttons), panels);
+    field.value = new URLSearchParams(location.hash.slice(1)).get("find") || "";
+    field.addEventListener("input", () => { history.replaceState(null, "", `#${new URLSearchParams({ find: field.value })}`); run(); });
+    run();
   };
 
-  const notes = (stack) => {
-    const warning = (entry) => el("li", { class: entry.kind }, el("strong", {}, `${form.words[entry.kind] || entry.kind}: `), entry.message);
-    const open = (text) => el("li", { class: "open" }, el("strong", {}, "Open: "), text);
-    const first = [...stack.warnings.filter((entry) => entry.kind !== "known-issue").map(warning), ...stack.unsettled.slice(0, 1).map(open)];
-    const rest = [...stack.unsettled.slice(1).map(open), ...stack.warnings.filter((entry) => entry.kind === "known-issue").map(warning),
-      ...stack.disputes.map((dispute) => el("li", { class: "dispute" }, el("strong", {}, "Sources disagree: "), disputeText(dispute)))];
-    return [
-      first.length ? el("ul", { class: "notes" }, first) : null,
-      rest.length ? el("details", { class: "more" }, el("summary", {}, `More to know (${rest.length})`), el("ul", { class: "notes" }, rest)) : null,
-    ];
-  };
-  const fact = (name, values) => (values && values.length ? [el("dt", {}, name), el("dd", {}, values.join(", "))] : []);
-  const article = (stack, level, heading) => {
-    const packages = Object.entries(stack.packages);
-    const own = packages.filter(([product]) => (form.products[product] || [])[1] !== "leaf");
-    const along = packages.filter(([product]) => (form.products[product] || [])[1] === "leaf");
-    const title = own.slice(0, 2).map(([product, version]) => `${nameOf(product)} ${version}`).join(", ");
-    const images = [...stack.images].sort((one, other) => Number(other.listed) - Number(one.listed));
-    return el("article", { class: "stack" },
-      el("header", {},
-        el(`h${level}`, {}, heading || `${form.routes[stack.route] || stack.route}, ${stack.device}`,
-          heading ? el("span", { class: "over" }, ` — ${form.routes[stack.route] || stack.route}, ${stack.device}`) : null),
-        badge(stack.verdict)),
-      el("dl", { class: "packages" }, own.map(([product, version]) => el("div", {}, el("dt", {}, nameOf(product)), el("dd", {}, version)))),
-      el("dl", { class: "facts" },
-        fact("Support", [`${form.supports[stack.support]} (sources read up to ${form.data_date})`]),
-        fact("Python", stack.python), fact("System", [...stack.os, ...stack.arch]), fact("Hardware", stack.hardware),
-        fact("GPU driver", stack.driver), fact("oneAPI", stack.oneapi), fact("glibc", stack.glibc),
-        fact("Held to", Object.entries(stack.bounds).map(([product, spec]) => product + spec)),
-        along.length ? fact("Brings along", along.slice(0, 3).map(([product, version]) => `${product} ${version}`).concat(along.length > 3 ? [`and ${along.length - 3} more`] : [])) : []),
-      along.length > 3 ? el("details", { class: "more" }, el("summary", {}, `All that it brings along (${along.length})`),
-        el("ul", { class: "tags" }, along.map(([product, version]) => el("li", {}, `${nameOf(product)} ${version}`)))) : null,
-      notes(stack),
-      tabs(stack, title),
-      images.length === 0 ? null : el("details", { class: "more" }, el("summary", {}, `Image tags that contain it (${images.length})`),
-        el("ul", { class: "tags" }, images.map((image) => el("li", {}, el("code", {}, image.image), image.listed ? "" : el("span", { class: "soft" }, " no longer listed"),
-          image.basis === "inferred" ? el("span", { class: "soft" }, " contents inferred in part") : "", image.disputes.length ? el("span", { class: "soft" }, " disputed") : "")))),
-      sources(stack.sources));
-  };
-  const disputeText = (dispute) => (dispute.holds === null
-    ? `${dispute.about}; open, last looked at on ${dispute.decided}` : `${dispute.about}; decided ${dispute.decided}: ${dispute.holds}`);
-
-  const question = (state) => {
-    const words = form.fields.filter((field) => state[field.id] && field.id !== "device" && field.id !== "route")
-      .map((field) => `${field.said} ${field.id === "hardware" || field.id === "os" ? labelOf(field.id, state[field.id]) : state[field.id]}`.trim());
-    const over = state.route ? ` over ${labelOf("route", state.route)}` : "";
-    return `${words.join(", ") || "Anything"} on ${state.device}${over}`;
-  };
-  const causeItem = (cause) => el("li", { class: cause.certain ? null : "unsure" }, el("p", {}, cause.message),
-    cause.disputes.map((dispute) => el("p", { class: "soft" }, `Sources disagree: ${disputeText(dispute)}`)), sources(cause.sources));
-
-  const draw = (state, found, strange) => {
-    const box = document.getElementById("answer");
-    const told = question(found.state);
-    const parts = [el("h2", { id: "question" }, told)];
-    if (strange.length) parts.push(el("p", { class: "remark" }, `The link names what the data do not have, and it was left out: ${strange.join(", ")}.`));
-    if (found.verdict === null) {
-      parts.push(el("p", {}, form.words.notworkedout), el("div", { class: "cli" }, line(command(state), "the command")));
-      box.replaceChildren(...parts);
-      document.getElementById("jump").replaceChildren(told);
-      document.getElementById("status").textContent = `${told}: ${form.words.notworkedout}`;
-      return;
-    }
-    document.getElementById("jump").replaceChildren(badge(found.verdict), " ", told);
-    parts.push(el("div", { class: "summary" }, badge(found.verdict, true),
-      el("span", { class: "asked" }, "as of ", el("time", { datetime: form.as_of }, form.as_of), ", data of ", el("time", { datetime: form.data_date }, form.data_date))));
-    parts.push(el("p", {}, form.verdicts[found.verdict].meaning));
-    if (found.aside.length) {
-      parts.push(el("p", { class: "remark" }, `Set aside: ${found.aside.map((id) => `${fieldOf(id).label} ${labelOf(id, state[id])}`).join(", ")}. The other choices have no answer without it already.`));
-    }
-    if (found.causes.length) parts.push(el("h3", {}, "Why not"), el("ul", { class: "causes" }, found.causes.map(causeItem)));
-    else if (!found.stacks.length) parts.push(el("h3", {}, "Why not"), el("p", {}, form.words.excluded));
-    if (found.stacks.length) {
-      const plural = found.stacks.length > 1;
-      parts.push(el("h3", {}, isAnswer(found.verdict) ? (plural ? `${found.stacks.length} stacks, best first` : "The stack") : "What nothing speaks against"));
-      const shown = isAnswer(found.verdict) ? 3 : 1;
-      found.stacks.slice(0, shown).forEach((stack) => parts.push(article(stack, 4)));
-      const rest = found.stacks.slice(shown);
-      if (rest.length) {
-        const more = el("details", { class: "more" }, el("summary", {}, `${rest.length} more for other Pythons, systems or versions`));
-        more.addEventListener("toggle", () => { if (more.children.length === 1) more.append(...rest.map((stack) => article(stack, 4))); }, { once: true });
-        parts.push(more);
-      }
-    }
-    if (found.nearest.length) {
-      parts.push(el("h3", {}, "What is near"));
-      found.nearest.forEach((near) => {
-        const given = near.relaxed.map((product) => nameOf(product)).join(", ");
-        parts.push(article(near.stack, 4, `${form.sides[near.where]}, without holding to ${given}`));
-      });
-    }
-    parts.push(el("h3", {}, "The same on the command line"), el("div", { class: "cli" }, line(command(found.state), "the command")));
-    box.replaceChildren(...parts);
-    document.getElementById("status").textContent = `${told}: ${form.verdicts[found.verdict].word}. ` +
-      (found.stacks.length ? `${found.stacks.length} stacks.` : `${found.causes.length} causes, ${found.nearest.length} stacks near.`);
+  // ---- the system, guessed on the front page alone, and marked as a guess
+  const guess = async () => {
+    if (body.dataset.home === undefined || location.search || disk) return;
+    const agent = navigator.userAgent;
+    const name = /Windows NT/.test(agent) ? "windows" : /Linux/.test(agent) && !/Android/.test(agent) ? "linux" : "";
+    const link = name && [...document.querySelectorAll("#row-os + .seg a")].find((a) => new RegExp(`[=/]${name}(\\.html)?$`).test(a.getAttribute("href")));
+    if (!link || link.matches(".no")) return;
+    const text = await (await fetch(link.href)).text();
+    if (document.activeElement && document.activeElement !== body) return;  // somebody is at work already
+    const home = location.href;
+    if (!swap(text, link.href, { push: false, focus: false })) return;
+    body.dataset.shown = link.href;
+    history.replaceState(null, "", home);
+    const now = document.querySelector("#row-os + .seg a.on");
+    if (now) now.classList.add("guess");
   };
 
-  // ---- the form
-  let state = {};
-  let turn = 0;
-  const show = async () => {
-    turn += 1;
-    const mine = turn;
-    const [parsed, strange] = parse(location.hash.slice(1) || location.search.slice(1) || form.example);
-    state = parsed;
-    for (const id of [...form.fields.map((field) => field.id), "image"]) {
-      for (const input of document.querySelectorAll(`[name="${id}"]`)) {
-        if (input.type === "radio") input.checked = input.value === state[id];
-        else {
-          input.value = state[id] || "";
-          input.classList.toggle("set", Boolean(state[id]));
-        }
-      }
-    }
-    try {
-      const found = await answer(state);
-      if (mine === turn) draw(state, found, strange);
-    } catch (error) {
-      if (mine === turn) document.getElementById("answer").replaceChildren(el("p", { class: "remark" }, `The answers could not be loaded: ${error.message}.`));
-    }
-    document.title = `${question(state)} · compatkb`;
-    if (mine === turn) await narrow(mine);
-    document.documentElement.dataset.shown = write(state);
-  };
-
-  // ---- what the choices exclude: a value is marked where it has no answer, and leaving its field open has one
-  const told = (pair, chosen) => ({ verdict: pair[0], reason: renamed(pair[1], chosen) });
-  const fromSummary = (chosen) => {
-    const summary = held.get("summary");
-    const rows = summary && (summary.tables[sheetOf(chosen)] || {})[chosen.route ? `route=${chosen.route}` : ""];
-    return rows ? told(summary.pool[summary.rows[rows[placeOf("python", chosen.python)]][placeOf("os", chosen.os)]], chosen) : null;
-  };
-  const peek = (chosen) => {
-    const sheet = held.get(`answers/${sheetOf(chosen)}`);
-    if (!sheet) return fromSummary(chosen);
-    const rows = sheet.tables[tableOf(chosen)];
-    const number = rows ? sheet.rows[rows[placeOf("python", chosen.python)]][placeOf("os", chosen.os)] : -1;
-    if (number >= 0) {
-      const [verdict, , causes] = sheet.answers[number];
-      return told([verdict, causes.length ? sheet.causes[causes[0]].message : ""], chosen);
-    }
-    for (const id of Object.keys(chosen)) {
-      if (id === "device" || id === "main") continue;
-      const { [id]: _, ...fewer } = chosen;
-      const found = peek(fewer);
-      if (found && found.verdict === form.denied) return found;
-    }
-    return null;
-  };
-  const isDenied = (found) => Boolean(found) && found.verdict === form.denied;
-  const imageOf = (name) => form.images.find((image) => image[0] === name);
-  const narrow = async (mine) => {
-    await load("summary");
-    if (mine !== turn) return;
-    const lists = [];
-    for (const field of form.fields) {
-      const { [field.id]: own, ...open } = state;
-      if (field.id === "device") open.device = field.values.map((entry) => entry[0]).find((value) => value !== own) || own;
-      const free = !isDenied(peek(field.id === "device" ? state : open)) || field.id === "device";
-      const excluded = new Map();
-      for (const [value] of field.values) {
-        const found = free ? peek({ ...open, [field.id]: value }) : null;
-        if (isDenied(found) && (field.id !== "device" || value !== own || isDenied(peek(state)))) excluded.set(value, found.reason);
-      }
-      const select = document.getElementById(`field-${field.id}`);
-      if (select) {
-        for (const option of select.options) {
-          if (!option.value) continue;
-          option.textContent = (excluded.has(option.value) ? "\u2715 " : "") + labelOf(field.id, option.value);
-        }
-        select.toggleAttribute("data-impossible", excluded.has(own));
-      }
-      if (excluded.size && field.id !== "device") lists.push([field, excluded]);
-    }
-    const images = document.getElementById("field-image");
-    for (const option of images.options) {
-      const image = option.value && imageOf(option.value);
-      if (!image) continue;
-      const apart = image[1] !== state.device || Object.entries(image[2]).some(([id, value]) => state[id] && state[id] !== value);
-      option.textContent = (apart ? "\u2715 " : "") + option.value;
-    }
-    const box = document.querySelector("#excluded > div");
-    box.replaceChildren(...lists.flatMap(([field, excluded]) => {
-      const reasons = new Map();
-      for (const [value, reason] of excluded) reasons.set(reason, [...(reasons.get(reason) || []), labelOf(field.id, value)]);
-      return [el("h3", {}, field.label), el("ul", {}, [...reasons].map(([reason, values]) =>
-        el("li", {}, el("strong", {}, values.join(", ")), reason ? `: ${reason}` : "")))];
-    }), ...(lists.length ? [] : [el("p", { class: "soft" }, "Nothing that the form offers.")]));
-    document.querySelector("#excluded > summary").textContent = `What these choices exclude (${lists.reduce((sum, [, excluded]) => sum + excluded.size, 0)})`;
-  };
-  const changed = (event) => {
-    let chosen = {};
-    for (const [name, value] of new FormData(document.getElementById("form"))) if (value) chosen[name] = value;
-    const image = imageOf(chosen.image);
-    if (event.target.name === "image" && image) chosen = { device: image[1], ...image[2], image: image[0] };
-    const hash = `#${write(chosen)}`;
-    if (hash !== location.hash) location.hash = hash;
-    else show();
-  };
-  // On a narrow screen the answer stands below the form: a bar tells the verdict until the answer is in sight, and leads to it.
-  const lead = () => {
-    const jump = document.getElementById("jump");
-    const box = document.getElementById("answer");
-    jump.addEventListener("click", () => {
-      box.tabIndex = -1;
-      box.focus({ preventScroll: true });
-      box.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-    });
-    new IntersectionObserver(([entry]) => { jump.hidden = entry.isIntersecting || entry.boundingClientRect.top < 0; }).observe(box);
-  };
-  const start = () => {
-    const node = document.getElementById("form");
-    node.hidden = false;
-    node.addEventListener("change", changed);
-    node.addEventListener("submit", (event) => event.preventDefault());
-    node.addEventListener("reset", (event) => {
-      event.preventDefault();
-      location.hash = `#${write({ device: state.device })}`;
-    });
-    addEventListener("hashchange", show);
-    lead();
-    const age = Math.floor((Date.now() - Date.parse(form.as_of)) / 864e5);
-    if (age >= form.stale_after) {
-      const note = document.getElementById("stale");
-      note.textContent = `These answers are ${age} days old, as of ${form.as_of}. A newer build may know more.`;
-      note.hidden = false;
-    }
-    show();
-  };
-  globalThis.compatkb = { put, load, answer: (chosen) => answer({ device: fieldOf("device").values[0][0], ...chosen }), parse, write };
-  if (document.getElementById("form") || document.readyState === "loading") {
-    addEventListener("DOMContentLoaded", () => { if (document.getElementById("form")) start(); });
-  }
+  if (!disk) fix(document, location.href);
+  furnish();
+  filter();
+  $("stale").hidden = Date.now() - Date.parse($("day").dateTime) < 180 * 86_400_000;
+  document.documentElement.dataset.ready = "";
+  if (body.dataset.home !== undefined && /^#[a-z-]+=/.test(location.hash)) {  // as links of older builds are
+    location.replace(`${document.querySelector(".find").action.split("?")[0]}?${location.hash.slice(1)}`);
+  } else if (body.dataset.ask !== undefined && location.search) unwritten(location.href, false);
+  else guess().catch(() => {});
+  document.documentElement.dataset.begun = "";
 })();

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from compatkb.engine.answer import Answer
     from compatkb.engine.stacks import Stack
     from compatkb.errors import CompatkbError, DataError, GaveUpError, UsageError
-    from compatkb.records import Request
+    from compatkb.store.records import Request
 
-_HOMES = {"KnowledgeBase": "api", "Answer": "engine.answer", "Request": "records", "Stack": "engine.stacks"}
+_HOMES = {"KnowledgeBase": "api", "Answer": "engine.answer", "Request": "store.records", "Stack": "engine.stacks"}
 
 
 def __getattr__(name: str) -> object:

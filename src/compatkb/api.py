@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from time import process_time
 
-from compatkb.asking import find_product, make_request
+from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.records import Request
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
+from compatkb.request_parser import find_product, make_request
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
 
 
 class KnowledgeBase:
@@ -41,11 +42,11 @@ class KnowledgeBase:
     ) -> Request:
         """Return a request: version words by product, words such as `numpy==2.0` or `oneccl-bind-pt`, and features needed.
 
-        Raises UsageError for what the data do not know; `as_of` is today (UTC) unless given, `route` any.
+        Raises UsageError for what the data do not know; `as_of` is the day of the data unless given, `route` any.
         """
         options = [(find_product(self.facts, name).id, text) for name, text in (versions or {}).items()]
-        day = as_of or datetime.now(UTC).date()
-        return make_request(self.facts, options, words, (device,) if device else (), day, needs, route)
+        clock = Clock(current_day(), as_of)
+        return make_request(self.facts, options, words, (device,) if device else (), clock, needs, route)
 
     def resolve(
         self,

@@ -26,6 +26,10 @@ class ProblemsError(CompatkbError):
         return "\n".join(self.problems)
 
 
+class WordsError(ProblemsError, UsageError):
+    """Several words of a call are wrong; each problem names one of them."""
+
+
 class DataError(ProblemsError):
     """The data directory is missing or invalid."""
 

@@ -1,5 +1,6 @@
-"""A site of the real data in a real browser: some series, and all that they can be asked with."""
+"""A live server and a static site of the real data, and a real browser."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,63 +8,74 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_of_tests import BROWSER, DAY, MORE, ROOT, SERIES, SHEETS, WHOLE, Watched
+import uvicorn
+from site_of_tests import BROWSER, DAY, PATH, ROOT, Watched, serving
 
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
-from compatkb.web.questions import Form
-from compatkb.web.serving import make_server
-from compatkb.web.site import make_site
-from compatkb.web.working import work_out
-from compatkb.writing import write_tree
+from compatkb.core.atomic_write import write_tree
+from compatkb.core.clock import Clock
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
+from compatkb.web.asker import Asker
+from compatkb.web.files import site_files
+from compatkb.web.folder import folder_app
+from compatkb.web.pages import Site
+from compatkb.web.static import MARK
 
-
-@pytest.fixture(scope="session")
-def form() -> Form:
-    """The form that the site offers."""
-    return Form(Snapshot(locate(ROOT / "data")), DAY, SERIES)
-
-
-@pytest.fixture(scope="session")
-def sheets() -> dict[str, str]:
-    """The answers that the site holds."""
-    jobs = 2 if WHOLE else 1  # one process shares the searches of few
-    return work_out(locate(ROOT / "data"), DAY, series=SERIES, names=SHEETS, jobs=jobs)
+SHOWN = ("2.8", "2.4", "any", "linux", "windows", "arc-b", "xeon")
 
 
 @pytest.fixture(scope="session")
-def site(form: Form, sheets: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site."""
+def asker() -> Asker:
+    """The engine as the site asks it."""
+    return Asker(Snapshot(locate(ROOT / "data")), Clock(DAY))
+
+
+@pytest.fixture(scope="session")
+def site(asker: Asker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a static site with the pages of few questions and of few products; the others have no files."""
     folder = tmp_path_factory.mktemp("web") / "site"
-    write_tree(folder, make_site(form, sheets), ours="data/form.js")
+    write_tree(folder, few_files(Site(asker, live=False)), ours=MARK)
     return folder
 
 
+def few_files(site: Site) -> dict[str, bytes]:
+    """Return the files of a site, of answers and releases only some."""
+    return {path: make().encode() for path, make in site_files(site).items() if _is_shown(path)} | {MARK: b""}
+
+
+def _is_shown(path: str) -> bool:
+    parts = path.removeprefix("api/v1/").split("/")
+    if parts[0] in ("xpu", "cpu") or (parts[0] in ("answers", "shields") and len(parts) == 3):
+        return parts[-1].rpartition(".")[0].split("_")[0] in SHOWN
+    if parts[0] in ("products", "releases") and len(parts) == 3:
+        return parts[1] in ("torch", "ipex") and parts[2].startswith("2.8")
+    return True
+
+
 @contextmanager
-def served(site: Path) -> Iterator[str]:
-    """Serve a site below a sub-path of a server on this machine, and give its address."""
-    with make_server(site, "localhost", 0, at="/deep/path") as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+def folder_served(folder: Path) -> Iterator[str]:
+    """Serve a folder below a sub-path on this machine, and give its address."""
+    with socket.create_server(("localhost", 0)) as listener:
+        config = uvicorn.Config(folder_app(folder, at=PATH), log_level="warning", access_log=False, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
-        yield f"http://localhost:{server.server_port}/deep/path/"
-        server.shutdown()
+        yield f"http://localhost:{listener.getsockname()[1]}{PATH}/"
+        server.should_exit = True
         thread.join()
 
 
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:
-    """The address of the site."""
-    with served(site) as url:
+    """The address of the static site."""
+    with folder_served(site) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def more(form: Form, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a site with more answers."""
-    folder = tmp_path_factory.mktemp("more") / "site"
-    sheets = work_out(locate(ROOT / "data"), DAY, series=SERIES, names=MORE)
-    write_tree(folder, make_site(form, sheets), ours="data/form.js")
-    with served(folder) as url:
+def live() -> Iterator[str]:
+    """The address of a live server."""
+    with serving() as url:
         yield url
 
 

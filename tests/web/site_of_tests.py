@@ -1,22 +1,75 @@
-"""What the tests of the site share: which part of the real data it shows, and a page that is watched."""
+"""What the tests of the site share: questions at random, a server in a process of its own, a page that is watched."""
 
-import json
 import os
+import random
 import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from compatkb.headline_options import HEADLINES
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-DAY = date(2026, 11, 21)
-WHOLE = bool(os.environ.get("COMPATKB_WHOLE_SITE"))
-"""Whether to test the site of all series, which takes minutes to build; `make soak-web` does."""
-SHEETS = () if WHOLE else (("xpu", "2.4"), ("xpu", "2.8"))
-MORE = () if WHOLE else (("xpu", ""), *SHEETS, ("cpu", "2.4"))
-"""With another device, and no series in particular, of which the answers take longest to work out."""
-SERIES = () if WHOLE else ("2.8", "2.4")
-"""One series that works, and one that has no stack on one device."""
+DAY = date(2026, 11, 22)
 BROWSER = os.environ.get("COMPATKB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
+PATH = "/deep/path"
+Parameters = list[tuple[str, str]]
+
+
+@contextmanager
+def serving(*words: str) -> Iterator[str]:
+    """Run `compatkb web serve` with these words in a process, and give its address; Ctrl-C ends it, without a word."""
+    command = [sys.executable, "-m", "compatkb", "web", "serve", "--port", "0", *words]
+    environment = {**os.environ, "COMPATKB_TODAY": DAY.isoformat()}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr
+        yield process.stderr.readline().split()[0]
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+        assert "Traceback" not in process.stderr.read()
+
+
+def random_question(facts: Snapshot, draw: random.Random) -> Parameters:
+    """Return the parameters of a question that may be about anything: any product, patches, several pins."""
+    found: Parameters = []
+    if draw.random() < 0.85:
+        found.append(("device", draw.choice([value.id for value in systems.devices(facts)])))
+    main = systems.main_product(facts)
+    for _, _, product, _ in HEADLINES:
+        likely = {main: 0.75, "python": 0.55, "os": 0.4, "hardware": 0.2}.get(product, 0.05)
+        if product in facts.products and draw.random() < likely:
+            found.append((product, _version(facts, product, draw)))
+    if draw.random() < 0.15:
+        others = [p.id for p in facts.products.values() if p.role in ("package", "companion", "leaf") and p.size]
+        product = draw.choice(others)
+        version = draw.choice(facts.elements(product)[:]).version
+        found.append(("q", draw.choice([product, f"{product}=={version}", f"{product}>={version.split('+')[0]}"])))
+    names = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
+    return [(names.get(name, name), text) for name, text in found]
+
+
+def _version(facts: Snapshot, product: str, draw: random.Random) -> str:
+    element = draw.choice(facts.elements(product)[:])
+    if product == "python":
+        return draw.choice([element.version, element.version, f"{element.version.rstrip('t')}.{draw.randrange(9)}"])
+    depth = facts.products[product].series
+    series = ".".join(element.release.split(".")[:depth]) if depth else element.release
+    return draw.choice([series, series, element.release, element.version])
+
+
+def words_of(parameters: Parameters) -> list[str]:
+    """Return parameters as the words of the command line."""
+    found = []
+    for name, text in parameters:
+        found += [text] if name == "q" else [f"--{name}", text]
+    return found
 
 
 class Watched:
@@ -33,14 +86,7 @@ class Watched:
         self.page.on("request", lambda request: self.requests.append(request.url))
 
     def show(self, url: str) -> Any:
-        """Open a page and wait until the answer is drawn, where there is one."""
-        self.page.goto("about:blank")
+        """Open a page and wait until its script has run."""
         self.page.goto(url)
-        if self.page.locator("#form").count():
-            self.page.wait_for_function("() => document.documentElement.dataset.shown !== undefined")
+        self.page.wait_for_function("() => document.documentElement.dataset.ready !== undefined")
         return self.page
-
-
-def canonical(content: Any) -> str:
-    """Return content as JSON that the page can make, too."""
-    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

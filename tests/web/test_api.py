@@ -1,16 +1,23 @@
-"""The API keeps to its schemas, and its OpenAPI document is valid."""
+"""The API as files: each keeps to its schema, the OpenAPI documents are valid, and nothing changes with the day alone."""
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from site_of_tests import ROOT
 
-from compatkb.web.api_files import answer_schema
-from compatkb.web.contract import PATHS
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import resolve
+from compatkb.output.payload import answer_payload
+from compatkb.web.api_schema import CALLS, FILES, openapi
+from compatkb.web.asker import Asker
+from compatkb.web.machine_files import answer_schema, api_files
+from compatkb.web.pages import Site
 
 
 def test_files_fit_their_schemas(site: Path) -> None:
@@ -22,7 +29,7 @@ def test_files_fit_their_schemas(site: Path) -> None:
     for name, schema in contents.items():
         Draft202012Validator.check_schema(schema)
         checkers[name] = Draft202012Validator(schema, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
-    kinds = {address: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(address))) for address in PATHS}
+    kinds = {address: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(address))) for address in FILES}
     used = set()
     for path in sorted(api.rglob("*.json")):
         name = path.relative_to(api).as_posix()
@@ -30,25 +37,71 @@ def test_files_fit_their_schemas(site: Path) -> None:
             continue
         address = next(address for address, pattern in kinds.items() if pattern.fullmatch(name))
         used.add(address)
-        errors = list(
-            checkers[f"{PATHS[address].schema}.schema.json"].iter_errors(json.loads(path.read_text(encoding="utf-8")))
-        )
+        content = json.loads(path.read_text(encoding="utf-8"))
+        errors = list(checkers[f"{FILES[address].schema}.schema.json"].iter_errors(content))
         assert not errors, f"{name}: {errors[0].json_path}: {errors[0].message}"
-    assert used == set(PATHS)
+    assert used == set(FILES)
 
 
-def test_openapi_is_valid(site: Path) -> None:
-    """The document passes the validator, and has every path."""
+@pytest.mark.parametrize("live", [True, False])
+def test_openapi_is_valid(site: Path, tmp_path: Path, live: bool) -> None:
+    """The document is YAML, passes the validator, and has every path; a live server's has its calls too."""
     validator = pytest.importorskip("openapi_spec_validator")
-    readers = pytest.importorskip("openapi_spec_validator.readers")
-    document, base = readers.read_from_filename(str(site / "api" / "v1" / "openapi.yaml"))
+    text = openapi(live=live)
+    document = yaml.safe_load(text)
+    base = (site / "api" / "v1" / "openapi.yaml").as_uri()
     validator.validate(document, base_uri=base)
-    assert set(document["paths"]) == {f"/{address}" for address in PATHS}
+    assert not text.lstrip().startswith("{")
+    calls = {f"/{name}" for name in CALLS} if live else set()
+    assert set(document["paths"]) == {f"/{address}" for address in FILES} | calls
+    if not live:
+        assert (site / "api" / "v1" / "openapi.yaml").read_text(encoding="utf-8") == text
 
 
-def test_answers_are_those_of_the_command_line(site: Path) -> None:
-    """The schema of answers is the documented one, and the front page's question has its answer."""
+def test_answers_are_those_of_the_command_line(asker: Asker, site: Path) -> None:
+    """The schema of answers is the documented one, and each written answer is the engine's."""
     assert answer_schema() == json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
+    made = Site(asker, live=False)
+    seen = 0
+    for question, path in made.written.items():
+        file = site / "api/v1/answers" / path.replace(".html", ".json")
+        if file.exists():
+            seen += 1
+            answer = resolve(asker.facts, question.request(asker.facts, asker.clock))
+            assert json.loads(file.read_text(encoding="utf-8")) == answer_payload(asker.facts, answer), path
+    assert seen > 40
     answer = json.loads((site / "api/v1/answers/xpu/2.4.json").read_text(encoding="utf-8"))
-    assert answer["verdict"] == "does-not-work"
-    assert answer["request"]["pins"] == {"torch": "2.4"}
+    assert (answer["verdict"], answer["request"]["pins"]) == ("does-not-work", {"torch": "2.4"})
+
+
+def test_only_the_day_changes_nothing(asker: Asker, site: Path) -> None:
+    """A site that is built from the same data on another day has the same files in its API."""
+    later = Site(Asker(asker.facts, Clock(date(2027, 3, 1))), live=False)
+    names = (
+        "products.json",
+        "eol.json",
+        "releases/torch/2.8.0.json",
+        "latest/ipex.json",
+        "endoflife/python.json",
+        "timeline.json",
+    )
+    files = api_files(later)
+    for name in (*names, "answers/xpu/2.8.json", "renovate/torch.json", "shields/xpu/2.8.json"):
+        assert files[f"api/v1/{name}"]() == (site / "api/v1" / name).read_text(encoding="utf-8"), name
+
+
+def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
+    """A file of a release tells of that release alone, also where its version is a word for several."""
+    files = api_files(Site(asker, live=False))
+    for product in ("python", "tbb", "oneapi", "os"):
+        for row in asker.facts.rows("select version from release where product = ?", product)[:12]:
+            path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', row['version'])}.json"
+            assert [entry["version"] for entry in json.loads(files[path]())["releases"]] == [row["version"]]
+
+
+def test_latest_names_the_newest_that_can_be_installed(asker: Asker) -> None:
+    """The newest release of a product is a stable one that is not yanked, where there is any."""
+    files = api_files(Site(asker, live=False))
+    latest = json.loads(files["api/v1/latest/ipex.json"]())
+    assert not latest["latest"]["yanked"]
+    assert latest["latest"] in latest["series"].values()

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar, cast
 
-from compatkb.check import baseline, files, ignores, migration
+from compatkb.check import baseline, files, migration_rules, suppressions
+from compatkb.check.config import Settings
 from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
-from compatkb.check.settings import Settings
-from compatkb.findings import Finding
-from compatkb.reading.kinds import kind_of
+from compatkb.core.findings import Finding
+from compatkb.parsers.file_types import kind_of
 
 C_co = TypeVar("C_co", covariant=True)
 
@@ -30,13 +30,13 @@ def _states_versions(path: str) -> bool:
 
 
 def _markdown() -> Checker:
-    from compatkb.check import markdown
+    from compatkb.check.markdown import checker as markdown
 
     return cast("Checker", markdown)
 
 
 def _repository() -> RepositoryChecker:
-    from compatkb.check import repository
+    from compatkb.check.project import checker as repository
 
     return cast("RepositoryChecker", repository)
 
@@ -55,7 +55,7 @@ def rules() -> tuple[Rule, ...]:
         *(family.checker().RULES for family in CHECKERS),
         *(family.checker().RULES for family in REPOSITORY_CHECKERS),
         files.RULES,
-        ignores.RULES,
+        suppressions.RULES,
     ]
     return tuple(rule for several in told for rule in several)
 
@@ -63,7 +63,7 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def rules_by_id() -> Mapping[str, Rule]:
     """Return every rule that comments and settings may name, those of `migrate` too."""
-    return {rule.id: rule for rule in (*rules(), *migration.RULES)}
+    return {rule.id: rule for rule in (*rules(), *migration_rules.RULES)}
 
 
 class Report(NamedTuple):
@@ -104,7 +104,7 @@ def check(
     for several in REPOSITORY_CHECKERS:
         if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
             found += several.checker().check(mine, asked)
-    return finished(found, by_path, settings, known, frozenset(rule.id for rule in migration.RULES))
+    return finished(found, by_path, settings, known, frozenset(rule.id for rule in migration_rules.RULES))
 
 
 def finished(
@@ -135,7 +135,7 @@ def _settled(found: list[Finding], documents: Mapping[str, Document], others: fr
         by_path.get(finding.path, left).append(finding)
     accepted = 0
     for path, document in documents.items():
-        kept, count = ignores.settle(document, by_path[path], lambda name: name in rules_by_id(), others)
+        kept, count = suppressions.settle(document, by_path[path], lambda name: name in rules_by_id(), others)
         left += kept
         accepted += count
     return left, accepted

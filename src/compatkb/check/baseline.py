@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from compatkb.core.findings import Finding
 from compatkb.errors import UsageError
-from compatkb.findings import Finding
 
 _FORMAT = 1
 _LONG = 160

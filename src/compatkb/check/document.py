@@ -8,9 +8,10 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from compatkb.findings import Edit, Finding, Severity
-from compatkb.places import Place
-from compatkb.snapshot.read import Snapshot
+from compatkb.core.clock import Clock
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.toml_positions import Place
+from compatkb.store.reader import Snapshot
 
 _BREAK = re.compile(r"\r\n?|\n")
 
@@ -85,8 +86,13 @@ class Asked(NamedTuple):
     """What a checker is told beside the documents."""
 
     facts: Snapshot
-    day: date
+    clock: Clock
     within: int = 0  # an end of life within so many days is told, too
+
+    @property
+    def day(self) -> date:
+        """The day by which ends of life are judged."""
+        return self.clock.day
 
 
 class Checker(Protocol):

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from compatkb.check.config import Settings
 from compatkb.check.document import Document, Rule
-from compatkb.check.settings import Settings
+from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.findings import Finding, Severity
 
 UNREADABLE = Rule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
 RULES = (UNREADABLE,)
@@ -94,7 +94,7 @@ def document_of(name: str, content: bytes) -> Document | Finding:
 
 def write(path: Path, document: Document, text: str) -> None:
     """Write a document with another text, with its encoding and mark, whole or not at all."""
-    from compatkb.writing import write_file
+    from compatkb.core.atomic_write import write_file
 
     write_file(path, document.head + text.encode(document.encoding))
 

@@ -1,8 +1,4 @@
-"""The command line: parses, calls one function, prints one rendering.
-
-argparse, because a command that people wait for should not spend five interpreter starts on its own parser
-(docs/architecture.md has the figures). The work is imported inside the commands.
-"""
+"""The command line: one application, a module for each group of commands, errors printed in one place."""
 
 import gc
 import io
@@ -18,38 +14,46 @@ _YOUNG = 10_000  # objects between two looks for garbage: what a command makes m
 def main(argv: list[str] | None = None) -> None:
     """Run one command; the only place where an error becomes an exit code."""
     gc.set_threshold(_YOUNG)
-    from compatkb.cli.parser import parse
-
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal of another encoding shows less, and gets an answer
-    arguments = parse(sys.argv[1:] if argv is None else argv)
+    raise SystemExit(_run(sys.argv[1:] if argv is None else argv))
+
+
+def _run(argv: list[str]) -> int:
+    from typer import Abort, TyperException
+
+    from compatkb.cli.app import application
+    from compatkb.cli.terminal import print_errors
+
     try:
-        code = arguments.run(arguments)
+        code: int | None = application().main(argv, prog_name="compatkb", standalone_mode=False)
         sys.stdout.flush()
+        return code or 0
+    except TyperException as error:
+        from compatkb.cli.usage import describe
+
+        print_errors([describe(error)])
+        return 2
     except ProblemsError as error:
-        for problem in error.problems[:MOST]:
-            print(f"error: {problem}", file=sys.stderr)
-        if len(error.problems) > MOST:
-            print(f"error: and {len(error.problems) - MOST} more", file=sys.stderr)
-        code = error.exit_code
+        more = len(error.problems) - MOST
+        print_errors([*error.problems[:MOST], *([f"and {more} more"] if more > 0 else [])])
+        return error.exit_code
     except CompatkbError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = error.exit_code
+        print_errors([str(error)])
+        return error.exit_code
     except BrokenPipeError:  # the reader went away, as `| head` does
-        _drop_output()
-        code = 0
+        drop_output()
+        return 0
     except OSError as error:  # what is ours to explain was explained before: this is a full disk, or a device that fails
-        _drop_output()
-        print(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
-        code = UnavailableError.exit_code
+        drop_output()
+        print_errors([f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"])
     except MemoryError:
-        print("error: not enough memory", file=sys.stderr)
-        code = UnavailableError.exit_code
-    except KeyboardInterrupt:
-        code = 130
-    raise SystemExit(code)
+        print_errors(["not enough memory"])
+    except (KeyboardInterrupt, Abort):
+        return 130
+    return UnavailableError.exit_code
 
 
-def _drop_output() -> None:
+def drop_output() -> None:
     """Keep the interpreter from writing what is left at its end, which would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

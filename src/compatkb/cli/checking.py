@@ -1,23 +1,25 @@
 """The command for files of other projects: check."""
 
-import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+import typer
 
 from compatkb.check import Report, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import Asked, Document
-from compatkb.check.settings import NEVER, Settings, parse_settings
+from compatkb.check.report_text import checking_json, checking_text, rules_text
+from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.findings import Finding, Severity, worst
-from compatkb.rendering.checking import checking_json, checking_text, rules_text
 
 
 class Shown(NamedTuple):
@@ -32,9 +34,9 @@ def _reported(name: str) -> Callable[[Shown], str]:
     """Return a form for other programs; their module is imported when one is asked for."""
 
     def made(shown: Shown) -> str:
-        from compatkb.rendering import reporting
+        from compatkb.check import report_formats
 
-        text: str = getattr(reporting, name)(*shown if name == "sarif_text" else shown[:1])
+        text: str = getattr(report_formats, name)(*shown if name == "sarif_text" else shown[:1])
         return text
 
     return made
@@ -49,43 +51,91 @@ FORMS: dict[str, Callable[[Shown], str]] = {
     "markdown": _reported("summary_text"),
     "sarif": _reported("sarif_text"),
 }
-"""Every form of output; `cli.project` lists their names."""
+"""Every form of output."""
+
+Form = Annotated[
+    Literal["text", "json", "github", "gitlab", "junit", "markdown", "sarif"],
+    typer.Option("--format", help="form of the output"),
+]
+Paths = Annotated[
+    list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
+]
+Level = Literal["info", "warning", "error", "never"]
+Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
+Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and end")]
+Config = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
+]
+Reports = Annotated[
+    o.Words, typer.Option("--report", metavar="FORM=FILE", help="write this form of the output there, too (repeatable)")
+]
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check(
+    paths: Paths = None,
+    fix: o.Fix = False,
+    show_diff: o.Diff = False,
+    within: Annotated[
+        int | None,
+        typer.Option(
+            "--eol-within",
+            metavar="DAYS",
+            parser=o.days,
+            help="also report versions that reach end of life within so many days, such as 90d",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="FILE", help="leave out the findings that this file has")
+    ] = None,
+    write_baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on"
+        ),
+    ] = None,
+    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 from this level on (default: error)")] = None,
+    ignore: Ignore = None,
+    list_rules: Rules = False,
+    config: Config = None,
+    report_to: Reports = None,
+    form: Form = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
-    if arguments.list_rules:
+    if list_rules:
         print(rules_text(rules()), end="")
         return 0
-    settings = settings_of(arguments)
-    reports = [report_of(text) for text in arguments.report or ()]
-    asked = Asked(*open_facts(arguments), settings.within)
-    paths = files.find(arguments.paths or ["."], reads, settings)
-    known = None if arguments.write_baseline else _baseline(arguments, settings)
-    report = _checked(paths, asked, settings, known)
-    if arguments.diff:
-        from compatkb.check.edits import diff, mended
+    settings = settings_of(config, fail_on, ignore or (), within)
+    reports = [report_of(text) for text in report_to or ()]
+    asked = Asked(*open_facts(data, as_of), settings.within)
+    found = files.find(paths or ["."], reads, settings)
+    known = None if write_baseline else _baseline(baseline, settings)
+    report = _checked(found, asked, settings, known)
+    if show_diff:
+        from compatkb.check.fixes import diff, mended
 
         changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
         print("".join(diff(document, after) for document, after in changes), end="")
         return int(any(after != document.text for document, after in changes))
-    if arguments.fix:
-        done = mend(paths, report)
-        report = _checked(paths, asked, settings, known) if done else report
+    if fix:
+        done = mend(found, report)
+        report = _checked(found, asked, settings, known) if done else report
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
-    if arguments.write_baseline:
-        from compatkb.writing import write_file
+    if write_baseline:
+        from compatkb.core.atomic_write import write_file
 
-        target = Path(arguments.write_baseline)
+        target = Path(write_baseline)
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
-        print(f"remark: {len(report.findings)} findings written to {arguments.write_baseline}", file=sys.stderr)
+        print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
         return 0
     shown = Shown(report, asked.day, asked.facts.meta["data_date"])
-    for form, target in reports:
-        from compatkb.writing import write_file
+    for name, target in reports:
+        from compatkb.core.atomic_write import write_file
 
-        write_file(target, FORMS[form](shown).encode())
-    print(FORMS[arguments.format](shown), end="")
+        write_file(target, FORMS[name](shown).encode())
+    print(FORMS[form](shown), end="")
     remark_on(report)
     return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
 
@@ -111,7 +161,7 @@ def findings_of(report: Report, document: Document) -> list[Finding]:
 
 def mend(paths: list[Path], report: Report) -> int:
     """Write what mends findings into their files, and return how many findings it mends."""
-    from compatkb.check.edits import mended
+    from compatkb.check.fixes import mended
 
     count = 0
     for path in paths:
@@ -125,17 +175,17 @@ def mend(paths: list[Path], report: Report) -> int:
     return count
 
 
-def settings_of(arguments: argparse.Namespace) -> Settings:
+def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], within: int | None = None) -> Settings:
     """Return the settings of the nearest pyproject.toml above, or of --config, with what the command line says."""
-    settings = _configured(arguments.config)
-    if arguments.fail_on:
-        settings = settings._replace(fail_on=arguments.fail_on)
-    if arguments.within is not None:
-        settings = settings._replace(within=arguments.within)
-    for name in arguments.ignore or ():
+    settings = _configured(config)
+    if fail_on:
+        settings = settings._replace(fail_on=fail_on)
+    if within is not None:
+        settings = settings._replace(within=within)
+    for name in ignore:
         if name not in rules_by_id():
             raise UsageError(f"{name!r} is no rule; `compatkb check --rules` lists them")
-    return settings._replace(ignore=(*settings.ignore, *(arguments.ignore or ())))
+    return settings._replace(ignore=(*settings.ignore, *ignore))
 
 
 def _configured(named: str | None) -> Settings:
@@ -152,10 +202,10 @@ def _configured(named: str | None) -> Settings:
     return Settings(str(Path.cwd()))
 
 
-def _baseline(arguments: argparse.Namespace, settings: Settings) -> Counter[Known] | None:
+def _baseline(named: str | None, settings: Settings) -> Counter[Known] | None:
     """Return the baseline with paths as findings name them; None where there is none."""
-    if arguments.baseline:
-        path = Path(arguments.baseline)
+    if named:
+        path = Path(named)
     elif settings.baseline:
         path = Path(settings.folder, settings.baseline)
     else:

@@ -1,11 +1,89 @@
-"""Shell completion: a static script, so that completing costs no Python start."""
+"""The values that a shell completes, from the snapshot."""
 
-import argparse
+from collections.abc import Callable
+from functools import cache
+
+import typer
+
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
+
+Values = list[tuple[str, str]]
+"""Words, each with what the shell may show beside it."""
+_PLACES = ("hardware", "os", "python", "device")
+"""The products whose versions stand as words of their own."""
 
 
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """Return the completion script of `shell`."""
-    import shtab
+def _open(ctx: typer.Context) -> Snapshot:
+    return Snapshot(locate(ctx.params.get("data")))
 
-    text: str = shtab.complete(parser, shell)
-    return text if text.endswith("\n") else text + "\n"
+
+def products(ctx: typer.Context, incomplete: str) -> Values:
+    """Return products, features left out."""
+    found = _open(ctx).products.values()
+    return [(product.id, product.name) for product in found if product.role != "feature" and product.id.startswith(incomplete)]
+
+
+def features(ctx: typer.Context, incomplete: str) -> Values:
+    """Return features."""
+    facts = _open(ctx)
+    return [(name, facts.products[name].name) for name in facts.features if name.startswith(incomplete)]
+
+
+def products_and_features(ctx: typer.Context, incomplete: str) -> Values:
+    """Return products, then features."""
+    return products(ctx, incomplete) + features(ctx, incomplete)
+
+
+def devices(ctx: typer.Context, incomplete: str) -> Values:
+    """Return devices."""
+    return _versions(_open(ctx), "device", incomplete)
+
+
+def routes(ctx: typer.Context, incomplete: str) -> Values:
+    """Return the ways to reach a device."""
+    return [(route.id, route.name) for route in _open(ctx).routes if route.id.startswith(incomplete)]
+
+
+@cache
+def versions_of(product: str) -> Callable[[typer.Context, str], Values]:
+    """Return what completes the versions of one product."""
+
+    def values(ctx: typer.Context, incomplete: str) -> Values:
+        return _versions(_open(ctx), product, incomplete)
+
+    return values
+
+
+def versions(ctx: typer.Context, incomplete: str) -> Values:
+    """Return the versions of the product that stands before."""
+    facts = _open(ctx)
+    product = facts.product(str(ctx.params.get("product") or ""))
+    return _versions(facts, product.id, incomplete) if product else []
+
+
+def words(ctx: typer.Context, incomplete: str) -> Values:
+    """Return products, `PRODUCT==V` where a product stands already, features, hardware, systems, Pythons and devices.
+
+    bash takes `torch==2.8` for three words: then the product and `==` stand before.
+    """
+    facts = _open(ctx)
+    before = list(ctx.params.get("words") or ())
+    if len(before) > 1 and before[-1] == "==" and (product := facts.product(before[-2])):
+        return _versions(facts, product.id, incomplete)
+    name, equals, version = incomplete.partition("==")
+    if equals:
+        product = facts.product(name)
+        found = _versions(facts, product.id, version) if product else []
+        return [(f"{name}=={text}", about) for text, about in found]
+    places = [value for place in _PLACES for value in _versions(facts, place, incomplete)]
+    return products_and_features(ctx, incomplete) + places
+
+
+def _versions(facts: Snapshot, product: str, start: str) -> Values:
+    """Return the versions of a product, newest first."""
+    if product not in facts.products:
+        return []
+    names = {row["version"]: row["name"] for row in facts.rows("select version, name from release where product = ?", product)}
+    releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
+    return [(release, names.get(release) or "") for release in releases if release.startswith(start)]

@@ -1,57 +1,74 @@
 """The commands for those who keep the data: lint, fmt."""
 
-import argparse
 import json
 import shlex
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Annotated, Literal
 
-from compatkb.asking import parse_day
+import typer
+
+from compatkb.authoring.formatting import misshapen
+from compatkb.authoring.loader import read
+from compatkb.cli import options as o
+from compatkb.core.atomic_write import write_file
+from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UsageError
-from compatkb.findings import Finding, Severity, worst
-from compatkb.formatting import misshapen
-from compatkb.loader import read
-from compatkb.snapshot.store import CHECKOUT
-from compatkb.writing import write_file
+from compatkb.request_parser import parse_day
+from compatkb.store.cache import CHECKOUT
 
 
-def lint(arguments: argparse.Namespace) -> int:
+def lint(
+    form: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="form of the output")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+    rule: Annotated[o.Words, typer.Option("--rule", metavar="NAME", help="run this rule alone (repeatable)")] = None,
+    list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and end")] = False,
+    fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 from this level on")] = "error",
+) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
-    from compatkb.lint import CHECKS
-    from compatkb.lint import lint as lint_data
+    from compatkb.authoring.lint import CHECKS
+    from compatkb.authoring.lint import lint as lint_data
 
-    if arguments.list_rules:
-        print("".join(f"{rule.NAME:16} {rule.LEVEL:8} {rule.SUMMARY}\n" for rule in CHECKS), end="")
+    if list_rules:
+        print("".join(f"{each.NAME:16} {each.LEVEL:8} {each.SUMMARY}\n" for each in CHECKS), end="")
         return 0
-    directory = data_directory(arguments.data)
-    report = lint_data(read(directory), _day(arguments.as_of), arguments.rule or ())
-    findings = tuple(_runnable(finding, arguments.data) for finding in report.findings)
-    print(_shown(findings, arguments.format, directory), end="")
+    directory = data_directory(data)
+    report = lint_data(read(directory), _day(as_of), rule or ())
+    findings = tuple(_runnable(finding, data) for finding in report.findings)
+    print(_shown(findings, form, directory), end="")
     if report.exempted:
         named = "finding is" if report.exempted == 1 else "findings are"
         print(f"remark: {report.exempted} {named} left to exceptions.toml", file=sys.stderr)
     if not report.loaded:
         return DataError.exit_code
-    return int(worst(findings, Severity(arguments.fail_on)))
+    return int(worst(findings, Severity(fail_on)))
 
 
-def fmt(arguments: argparse.Namespace) -> int:
+def fmt(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="data files (default: all of the directory)")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="write nothing, and exit 1 where a file would change")] = False,
+    form: o.Format = "text",
+    data: o.Data = None,
+) -> int:
     """Write data files in canonical form, or with --check say which are not and return 1."""
-    directory = data_directory(arguments.data)
+    directory = data_directory(data)
     contents = read(directory)
-    wanted = _chosen(arguments.files, directory, contents)
+    wanted = _chosen(files or [], directory, contents)
     changed = misshapen(wanted)
     for path, content in changed.items():
-        if not arguments.check:
+        if not check:
             write_file(directory / path, content)
-    if arguments.format == "json":
-        print(json.dumps({"checked": len(wanted), "written": not arguments.check, "files": list(changed)}, indent=2))
+    if form == "json":
+        print(json.dumps({"checked": len(wanted), "written": not check, "files": list(changed)}, indent=2))
     else:
-        verb = "would write" if arguments.check else "wrote"
+        verb = "would write" if check else "wrote"
         print("".join(f"{verb} {path}\n" for path in changed), end="")
         print(f"{len(wanted) - len(changed)} of {len(wanted)} files are in canonical form already")
-    return int(arguments.check and bool(changed))
+    return int(check and bool(changed))
 
 
 def data_directory(named: str | None) -> Path:
@@ -68,7 +85,7 @@ def _day(text: str | None) -> date:
 
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:
-    from compatkb.rendering.findings import findings_annotations, findings_payload, findings_text
+    from compatkb.output.findings import findings_annotations, findings_payload, findings_text
 
     if form == "json":
         return json.dumps(findings_payload(findings), indent=2, ensure_ascii=False) + "\n"

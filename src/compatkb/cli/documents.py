@@ -1,84 +1,124 @@
 """Commands about the knowledge base as a whole and about documents: figures, generated regions, tables."""
 
-import argparse
 import sys
 from datetime import date
+from typing import Annotated, Literal
 
-from compatkb.cli.commands import open_data, open_facts
+import typer
+
+from compatkb.cli import options as o
+from compatkb.cli.opening import open_data, open_facts
+
+docs = typer.Typer()
+
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILE]...", help="files and folders (default: README.md and docs)")
+]
+Day = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="the day of what names none, YYYY-MM-DD (default: that of the data)"),
+]
 
 
-def stats(arguments: argparse.Namespace) -> int:
+def stats(
+    form: Annotated[
+        Literal["text", "json", "markdown", "badge", "badge-json"], typer.Option("--format", help="form of the output")
+    ] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Print how large, how well supported and how fresh the data are."""
-    from compatkb.rendering.statistics import FORMS
-    from compatkb.stats import statistics
+    from compatkb.catalog.statistics import statistics
+    from compatkb.output.statistics import FORMS
 
-    facts, day = open_facts(arguments)
-    print(FORMS[arguments.format](statistics(facts, day)), end="")
+    facts, clock = open_facts(data, as_of)
+    print(FORMS[form](statistics(facts, clock.day)), end="")
     return 0
 
 
-def docs_render(arguments: argparse.Namespace) -> int:
+@docs.command("render", help="fill the marked regions of Markdown, reStructuredText and HTML files")
+def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
-    from compatkb.docs.files import find_files, read_documents, write_document
-    from compatkb.docs.report import report_json, report_text
+    from compatkb.docgen.files import find_files, read_documents, write_document
+    from compatkb.docgen.report import report_json, report_text
 
-    facts, day = open_data(arguments), _day(arguments)
-    documents = read_documents(facts, find_files(arguments.files), day)
+    facts, day = open_data(data), _day(as_of)
+    documents = read_documents(facts, find_files(files or []), day)
     for document in documents:
         if document.stale:
             write_document(document)
-    print((report_json if arguments.format == "json" else report_text)(facts, documents), end="")
+    print((report_json if form == "json" else report_text)(facts, documents), end="")
     return 0
 
 
-def docs_check(arguments: argparse.Namespace) -> int:
+@docs.command("check", help="print as a diff what render would change, and fail if there is anything")
+def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Compare the regions of the files with what they should hold; raises StaleError where one differs."""
-    from compatkb.docs.files import diff_of, find_files, read_documents
-    from compatkb.docs.report import mend, report_json
+    from compatkb.docgen.files import diff_of, find_files, read_documents
+    from compatkb.docgen.report import mend, report_json
     from compatkb.errors import StaleError
 
-    facts, day = open_data(arguments), _day(arguments)
-    documents = read_documents(facts, find_files(arguments.files), day)
-    if arguments.format == "json":
+    facts, day = open_data(data), _day(as_of)
+    documents = read_documents(facts, find_files(files or []), day)
+    if form == "json":
         print(report_json(facts, documents), end="")
     else:
         print("".join(diff_of(document) for document in documents), end="")
     if any(document.stale for document in documents):
-        raise StaleError(mend(documents, arguments.data, arguments.as_of))
+        raise StaleError(mend(documents, data, as_of))
     return 0
 
 
-def docs_table(arguments: argparse.Namespace) -> int:
+@docs.command("table", help="print what a region of a kind would hold")
+def docs_table(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="the kind of region, such as images; docs/regions.md lists them")
+    ],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="its arguments, such as device=xpu")
+    ] = None,
+    form: Annotated[
+        Literal["markdown", "rst", "html", "csv", "json"], typer.Option("--format", help="form of the output")
+    ] = "markdown",
+    as_of: Day = None,
+    data: o.Data = None,
+) -> int:
     """Print what a region of a kind would hold, in any form."""
-    from compatkb.docs.kinds import content_of, parse_arguments
-    from compatkb.docs.report import FORMS
+    from compatkb.docgen.kinds import content_of, parse_arguments
+    from compatkb.docgen.report import FORMS
 
-    facts, day = open_data(arguments), _day(arguments)
-    blocks = content_of(facts, arguments.kind, parse_arguments(arguments.words), day)
-    print(FORMS[arguments.format](facts, blocks), end="")
+    facts, day = open_data(data), _day(as_of)
+    blocks = content_of(facts, kind, parse_arguments(words or []), day)
+    print(FORMS[form](facts, blocks), end="")
     return 0
 
 
-def docs_diff(arguments: argparse.Namespace) -> int:
+@docs.command("diff", help="list where a document's tables of image tags differ from the data, with reasons and sources")
+def docs_diff(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="the Markdown file")],
+    form: o.Format = "text",
+    as_of: Day = None,
+    data: o.Data = None,
+) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
-    from compatkb.docs.deviations import compare, diff_json, diff_text
-    from compatkb.docs.files import read_text
-    from compatkb.docs.report import dates
+    from compatkb.docgen.files import read_text
+    from compatkb.docgen.report import dates
+    from compatkb.docgen.table_diff import compare, diff_json, diff_text
 
-    facts = open_data(arguments)
-    day = _day(arguments) or date.fromisoformat(facts.meta["data_date"])
-    compared, found = compare(facts, read_text(arguments.file), day)
-    if arguments.format == "json":
-        print(diff_json(arguments.file, dates(facts, day), compared, found), end="")
+    facts = open_data(data)
+    day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
+    compared, found = compare(facts, read_text(file), day)
+    if form == "json":
+        print(diff_json(file, dates(facts, day), compared, found), end="")
     else:
-        print(diff_text(arguments.file, compared, found), end="")
+        print(diff_text(file, compared, found), end="")
     if not compared:
-        print(f"remark: {arguments.file} has no table of image tags that the data know", file=sys.stderr)
+        print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
     return 1 if found else 0
 
 
-def _day(arguments: argparse.Namespace) -> date | None:
+def _day(as_of: str | None) -> date | None:
     """Return the day of --as-of, None unless given: documents are for the date of the data, whatever day it is."""
-    from compatkb.asking import parse_day
+    from compatkb.request_parser import parse_day
 
-    return parse_day(arguments.as_of) if arguments.as_of else None
+    return parse_day(as_of) if as_of else None

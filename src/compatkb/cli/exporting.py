@@ -1,84 +1,118 @@
 """The commands that write the knowledge base for other programs."""
 
-import argparse
 import sys
 from pathlib import Path
+from typing import Annotated, Literal
 
-from compatkb.asking import find_product
-from compatkb.cli.commands import open_facts
+import typer
+
+from compatkb.cli import completion
+from compatkb.cli import options as o
+from compatkb.cli.opening import open_data
 from compatkb.errors import UsageError
-from compatkb.snapshot.read import Snapshot
+from compatkb.request_parser import find_product
+from compatkb.store.reader import Snapshot
 
 TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")
 
 
-def build(arguments: argparse.Namespace) -> int:
+def build(
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="the file to write")] = "compatkb.sqlite",
+    force: Annotated[bool, typer.Option("--force", help="overwrite a file that is no database of compatkb")] = False,
+    describe: Annotated[bool, typer.Option("--describe", help="write nothing; print what the tables and views are")] = False,
+    data: o.Data = None,
+) -> int:
     """Write the SQLite database."""
-    if arguments.describe:
+    if describe:
         from compatkb.export.documentation import database_page
 
         print(database_page(), end="")
         return 0
     from compatkb.export.database import write_database
 
-    facts, _ = open_facts(arguments)
-    write_database(facts, Path(arguments.out), force=arguments.force)
-    return _wrote(arguments.out)
+    write_database(open_data(data), Path(out), force=force)
+    return _wrote(out)
 
 
-def export(arguments: argparse.Namespace) -> int:
+def export(
+    form: Annotated[
+        Literal["json", "csv", "graphml", "mermaid", "dot", "ical", "schema"],
+        typer.Option("--format", help="form of the output; schema is that of json"),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="write there instead of standard output; csv: a folder, or FILE.zip"),
+    ] = None,
+    table: Annotated[str | None, typer.Option("--table", metavar="NAME", help="csv: this table alone")] = None,
+    product: Annotated[
+        o.Words,
+        typer.Option(
+            "--product",
+            metavar="PRODUCT",
+            help="graphs and calendar: this product (repeatable)",
+            autocompletion=completion.products,
+        ),
+    ] = None,
+    level: Annotated[
+        Literal["series", "release", "build"] | None, typer.Option("--level", help="diagrams: what a box is (default: series)")
+    ] = None,
+    data: o.Data = None,
+) -> int:
     """Write one of the other forms, to a file or to standard output."""
-    _check(arguments)
-    if arguments.format == "schema":
+    _check(form, out, table, product, level)
+    if form == "schema":
         from compatkb.export.bundle import schema_text
 
-        return _emit(schema_text(), arguments.out)
-    facts, _ = open_facts(arguments)
-    if arguments.format == "csv" and not arguments.table:
-        return _csv(facts, arguments.out)
-    return _emit(_text(facts, arguments), arguments.out)
+        return _emit(schema_text(), out)
+    facts = open_data(data)
+    if form == "csv" and out and not table:
+        return _csv(facts, out)
+    return _emit(_text(facts, form, table, product or [], level), out)
 
 
-def schema(arguments: argparse.Namespace) -> int:
+def schema(
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="the folder to write")] = "data/schema",
+    check: Annotated[bool, typer.Option("--check", help="write nothing; print what differs and exit with 4")] = False,
+) -> int:
     """Write the JSON Schemas of the data files, or say that they are stale."""
+    from compatkb.core.atomic_write import write_folder
     from compatkb.export.schemas import ENDING, schema_files, stale
-    from compatkb.writing import write_folder
 
-    folder = Path(arguments.out)
-    if arguments.check:
+    folder = Path(out)
+    if check:
         difference = stale(folder)
         print(f"{difference}run `compatkb schema --out {folder}`" if difference else f"{folder}: fresh")
         return 4 if difference else 0
     files = {name: text.encode() for name, text in schema_files().items()}
     write_folder(folder, files, ours=lambda name: name.endswith(ENDING))
-    return _wrote(arguments.out)
+    return _wrote(out)
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    if arguments.table and arguments.format != "csv":
+def _check(form: str, out: str | None, table: str | None, product: o.Words, level: str | None) -> None:
+    if table and form != "csv":
         raise UsageError("--table goes with --format csv")
-    if arguments.product and arguments.format in TABLES:
-        raise UsageError(f"--product goes with graphml, mermaid, dot and ical; {arguments.format} is of everything")
-    if arguments.level and arguments.format not in DRAWN:
+    if product and form in TABLES:
+        raise UsageError(f"--product goes with graphml, mermaid, dot and ical; {form} is of everything")
+    if level and form not in DRAWN:
         raise UsageError("--level goes with mermaid and dot")
-    if arguments.format == "csv" and not (arguments.table or arguments.out):
+    if form == "csv" and not (table or out):
         raise UsageError("csv is many tables: give --out FOLDER, --out FILE.zip, or --table NAME")
 
 
-def _text(facts: Snapshot, arguments: argparse.Namespace) -> str:
-    products = tuple(dict.fromkeys(find_product(facts, name).id for name in arguments.product or ()))
-    if arguments.format in DRAWN:
+def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level: str | None) -> str:
+    products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
+    if form in DRAWN:
         from compatkb.export import diagram
 
-        drawn = diagram.draw(facts, products, arguments.level or "series")
+        drawn = diagram.draw(facts, products, level or "series")
         if text := diagram.remark(drawn):
             print(f"remark: {text}", file=sys.stderr)
-        return (diagram.mermaid_text if arguments.format == "mermaid" else diagram.dot_text)(facts, drawn)
-    if arguments.format == "graphml":
+        return (diagram.mermaid_text if form == "mermaid" else diagram.dot_text)(facts, drawn)
+    if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
 
         return graphml_text(build_graph(facts, products))
-    if arguments.format == "ical":
+    if form == "ical":
         from compatkb.export.calendar import calendar_text
 
         return calendar_text(facts, products)
@@ -86,15 +120,15 @@ def _text(facts: Snapshot, arguments: argparse.Namespace) -> str:
     from compatkb.export.tables import read_tables
 
     tables = read_tables(facts)
-    return csv_text(tables, arguments.table) if arguments.table else json_text(tables)
+    return csv_text(tables, table) if table else json_text(tables)
 
 
 def _csv(facts: Snapshot, out: str) -> int:
     from datetime import date
 
+    from compatkb.core.atomic_write import write_file, write_folder
     from compatkb.export.bundle import csv_files, zip_bytes
     from compatkb.export.tables import read_tables
-    from compatkb.writing import write_file, write_folder
 
     files = csv_files(read_tables(facts))
     if out.endswith(".zip"):
@@ -105,7 +139,7 @@ def _csv(facts: Snapshot, out: str) -> int:
 
 
 def _emit(text: str, out: str | None) -> int:
-    from compatkb.writing import write_file
+    from compatkb.core.atomic_write import write_file
 
     if out:
         write_file(Path(out), text.encode())

@@ -1,36 +1,65 @@
 """The commands for those whose machine fails: diagnose, doctor."""
 
-import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from compatkb.cli.commands import open_facts
+import typer
+
+from compatkb.cli import options as o
+from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
+from compatkb.output.shells import shell_here
 
 if TYPE_CHECKING:
-    from compatkb.machine import Machine
-    from compatkb.snapshot.read import Snapshot
+    from compatkb.doctor.machine import Machine
+    from compatkb.store.reader import Snapshot
 
 
-def diagnose(arguments: argparse.Namespace) -> int:
+def diagnose(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE | WORDS]", help="the printed text in a file, or words of it; - reads standard input"),
+    ] = None,
+    shell: o.Shell = None,
+    form: o.Format = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
-    from compatkb.diagnosing import diagnose as look
-    from compatkb.pasted import decode, shorten
-    from compatkb.rendering.diagnosis import diagnosis_json, diagnosis_text
+    from compatkb.doctor.diagnose import diagnose as look
+    from compatkb.doctor.error_text import decode, shorten
+    from compatkb.output.diagnosis import diagnosis_json
+    from compatkb.output.diagnosis_screen import diagnosis_lines
+    from compatkb.output.terminal import print_lines
 
-    content, left = shorten(read_input(arguments.file))
+    content, left = shorten(_text_of(words or ["-"]))
     if left:
         print(f"remark: {left} bytes in the middle of the text are left out", file=sys.stderr)
     text = decode(content)
     if not text.strip():
         raise UsageError("there is no text; paste what the program printed, or name a file")
-    facts, day = open_facts(arguments)
-    made = look(facts, text, day)
-    show = diagnosis_json if arguments.format == "json" else diagnosis_text
-    print(show(facts, made, day), end="")
+    facts, clock = open_facts(data, as_of)
+    made = look(facts, text, clock)
+    if form == "json":
+        print(diagnosis_json(facts, made, clock.day), end="")
+    else:
+        print_lines(diagnosis_lines(facts, made, clock.day, shell or shell_here()))
     return 0 if made.candidates else 1
+
+
+def _text_of(words: list[str]) -> bytes:
+    """Return what a file, standard input or the words themselves say; one word that looks like a path is a path."""
+    name = words[0]
+    if len(words) == 1 and (name == "-" or Path(name).exists() or not name or not (" " in name or _is_word(name))):
+        return read_input(name)
+    return " ".join(words).encode()
+
+
+def _is_word(name: str) -> bool:
+    """Return whether a name is rather a word of an error than a file: no folder, and no ending of a file of text."""
+    return "/" not in name and "\\" not in name and not name.endswith((".log", ".txt", ".out", ".err", ".md"))
 
 
 def read_input(name: str) -> bytes:
@@ -46,28 +75,51 @@ def read_input(name: str) -> bytes:
         raise UsageError(f"{name}: cannot be read: {reason}") from None
 
 
-def doctor(arguments: argparse.Namespace) -> int:
+def doctor(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="REPORT",
+            help="judge the JSON of `pip inspect` or the output of a collect_env script; - reads standard input",
+        ),
+    ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option("--python", metavar="PATH", help="the interpreter to look at (default: the one that runs this)"),
+    ] = None,
+    sysfs: Annotated[
+        str | None, typer.Option("--sysfs", metavar="ROOT", help="read the graphics from this copy of /sys")
+    ] = None,
+    shell: o.Shell = None,
+    form: o.Format = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Say what of a machine works and what does not, and the way to the nearest working stack; 0 where all is well, else 1."""
-    from compatkb.examining import examine
-    from compatkb.rendering.examination import examination_json, examination_text
+    from compatkb.doctor.verdict import examine
+    from compatkb.output.doctor_report import examination_json
+    from compatkb.output.doctor_screen import examination_lines
+    from compatkb.output.terminal import print_lines
 
-    if arguments.file and arguments.python:
+    if file and python:
         raise UsageError("name either a report or --python")
-    if arguments.sysfs and arguments.file:
+    if sysfs and file:
         raise UsageError("name either a report or --sysfs; a report tells the graphics itself")
-    if arguments.sysfs and not Path(arguments.sysfs).is_dir():
-        raise UsageError(f"{arguments.sysfs}: is no directory; name a copy of /sys")
-    facts, day = open_facts(arguments)
-    machine = _report(facts, arguments.file) if arguments.file else _this_machine(facts, arguments.python, arguments.sysfs)
-    made = examine(facts, machine, day)
-    show = examination_json if arguments.format == "json" else examination_text
-    print(show(facts, made, day), end="")
+    if sysfs and not Path(sysfs).is_dir():
+        raise UsageError(f"{sysfs}: is no directory; name a copy of /sys")
+    facts, clock = open_facts(data, as_of)
+    machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
+    made = examine(facts, machine, clock)
+    if form == "json":
+        print(examination_json(facts, made, clock.day), end="")
+    else:
+        print_lines(examination_lines(facts, made, clock.day, shell or shell_here()))
     return 0 if made.healthy else 1
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":
-    from compatkb.machine.reports import read_report
-    from compatkb.pasted import decode, shorten
+    from compatkb.doctor.error_text import decode, shorten
+    from compatkb.doctor.machine.reports import read_report
 
     content, _ = shorten(read_input(name))
     return read_report(facts, decode(content), "standard input" if name == "-" else name)
@@ -75,11 +127,11 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
 
 def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "Machine":
     """Return this machine with one of its interpreters."""
-    from compatkb.gleaning import guide
-    from compatkb.inspecting import driver_packages, modules
-    from compatkb.machine.graphics import read_graphics, read_nodes
-    from compatkb.machine.interpreter import here, read_interpreter
-    from compatkb.machine.system import read_libraries, read_packages, read_release, read_variables
+    from compatkb.doctor.checks import driver_packages, modules
+    from compatkb.doctor.machine.graphics import read_graphics, read_nodes
+    from compatkb.doctor.machine.interpreter import here, read_interpreter
+    from compatkb.doctor.machine.system import read_libraries, read_packages, read_release, read_variables
+    from compatkb.doctor.version_extraction import guide
 
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if not python and active and Path(active).resolve() != Path(sys.prefix).resolve():

@@ -1,55 +1,79 @@
 """The command that leads away from products that have ended: migrate."""
 
-import argparse
 import sys
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from compatkb.check import Report, files
+from compatkb.check.config import NEVER, Settings
 from compatkb.check.document import Asked, Document
-from compatkb.check.edits import diff, mended
-from compatkb.check.migration import RULES
-from compatkb.check.settings import NEVER, Settings
+from compatkb.check.fixes import diff, mended
+from compatkb.check.migration_rules import RULES
+from compatkb.check.report_text import rules_text
+from compatkb.cli import checking, completion
+from compatkb.cli import options as o
 from compatkb.cli.checking import FORMS, Shown, findings_of, mend, remark_on, report_of, settings_of
-from compatkb.cli.commands import open_facts
+from compatkb.cli.opening import open_facts
+from compatkb.core.atomic_write import write_file
+from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UsageError
-from compatkb.findings import Finding, Severity, worst
 from compatkb.migrate.project import migrate as migrate_documents
 from compatkb.migrate.project import reads
-from compatkb.rendering.checking import rules_text
-from compatkb.rendering.migrating import migrating_json, migrating_text
-from compatkb.writing import write_file
+from compatkb.migrate.report_text import migrating_json, migrating_text
 
 _MOST_ROUNDS = 10
 
 
-def migrate(arguments: argparse.Namespace) -> int:
+def migrate(
+    paths: checking.Paths = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            metavar="NAME",
+            help="the device that the project is for (default: what its files say)",
+            autocompletion=completion.devices,
+        ),
+    ] = None,
+    fix: o.Fix = False,
+    show_diff: o.Diff = False,
+    fail_on: Annotated[checking.Level, typer.Option("--fail-on", help="exit 1 from this level on")] = "warning",
+    ignore: checking.Ignore = None,
+    list_rules: checking.Rules = False,
+    config: checking.Config = None,
+    report_to: checking.Reports = None,
+    form: checking.Form = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Report what has to change in files; 1 where a finding is at or above --fail-on, or where --diff would change a file."""
-    if arguments.list_rules:
+    if list_rules:
         print(rules_text(RULES), end="")
         return 0
-    arguments.fail_on = arguments.fail_on or Severity.WARNING
-    settings = settings_of(arguments)
-    reports = [report_of(text) for text in arguments.report or ()]
-    asked = Asked(*open_facts(arguments))
-    _known_device(asked, arguments.device)
-    paths = files.find(arguments.paths or ["."], reads, settings)
-    report = _judged(paths, asked, settings, arguments.device)
-    if arguments.diff:
+    settings = settings_of(config, fail_on, ignore or ())
+    reports = [report_of(text) for text in report_to or ()]
+    asked = Asked(*open_facts(data, as_of))
+    _known_device(asked, device)
+    found = files.find(paths or ["."], reads, settings)
+    report = _judged(found, asked, settings, device)
+    if show_diff:
         changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
         print("".join(diff(document, after) for document, after in changes), end="")
         return int(any(after != document.text for document, after in changes))
-    if arguments.fix:
+    if fix:
         done = 0
         for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
-            if not (mending := mend(paths, report)):
+            if not (mending := mend(found, report)):
                 break
             done += mending
-            report = _judged(paths, asked, settings, arguments.device)
+            report = _judged(found, asked, settings, device)
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
     shown = Shown(report, asked.day, asked.facts.meta["data_date"])
-    for form, target in reports:
-        write_file(target, _formed(form, shown).encode())
-    print(_formed(arguments.format, shown), end="")
+    for name, target in reports:
+        write_file(target, _formed(name, shown).encode())
+    print(_formed(form, shown), end="")
     remark_on(report)
     return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
 

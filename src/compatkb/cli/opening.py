@@ -1,14 +1,15 @@
 """How a command opens the facts that it answers from: which data, which day, and a remark where they are old."""
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 
 from compatkb import __version__
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import locate
+from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
+from compatkb.errors import UsageError
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
 
 STALE_DAYS = 180
 PATIENCE = 10.0
@@ -17,8 +18,7 @@ PATIENCE = 10.0
 
 def version_text() -> str:
     """Return the line of --version: the program's version and the date of the data that it answers from."""
-    facts = Snapshot(locate())
-    _remark_age(facts, _today())
+    facts = open_data(None)
     return f"compatkb {__version__} (data of {facts.meta['data_date']})\n"
 
 
@@ -28,25 +28,29 @@ def patience() -> Callable[[], bool]:
     return lambda: time.process_time() > end
 
 
-def open_facts(arguments: argparse.Namespace) -> tuple[Snapshot, date]:
-    """Return the facts that a command answers from, and the day that it answers for."""
-    day = _today()
-    if getattr(arguments, "as_of", None):
-        from compatkb.asking import parse_day
+def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
+    """Return the facts of a data directory (None: those that come along), and the clock set to the day of --as-of."""
+    day = None
+    if as_of:
+        from compatkb.request_parser import parse_day
 
-        day = parse_day(arguments.as_of)
-    return open_data(arguments), day
+        day = parse_day(as_of)
+    return open_data(data), Clock(_today(), day)
 
 
-def open_data(arguments: argparse.Namespace) -> Snapshot:
-    """Return the facts that a command answers from, and remark on old ones."""
-    facts = Snapshot(locate(arguments.data))
+def open_data(data: str | None) -> Snapshot:
+    """Return the facts of a data directory, and remark on old ones."""
+    facts = Snapshot(locate(data))
     _remark_age(facts, _today())
     return facts
 
 
 def _today() -> date:
-    return datetime.now(UTC).date()
+    """Return today in UTC; raises UsageError where COMPATKB_TODAY names no day."""
+    try:
+        return current_day()
+    except ValueError:
+        raise UsageError(f"{TODAY_VARIABLE} must be a date, written as YYYY-MM-DD") from None
 
 
 def _remark_age(facts: Snapshot, today: date) -> None:

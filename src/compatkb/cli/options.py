@@ -1,18 +1,106 @@
-"""The headline options: the only product names in the code."""
+"""The options that several commands share, as types of their parameters."""
 
-HEADLINES = (
-    # option, further spellings, product, what it takes
-    ("--torch", (), "torch", "PyTorch: a series (2.4), a release (2.4.0), a build (2.4.0+cpu) or a set ('>=2.5,<2.7')"),
-    ("--ipex", (), "ipex", "Intel Extension for PyTorch, likewise"),
-    ("--torchvision", (), "torchvision", "torchvision, likewise"),
-    ("--torchaudio", (), "torchaudio", "torchaudio, likewise"),
-    ("--triton-xpu", ("--triton",), "triton-xpu", "Triton for XPU, likewise"),
-    ("--oneccl-bind-pt", ("--oneccl",), "oneccl-bind-pt", "oneCCL bindings for PyTorch, likewise"),
-    ("--neural-compressor", ("--inc",), "neural-compressor", "Neural Compressor, likewise"),
-    ("--python", (), "python", "Python minor: 3.12, 3.13t, '>=3.10'"),
-    ("--os", (), "os", "operating system: linux, ubuntu22.04, windows, wsl2 ..."),
-    ("--arch", (), "arch", "architecture, x86_64 unless given"),
-    ("--hardware", ("--hw",), "hardware", "GPU or CPU by family, product or code name: 'Arc A770', PVC, b580 ..."),
-    ("--driver", ("--gpu-driver",), "gpu-driver", "GPU driver: 803, 950.13, 2350.29 ..."),
-    ("--oneapi", (), "oneapi", "oneAPI Base Toolkit: 2024.2.1 ..."),
-)
+from typing import Annotated, Any, Literal
+
+import typer
+
+from compatkb.cli import completion
+from compatkb.headline_options import HEADLINES
+
+Words = list[str] | None
+"""What an option that is repeatable yields."""
+
+TextJson = Literal["text", "json"]
+Format = Annotated[TextJson, typer.Option("--format", help="form of the output")]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="answer as of the end of this day, YYYY-MM-DD (default: today)"),
+]
+Data = Annotated[
+    str | None,
+    typer.Option("--data", metavar="DIR", help="use this data directory (default: the data of this installation)"),
+]
+Product = Annotated[str, typer.Argument(metavar="PRODUCT", autocompletion=completion.products)]
+OptionalProduct = Annotated[
+    str | None, typer.Argument(metavar="PRODUCT", help="a product (default: all)", autocompletion=completion.products)
+]
+Devices = Annotated[
+    Words,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="device to run on, such as xpu or cpu (default: any; repeatable)",
+        autocompletion=completion.devices,
+    ),
+]
+Route = Annotated[
+    str | None,
+    typer.Option(
+        "--route",
+        metavar="ID",
+        help="only this way to the device, such as native (default: any)",
+        autocompletion=completion.routes,
+    ),
+]
+Needs = Annotated[
+    Words,
+    typer.Option(
+        "--needs",
+        metavar="FEATURE",
+        help="a feature that the stack must support, such as torch.compile (repeatable)",
+        autocompletion=completion.features,
+    ),
+]
+Why = Annotated[bool, typer.Option("--why", help="also print sources, disputes, images and the full proof")]
+All = Annotated[bool, typer.Option("--all", help="also print every stack")]
+Shell = Annotated[
+    Literal["posix", "powershell", "cmd"] | None,
+    typer.Option("--shell", help="quote commands for this shell (default: that of this kind of machine)"),
+]
+Fix = Annotated[bool, typer.Option("--fix", help="write the safe fixes, then report what is left")]
+Diff = Annotated[bool, typer.Option("--diff", help="print what --fix would write; exit 1 if there is anything")]
+
+
+def days(text: str) -> int:
+    """Return a number of days, such as 30d; raises BadParameter."""
+    number = str(text).removesuffix("d")
+    if not number.isdigit() or int(number) < 1:
+        raise typer.BadParameter(f"{text!r} is not a number of days, such as 90d")
+    return int(number)
+
+
+def _pin(option: str) -> Any:
+    """Return the headline option of that name."""
+    _, others, product, text = next(row for row in HEADLINES if row[0] == option)
+    is_machine = option in MACHINE
+    return typer.Option(
+        option,
+        *others,
+        metavar="V",
+        help=text,
+        autocompletion=completion.versions_of(product),
+        rich_help_panel="Machine" if is_machine else "Versions",
+    )
+
+
+MACHINE = ("--python", "--os", "--arch", "--hardware", "--driver", "--oneapi")
+"""The headline options that describe where the stack runs."""
+Torch = Annotated[Words, _pin("--torch")]
+Ipex = Annotated[Words, _pin("--ipex")]
+Torchvision = Annotated[Words, _pin("--torchvision")]
+Torchaudio = Annotated[Words, _pin("--torchaudio")]
+TritonXpu = Annotated[Words, _pin("--triton-xpu")]
+OneCcl = Annotated[Words, _pin("--oneccl-bind-pt")]
+NeuralCompressor = Annotated[Words, _pin("--neural-compressor")]
+Python = Annotated[Words, _pin("--python")]
+System = Annotated[Words, _pin("--os")]
+Arch = Annotated[Words, _pin("--arch")]
+Hardware = Annotated[Words, _pin("--hardware")]
+Driver = Annotated[Words, _pin("--driver")]
+OneApi = Annotated[Words, _pin("--oneapi")]
+
+
+def pins_of(**named: Words) -> list[tuple[str, str]]:
+    """Return product and version word of each headline option, given under the option's name, in their order."""
+    values = {f"--{name.replace('_', '-')}": texts for name, texts in named.items()}
+    return [(product, text) for option, _, product, _ in HEADLINES for text in values.get(option) or ()]

@@ -1,16 +1,20 @@
 """`compatkb refresh`: ask the index, print what the data lack, and write it when told to."""
 
-import argparse
 import json
 import sys
 import textwrap
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from compatkb.asking import parse_day
+import typer
+
+from compatkb.cli import completion
+from compatkb.cli import options as o
+from compatkb.cli.progress import Progress
 from compatkb.errors import DataError, UnavailableError, UsageError
-from compatkb.snapshot.store import CHECKOUT
+from compatkb.request_parser import parse_day
+from compatkb.store.cache import CHECKOUT
 
 if TYPE_CHECKING:
     from compatkb.refresh.notes import Note
@@ -20,32 +24,57 @@ STALE = 4
 SHOWN = 12
 
 
-def refresh(arguments: argparse.Namespace) -> int:
+def refresh(
+    write: Annotated[bool, typer.Option("--write", help="write the files of data/index/; otherwise only print")] = False,
+    check: Annotated[bool, typer.Option("--check", help="end with exit code 4 where a file would change")] = False,
+    only: Annotated[
+        o.Words,
+        typer.Option("--only", metavar="PRODUCT", help="only this product (repeatable)", autocompletion=completion.products),
+    ] = None,
+    requirements: Annotated[
+        bool, typer.Option("--requirements", help="read Requires-Dist where the file has none so far, too")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", metavar="DATE", help="leave out releases before this day (default: the oldest upload recorded)"
+        ),
+    ] = None,
+    index: Annotated[
+        str | None, typer.Option("--index", metavar="URL", help="ask this index in place of the default one")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="requests at a time")] = 4,
+    form: o.Format = "text",
+    data: o.Data = None,
+) -> int:
     """Propose what the index has that data/index/ lacks; 0, or 4 with --check where a file would change."""
+    if write and check:
+        raise UsageError("--write and --check exclude each other")
     try:
-        from compatkb.refresh.network import Network
+        from compatkb.refresh.index_client import Network
     except ImportError as error:
         message = f"refresh needs the package {error.name}, so: python -m pip install 'compatkb[refresh]'"
         raise UnavailableError(message) from None
-    from compatkb.loader import load
+    from compatkb.authoring.loader import load
     from compatkb.refresh.run import refresh as run
     from compatkb.refresh.run import select
-    from compatkb.refresh.write import write
+    from compatkb.refresh.write import write as write_changes
 
-    if arguments.index and not arguments.index.startswith(("https://", "http://")):
-        raise UsageError(f"{arguments.index!r} is not the address of a package index: it begins with https:// or http://")
-    directory = _directory(arguments.data)
+    if index and not index.startswith(("https://", "http://")):
+        raise UsageError(f"{index!r} is not the address of a package index: it begins with https:// or http://")
+    directory = _directory(data)
     files = load(directory)
-    subjects = select(files, arguments.only or (), requirements=arguments.requirements)
-    since = datetime.combine(parse_day(arguments.since), time(), UTC) if arguments.since else None
-    index, today = Network(arguments.index), _today()
-    outcome = run(files, directory, subjects, index, today, since=since, jobs=arguments.jobs, say=_say)
-    print(_json(outcome, directory, today) if arguments.format == "json" else _text(outcome, directory), end="")
-    if arguments.write:
-        write((*outcome.changes, *outcome.looked_at))
-    done = "written" if arguments.write else "would change"
+    subjects = select(files, only or (), requirements=requirements)
+    first = datetime.combine(parse_day(since), time(), UTC) if since else None
+    today = _today()
+    with Progress() as count:
+        outcome = run(files, directory, subjects, Network(index), today, since=first, jobs=jobs, say=_say, count=count)
+    print(_json(outcome, directory, today) if form == "json" else _text(outcome, directory), end="")
+    if write:
+        write_changes((*outcome.changes, *outcome.looked_at))
+    done = "written" if write else "would change"
     _say(f"{len(outcome.changes)} files {done}; {len(outcome.notes)} things to decide")
-    return STALE if arguments.check and outcome.changes else 0
+    return STALE if check and outcome.changes else 0
 
 
 def _directory(named: str | None) -> Path:

@@ -1,38 +1,77 @@
 """Commands that print whole tables and pictures: the timeline, and which Pythons have wheels."""
 
-import argparse
 import sys
+from enum import StrEnum
+from typing import Annotated, Literal
 
-from compatkb.asking import find_product
-from compatkb.cli.commands import open_facts
+import typer
+
+from compatkb.cli import completion
+from compatkb.cli import options as o
+from compatkb.cli.opening import open_facts
+from compatkb.request_parser import find_product
 
 
-def timeline(arguments: argparse.Namespace) -> int:
+class Kind(StrEnum):
+    """The kinds of events."""
+
+    release = "release"
+    milestone = "milestone"
+    end_of_life = "end-of-life"
+
+
+def timeline(
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY"),
+    ] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="DATE", help="leave out what came after, likewise")] = None,
+    vendor: Annotated[
+        o.Words, typer.Option("--vendor", metavar="NAME", help="only events of this vendor (repeatable)")
+    ] = None,
+    kind: Annotated[list[Kind] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
+    width: Annotated[str, typer.Option("--width", metavar="PIXELS", help="how wide the SVG picture is")] = "960",
+    form: Annotated[
+        Literal["text", "json", "markdown", "mermaid", "svg"], typer.Option("--format", help="form of the output")
+    ] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Print the events that were asked for; 1 where there is none."""
-    from compatkb.rendering import timeline as made
+    from compatkb.output import timeline as made
 
-    facts, day = open_facts(arguments)
-    since = made.parse_bound(arguments.since, end=False) if arguments.since else None
-    until = made.parse_bound(arguments.until, end=True) if arguments.until else None
-    events = made.select(facts, day, since, until, arguments.vendor or (), arguments.kind or ())
-    if arguments.format == "svg":
-        from compatkb.rendering.timeline_svg import parse_width, svg
+    facts, clock = open_facts(data, as_of)
+    first = made.parse_bound(since, end=False) if since else None
+    last = made.parse_bound(until, end=True) if until else None
+    events = made.select(facts, clock.day, first, last, vendor or (), [each.value for each in kind or ()])
+    if form == "svg":
+        from compatkb.output.timeline_svg import parse_width, svg
 
-        print(svg(facts, events, day, parse_width(arguments.width)), end="")
+        print(svg(facts, events, clock.day, parse_width(width)), end="")
     else:
         forms = {"text": made.text, "json": made.payload, "markdown": made.markdown, "mermaid": made.mermaid}
-        print(forms[arguments.format](facts, events, day), end="")
+        print(forms[form](facts, events, clock.day), end="")
     if not events:
         print("remark: no event fits", file=sys.stderr)
     return 0 if events else 1
 
 
-def matrix(arguments: argparse.Namespace) -> int:
+def matrix(
+    product: o.Product,
+    by: Annotated[Literal["python"], typer.Option("--by", help="what the columns are")] = "python",  # noqa: ARG001  # one so far
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="NAME", help="only the builds for this device", autocompletion=completion.devices),
+    ] = None,
+    form: Annotated[Literal["text", "json", "markdown", "csv"], typer.Option("--format", help="form of the output")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Print which releases of a product have wheels for which Pythons."""
-    from compatkb.rendering import python_matrix as made
+    from compatkb.output import python_matrix as made
 
-    facts, day = open_facts(arguments)
-    table = made.python_matrix(facts, find_product(facts, arguments.product), day, arguments.device)
+    facts, clock = open_facts(data, as_of)
+    table = made.python_matrix(facts, find_product(facts, product), clock.day, device)
     forms = {"text": made.text, "json": made.payload, "markdown": made.markdown, "csv": made.comma_separated}
-    print(forms[arguments.format](facts, table, day), end="")
+    print(forms[form](facts, table, clock.day), end="")
     return 0

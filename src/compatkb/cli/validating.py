@@ -1,94 +1,225 @@
 """The command that checks claims against installers and interpreters."""
 
-import argparse
 import sys
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from compatkb.cli import completion
+from compatkb.cli import options as o
+from compatkb.errors import UsageError
 
 if TYPE_CHECKING:
-    from datetime import date
-
-    from compatkb.snapshot.read import Snapshot
-    from compatkb.validate.cell import Workshop
+    from compatkb.store.reader import Snapshot
     from compatkb.validate.plan import Claimed
     from compatkb.validate.session import Options
 
 
-def validate(arguments: argparse.Namespace) -> int:
+class Depth(StrEnum):
+    """How far a check goes."""
+
+    published = "published"
+    resolve = "resolve"
+    gate = "gate"
+    import_ = "import"
+    run = "run"
+
+
+def validate(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="with --merge: what the shards wrote with --out")
+    ] = None,
+    level: Annotated[
+        list[Depth] | None, typer.Option("--level", help="how far to go (default: resolve; repeatable)", show_default=False)
+    ] = None,
+    tool: Annotated[
+        o.Words, typer.Option("--tool", metavar="NAME", help="ask this tool alone: index, pip, uv or python (repeatable)")
+    ] = None,
+    product: Annotated[
+        o.Words,
+        typer.Option(
+            "--product",
+            metavar="PRODUCT",
+            help="only stacks about this product (repeatable)",
+            autocompletion=completion.products,
+        ),
+    ] = None,
+    python: Annotated[
+        o.Words,
+        typer.Option(
+            "--python",
+            metavar="V",
+            help="only this Python minor (repeatable)",
+            autocompletion=completion.versions_of("python"),
+        ),
+    ] = None,
+    platform: Annotated[str, typer.Option("--platform", metavar="OS-ARCH", help="where it runs")] = "linux-x86_64",
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help="the device", autocompletion=completion.devices)
+    ] = "cpu",
+    channel: Annotated[
+        str, typer.Option("--channel", metavar="ID", help="the index to ask: a channel of the data")
+    ] = "default",
+    changed_since: Annotated[
+        str | None,
+        typer.Option(
+            "--changed-since",
+            metavar="REF|DIR",
+            help="only stacks that differ from those of a commit or another data directory",
+        ),
+    ] = None,
+    denied: Annotated[bool, typer.Option("--denied", help="check neighbours that the data deny, not what they claim")] = False,
+    stack: Annotated[
+        o.Words,
+        typer.Option(
+            "--stack", metavar="PINS", help="these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)"
+        ),
+    ] = None,
+    stubbed: Annotated[
+        bool, typer.Option("--stubbed", help="replace the libraries of other devices by empty ones, and say so")
+    ] = False,
+    download: Annotated[bool, typer.Option("--download", help="really download and hash the wheels")] = False,
+    record: Annotated[
+        str | None, typer.Option("--record", metavar="DIR", help="ask a recorded index in place of the real one")
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="let pip and uv ask the real index themselves, not a record of today")
+    ] = False,
+    index: Annotated[
+        o.Words, typer.Option("--index", metavar="ID=URL", help="ask this address in place of a channel (repeatable)")
+    ] = None,
+    interpreter: Annotated[
+        o.Words,
+        typer.Option("--interpreter", metavar="V=PATH", help="a Python for a minor, beside those that are found (repeatable)"),
+    ] = None,
+    use_pip_config: Annotated[
+        bool, typer.Option("--use-pip-config", help="let pip and uv read their configuration (default: isolated)")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="cells at a time")] = 2,
+    executor: Annotated[
+        Literal["threads", "dask"], typer.Option("--executor", help="threads of this machine, or a Dask cluster")
+    ] = "threads",
+    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="the Dask scheduler")] = None,
+    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="only the I-th of N parts of the cells")] = "1/1",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="at most N cells")] = None,
+    max_age: Annotated[
+        int | None,
+        typer.Option("--max-age", metavar="DAYS", parser=o.days, help="check again what was checked longer ago, such as 30d"),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="check again what was checked before")] = False,
+    seconds: Annotated[int, typer.Option("--seconds", min=1, metavar="N", help="the most time for one cell")] = 900,
+    megabytes: Annotated[int, typer.Option("--megabytes", min=1, metavar="N", help="the most disk for one cell")] = 12000,
+    work: Annotated[
+        str | None,
+        typer.Option("--work", metavar="DIR", help="where environments and the journal of an unfinished run are kept"),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="write the observations to this file, not into the data")
+    ] = None,
+    list_cells: Annotated[bool, typer.Option("--list", help="list the cells and check none")] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="add the observations of shards to the data: --merge FILE FILE ...")
+    ] = False,
+    form: o.Format = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Check stacks, keep the evidence, and say what contradicts the data."""
-    from compatkb.rendering.evidence import report_payload, report_text
-    from compatkb.snapshot.read import Snapshot
-    from compatkb.snapshot.store import data_directory, locate
+    from compatkb.request_parser import find_product, parse_day
+    from compatkb.schema import Level
+    from compatkb.store.cache import cache_directory, data_directory, locate
+    from compatkb.store.reader import Snapshot
     from compatkb.validate.evidence import read_evidence
+    from compatkb.validate.index_urls import shown
+    from compatkb.validate.plan import Wanted
+    from compatkb.validate.report_text import report_payload, report_text
     from compatkb.validate.runner import Dask, Progress, Threads
-    from compatkb.validate.session import choose, merge
+    from compatkb.validate.session import Options, choose, workshop_of
     from compatkb.validate.session import validate as ask
 
-    directory = data_directory(arguments.data)
-    if arguments.merge:
-        count, changed = merge(directory, [Path(name) for name in arguments.merge])
-        print(f"{count} observations; changed: {', '.join(path.name for path in changed) or 'nothing'}")
-        return 0
+    directory = data_directory(data)
+    if merge:
+        return _merge(directory, files or [])
+    if files:
+        raise UsageError(f"unexpected argument {files[0]!r}")
     facts = Snapshot(locate(directory))
-    options = _options(facts, arguments)
-    stacks = _touched(facts, options, directory, arguments.changed_since) if arguments.changed_since else None
+    _check_known(facts, python or [], channel)
+    today = parse_day(as_of) if as_of else datetime.now(UTC).date()
+    products = tuple(find_product(facts, name).id for name in product or ())
+    indexes = _indexes(index or [])
+    options = Options(
+        Wanted(today, products, tuple(python or ()), platform, device, channel, denied),
+        tuple(Level(each.value) for each in level or (Depth.resolve,)),
+        tuple(tool or ()),
+        stubbed,
+        None if max_age is None else timedelta(max_age),
+        again,
+        _shard(shard),
+        limit,
+        answered=shown(indexes.get(channel, "")),
+        stacks=tuple(stack or ()),
+    )
+    stacks = _touched(facts, options, directory, changed_since) if changed_since else None
     cells = choose(facts, options, read_evidence(directory), stacks)
-    if arguments.list:
+    if list_cells:
         print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
         return 0
-    workshop = _workshop(facts, arguments, directory, options.wanted.day)
-    executor = Dask(arguments.scheduler) if arguments.executor == "dask" else Threads(arguments.jobs)
-    out = Path(arguments.out) if arguments.out else None
+    cache = Path(cache_directory()) / "validate"
+    workshop = workshop_of(
+        facts,
+        directory,
+        Path(work) if work else cache / "work",
+        cache,
+        today,
+        interpreter or (),
+        record=Path(record) if record else None,
+        live=live,
+        indexes=indexes,
+        use_pip_config=use_pip_config,
+        download=download,
+        seconds=seconds,
+        megabytes=megabytes,
+    )
+    runner = Dask(scheduler) if executor == "dask" else Threads(jobs)
     with Progress() as progress:
-        report = ask(cells, workshop, executor, out, progress)
-    print(report_payload(report) if arguments.format == "json" else report_text(report), end="")
+        report = ask(cells, workshop, runner, Path(out) if out else None, progress)
+    print(report_payload(report) if form == "json" else report_text(report), end="")
     return report.exit_code
 
 
-def _options(facts: "Snapshot", arguments: argparse.Namespace) -> "Options":
-    from compatkb.asking import find_product, parse_day
-    from compatkb.errors import UsageError
-    from compatkb.models import Level
-    from compatkb.validate.addresses import shown
-    from compatkb.validate.plan import Wanted
-    from compatkb.validate.session import Options
+def _merge(directory: Path, files: list[str]) -> int:
+    from compatkb.validate.session import merge
 
-    unknown = [name for name in arguments.python or () if name not in facts.grid["python"]]
-    if unknown:
-        raise UsageError(f"unknown Python {unknown[0]!r}; known are {', '.join(facts.grid['python'])}")
+    if not files:
+        raise UsageError("--merge needs the files that the shards wrote")
+    count, changed = merge(directory, [Path(name) for name in files])
+    print(f"{count} observations; changed: {', '.join(path.name for path in changed) or 'nothing'}")
+    return 0
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Return part and number of parts, such as 1/4; raises UsageError."""
+    number, _, of = text.partition("/")
+    if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+        raise UsageError(f"invalid value {text!r} for --shard: expected I/N, such as 1/4")
+    return int(number), int(of)
+
+
+def _check_known(facts: "Snapshot", pythons: list[str], channel: str) -> None:
+    """Raise UsageError for a Python or a channel that the data do not have."""
+    if unknown := [name for name in pythons if name not in facts.grid["python"]]:
+        raise UsageError(f"unknown Python {unknown[0]!r}\n  known: {', '.join(facts.grid['python'])}")
     channels = [row["id"] for row in facts.rows("select id from channel order by position")]
-    if arguments.channel not in channels:
-        raise UsageError(f"unknown channel {arguments.channel!r}; known are {', '.join(channels)}")
-    today = parse_day(arguments.as_of) if arguments.as_of else datetime.now(UTC).date()
-    wanted = Wanted(
-        today,
-        tuple(find_product(facts, name).id for name in arguments.product or ()),
-        tuple(arguments.python or ()),
-        arguments.platform,
-        arguments.device,
-        arguments.channel,
-        arguments.denied,
-    )
-    return Options(
-        wanted,
-        tuple(Level(name) for name in arguments.level or ("resolve",)),
-        tuple(arguments.tool or ()),
-        arguments.stubbed,
-        None if arguments.max_age is None else timedelta(arguments.max_age),
-        arguments.again,
-        arguments.shard,
-        arguments.limit,
-        answered=shown(_indexes(arguments).get(arguments.channel, "")),
-        stacks=tuple(arguments.stack or ()),
-    )
+    if channel not in channels:
+        raise UsageError(f"unknown channel {channel!r}\n  known: {', '.join(channels)}")
 
 
-def _indexes(arguments: argparse.Namespace) -> dict[str, str]:
+def _indexes(named: list[str]) -> dict[str, str]:
     """Return the addresses that answer in place of channels; raises UsageError."""
-    from compatkb.errors import UsageError
-
-    found = dict(text.partition("=")[::2] for text in arguments.index or ())
+    found = dict(text.partition("=")[::2] for text in named)
     for channel, url in found.items():
         if not channel or not url.startswith(("https://", "http://")):
             raise UsageError(f"{channel}={url} is not CHANNEL=URL, such as default=https://index.example/simple")
@@ -105,26 +236,3 @@ def _touched(facts: "Snapshot", options: "Options", directory: Path, since: str)
     counts = f"{len(found.touched)} touched, {found.same} as before, {len(found.gone)} {what} no more"
     print(f"stacks {what}, since {since}: {counts}", file=sys.stderr)
     return found.touched
-
-
-def _workshop(facts: "Snapshot", arguments: argparse.Namespace, directory: Path, today: "date") -> "Workshop":
-    from compatkb.snapshot.store import cache_directory
-    from compatkb.validate.session import workshop_of
-
-    cache = Path(cache_directory()) / "validate"
-    folder = Path(arguments.work) if arguments.work else cache / "work"
-    return workshop_of(
-        facts,
-        directory,
-        folder,
-        cache,
-        today,
-        arguments.interpreter or (),
-        record=Path(arguments.record) if arguments.record else None,
-        live=arguments.live,
-        indexes=_indexes(arguments),
-        use_pip_config=arguments.use_pip_config,
-        download=arguments.download,
-        seconds=arguments.seconds,
-        megabytes=arguments.megabytes,
-    )

@@ -1,66 +1,40 @@
-"""The commands of the site: write it, show it."""
+"""The commands of the site: write it, answer live."""
 
-import argparse
-import os
-import sys
-import time
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from compatkb.cli.commands import open_facts
-from compatkb.snapshot.store import locate
+import typer
 
-EVERY = 5
-"""Seconds between two remarks."""
+from compatkb.cli import options as o
+
+web = typer.Typer()
 
 
-class Countdown:
-    """Says on stderr how much of the answers is worked out, and about how long the rest will take."""
-
-    def __init__(self) -> None:
-        self.begun = self.said = time.monotonic()
-
-    def say(self, made: int, wanted: int) -> None:
-        """Say it, every few seconds."""
-        now = time.monotonic()
-        if made == wanted or now - self.said > EVERY:
-            self.said = now
-            left = (now - self.begun) / made * (wanted - made)
-            print(f"answers: {made} of {wanted} files, about {left:.0f} s left", file=sys.stderr, flush=True)
-
-
-def _manner(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"jobs": arguments.jobs or os.cpu_count() or 1, "done": Countdown().say}
-
-
-def build(arguments: argparse.Namespace) -> int:
+@web.command("build", help="write the site: plain files for any web server, any folder of it, and a disk")
+def build(
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="the folder to write")] = "site",
+    no_engine: Annotated[
+        bool, typer.Option("--no-engine", help="leave out the engine that answers in the browser what no page was written for")
+    ] = False,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
     """Write the site."""
-    from compatkb.web.site import write_site
+    from compatkb.web.commands import build_site
 
-    _, day = open_facts(arguments)
-    written = write_site(locate(arguments.data), day, Path(arguments.out), **_manner(arguments))
-    print(f"wrote {written} files to {arguments.out}; open {Path(arguments.out) / 'index.html'}", file=sys.stderr)
-    return 0
+    return build_site(out, data=data, as_of=as_of, engine=not no_engine)
 
 
-def serve(arguments: argparse.Namespace) -> int:
-    """Show the site on this machine until interrupted, built anew unless a folder is named."""
-    import tempfile
+@web.command("serve", help="answer any question on this machine, as a page and as JSON, or show a folder that was written")
+def serve(
+    directory: Annotated[str | None, typer.Option("--dir", metavar="DIR", help="show a folder that was written")] = None,
+    host: Annotated[str, typer.Option("--host", metavar="NAME", help="the address to listen on")] = "localhost",
+    port: Annotated[int, typer.Option("--port", metavar="N", help="the port; 0 takes a free one")] = 8000,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Answer on this machine until interrupted, or show a folder that was written."""
+    from compatkb.web.commands import serve_folder, serve_live
 
-    from compatkb.web.serving import serve_folder
-    from compatkb.web.site import write_site
-
-    if arguments.dir:
-        serve_folder(Path(arguments.dir), arguments.host, arguments.port)
-        return 0
-    _, day = open_facts(arguments)
-    with tempfile.TemporaryDirectory(prefix="compatkb-web-") as folder:
-        write_site(
-            locate(arguments.data),
-            day,
-            Path(folder) / "site",
-            jobs=arguments.jobs or os.cpu_count() or 1,
-            done=Countdown().say,
-        )
-        serve_folder(Path(folder) / "site", arguments.host, arguments.port)
-    return 0
+    if directory:
+        return serve_folder(directory, host, port)
+    return serve_live(host, port, data=data, as_of=as_of)

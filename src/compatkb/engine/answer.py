@@ -1,60 +1,114 @@
 """Answers: the best stacks for a request; or why there is none, and what is nearest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from compatkb.core.vocabulary import Certainty, Verdict
+from compatkb.engine.alternatives import Conflicts, Near, from_default_index, nearest, proven, without_ended
 from compatkb.engine.budget import Budget
-from compatkb.engine.causes import Cause, causes_of
-from compatkb.engine.nearest import Near, Told, nearest
-from compatkb.engine.problem import Problem, routes_of
-from compatkb.engine.shared import search, shared_stacks
-from compatkb.engine.stacks import Stack
-from compatkb.engine.view import kept_of
-from compatkb.records import UNKNOWN, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.engine.conflicts import Cause, cause_of, conflict_of
+from compatkb.engine.constraints import Constraint
+from compatkb.engine.problem import Problem, Question, routes_of
+from compatkb.engine.search import Search
+from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.errors import GaveUpError
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Pin, Request
 
-__all__ = ["Answer", "Near", "best_stacks", "is_possible", "nearest", "resolve", "routes_of"]
+__all__ = ["Answer", "Near", "best_stacks", "is_possible", "resolve", "routes_of"]
+
+
+class Beside(NamedTuple):
+    """A stack that stands beside the best one, and why: proven, default-index or successor."""
+
+    kind: str  # proven: every step is stated or observed; default-index: from the default index; successor: without what ended
+    stack: Stack
 
 
 class Answer(NamedTuple):
     """What compatkb says to a request; `stacks` best first."""
 
     request: Request
-    verdict: str
+    verdict: Verdict
     stacks: tuple[Stack, ...]
     causes: tuple[Cause, ...]
     nearest: tuple[Near, ...]
+    beside: tuple[Beside, ...] = ()
+    gave_up: bool = False  # the budget ended before all was looked for that is near
 
 
 def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | None = None, *, near: bool = True) -> Answer:
-    """Return the answer, without what is near unless that is wanted too.
+    """Return the answer, without what is near and beside unless that is wanted too.
 
-    Raises GaveUpError when the search exceeds its budget, or when `expired` says so on the way.
+    Raises GaveUpError when the budget ends, or `expired` says so, before there is a verdict.
     """
-    kept = kept_of(facts)
-    kept.budget, kept.questions = Budget(expired=expired), kept.questions + 1
-    stacks = best_stacks(facts, request)
-    if stacks and stacks[0].level < UNKNOWN:
-        return Answer(request, stacks[0].verdict, stacks, (), ())
-    causes, told = _causes(facts, request) if not stacks else ([], {})
-    settled = bool(causes) and all(cause.certain for cause in causes)
-    verdict = "unknown" if stacks or not settled else "does-not-work"
-    if not stacks and not causes:
-        verdict = "does-not-work"  # the pins on the platform exclude each other
-    return Answer(request, verdict, stacks, tuple(causes), tuple(nearest(facts, request, told)) if near else ())
+    budget = Budget(expired=expired)
+    stacks = best_stacks(facts, request, budget)
+    if stacks and stacks[0].level < Certainty.UNKNOWN:
+        answer = Answer(request, stacks[0].verdict, stacks, (), ())
+        return _completed(answer, near, lambda: answer._replace(beside=_beside(facts, request, stacks[0], budget)))
+    causes, is_certain, conflicts = _causes(facts, request, budget) if not stacks else ((), False, {})
+    answer = Answer(request, Verdict.DOES_NOT_WORK if is_certain else Verdict.UNKNOWN, stacks, causes, ())
+    named = (*(pin.product for pin in request.pins), *request.bare)
+
+    def complete() -> Answer:
+        way_out = _way_out(facts, request, named, budget)
+        return answer._replace(nearest=nearest(facts, request, conflicts, budget), beside=way_out)
+
+    return _completed(answer, near, complete)
 
 
-def _causes(facts: Snapshot, request: Request) -> tuple[list[Cause], Told]:
-    """Return the causes of all devices and routes, and those of each.
+def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> Answer:
+    """Return an answer with what else there is; the answer alone where the budget ends on the way."""
+    if not wanted:
+        return answer
+    try:
+        return complete()
+    except GaveUpError:
+        return answer._replace(gave_up=True)
 
-    What blocks several is said once, and is as certain as all of them.
+
+def _beside(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> tuple[Beside, ...]:
+    found = []
+    if best.level != Certainty.CERTAIN and (stack := proven(facts, request, best, budget)):
+        found.append(Beside("proven", stack))
+    if stack := from_default_index(facts, request, best, budget):
+        found.append(Beside("default-index", stack))
+    held = _on(facts, request, best)
+    return (*found, *_way_out(facts, held, [element.product for element in best.packages], budget))
+
+
+def _on(facts: Snapshot, request: Request, stack: Stack) -> Request:
+    """Return a request for the device and the systems of a stack."""
+    systems = sum(1 << element.idx for element in facts.elements("os") if element.version in stack.os)
+    pins = request.pins if request.pin("os") else (*request.pins, Pin("os", " or ".join(stack.os), systems))
+    return request._replace(pins=pins, devices=(stack.device,))
+
+
+def _way_out(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> tuple[Beside, ...]:
+    stack = without_ended(facts, request, products, budget)
+    return (Beside("successor", stack),) if stack else ()
+
+
+def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Cause, ...], bool, Conflicts]:
+    """Return the causes of all devices and routes, whether they are certain, and the conflict of each device and route.
+
+    Certain ones rest on facts that no inference is part of; they are sought first. What blocks several routes is said once.
     """
     causes: list[Cause] = []
-    told: dict[tuple[str, str], tuple[Cause, ...]] = {}
+    conflicts: dict[tuple[str, str], tuple[Constraint, ...]] = {}
+    is_certain = True
     for device, route in routes_of(facts, request):
         known = tuple(cause.blocker for cause in causes if cause.device == device)
-        told[device, route.id] = causes_of(facts, request, device, route, known)
-        for cause in told[device, route.id]:
+        for certain_only in (True, False):
+            problem = Problem(Question(facts, request, device, route, budget, certain_only=certain_only))
+            conflict = conflict_of(problem, known)
+            if conflict is not None:
+                break
+        is_certain &= certain_only
+        conflicts[device, route.id] = conflict or ()
+        for cause in [cause_of(problem, constraint) for constraint in conflict or ()]:
+            cause = cause._replace(certain=certain_only)
             same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
             if same is None:
                 causes.append(cause)
@@ -62,7 +116,7 @@ def _causes(facts: Snapshot, request: Request) -> tuple[list[Cause], Told]:
                 other = causes[same]
                 edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
                 causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
-    return causes, told
+    return tuple(causes), is_certain, conflicts
 
 
 def _repeats(cause: Cause, other: Cause) -> bool:
@@ -76,19 +130,24 @@ def is_possible(facts: Snapshot, request: Request) -> bool:
 
     Raises GaveUpError when the search exceeds its budget.
     """
-    kept_of(facts).budget = Budget()
-    problems = (Problem(facts, request, device, route) for device, route in routes_of(facts, request))
-    return any(search(problem, first_only=True) for problem in problems)
+    problems = (Problem(Question(facts, request, device, route)) for device, route in routes_of(facts, request))
+    return any(Search(problem, first_only=True).run() for problem in problems)
 
 
-def best_stacks(facts: Snapshot, request: Request) -> tuple[Stack, ...]:
-    """Return for every device, route and platform the best stack; those that nothing speaks for only if all are so."""
-    problems = [Problem(facts, request, device, route) for device, route in routes_of(facts, request)]
+def best_stacks(
+    facts: Snapshot, request: Request, budget: Budget | None = None, *, certain_only: bool = False
+) -> tuple[Stack, ...]:
+    """Return for every device, route and platform the best stack; those that nothing supports only if all are so.
+
+    With `certain_only` those alone of which every step is stated or observed. Raises GaveUpError.
+    """
+    budget = budget or Budget()
+    problems = [Problem(Question(facts, request, device, route, budget)) for device, route in routes_of(facts, request)]
     found: list[Stack] = []
-    for known in (True, False):
+    for known_only in (True,) if certain_only else (True, False):
         for problem in problems:
-            for hit in search(problem, known_only=known, unranked=not known):
-                found += shared_stacks(problem, hit)
+            for hit in Search(problem, known_only=known_only, certain_only=certain_only).run():
+                found += stacks_of(problem, hit)
         if found:
             break
     found.sort(key=lambda stack: stack.rank)

@@ -1,110 +1,121 @@
-"""One question to the search: a device reached over one route, with everything that the request fixed.
+"""One question to the search: a device reached over one route, with everything that the request fixed."""
 
-A *blocker* is a group of facts that can exclude stacks: ("offer", P) that P offers no fitting build, ("platform", P)
-that its builds lack wheels for a platform, ("claim", P, Q) what the two say of each other. A search may be told to
-ignore blockers; that is how causes are shown to be minimal.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from compatkb.engine.between import ALLOWED, Between
-from compatkb.engine.ignored import NOTHING, Blocker, Ignored, ignored_of
-from compatkb.engine.pairs import Pairs
-from compatkb.engine.view import Frame, view_of
-from compatkb.engine.worlds import PLATFORM, SAID, WHEELS, Levels
-from compatkb.records import UNBUILT, Element, Request, Route
-from compatkb.snapshot.read import Snapshot
+from compatkb.core.vocabulary import Kind, Role
+from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
+from compatkb.engine.budget import Budget
+from compatkb.engine.constraints import NOTHING, Constraint, Waived, constraint_groups
+from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
+from compatkb.engine.memo import memoized
+from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import UNBUILT, Edge, Element, Pin, Request, Route
 
-JOKER = -2
-"""Stands for a build that nobody published: what a stack would hold if an absence were not."""
+PLACEHOLDER = -2
+"""Stands for a build that was never published: what a stack would hold if an absence did not count."""
 ABSENT = -1
-_NONE: frozenset[str] = frozenset()
-GLIBC = "glibc"
-GLIBC_FAMILY = "linux"
-"""The dimension that platform tags speak of (PEP 600), and the only family that has it."""
+Member = tuple[str, int]
+"""A product and the number of its element, or PLACEHOLDER."""
 
 
-class Narrowed:
-    """What is left: candidates by product, and the platforms, by how well a stack there can be known at best."""
+class Question:
+    """A device to be reached over one route, and everything that the request fixed.
 
-    __slots__ = ("certain", "domains", "strong", "unknown", "weak")
-
-    def __init__(self, domains: dict[str, int], certain: frozenset[str], strong: int, weak: int, unknown: int) -> None:
-        self.domains = domains
-        self.certain = certain  # products that every stack holds
-        self.strong, self.weak, self.unknown = strong, weak, unknown
-
-
-class Problem(Pairs):
-    """The facts of one question; `ignored` blockers do not count.
-
-    `start` is what is left of it where only known stacks are sought, if that was found out before.
+    With `certain_only`, inferences and open disputes exclude nothing, and where a list may lack a release that fits, that
+    release is taken to exist: what then has no stack has certainly none.
     """
 
     def __init__(
-        self, facts: Snapshot, request: Request, device: str, route: Route, ignored: frozenset[Blocker] = frozenset()
+        self,
+        facts: Snapshot,
+        request: Request,
+        device: str,
+        route: Route,
+        budget: Budget | None = None,
+        *,
+        certain_only: bool = False,
     ) -> None:
-        self._pins = {pin.product: pin for pin in request.pins}
-        hardware = self._pins["hardware"].mask if "hardware" in self._pins else 0
-        unlisted = {pin.product: pin.extra for pin in request.pins if pin.extra}
-        kept_out = ignored_of(facts, ignored) if ignored else NOTHING
-        super().__init__(view_of(facts, device, request.as_of, hardware), unlisted, kept_out)
-        self.request, self.device, self.route = request, device, route
-        self._levels: dict[str, dict[int, Levels]] = {}
-        self._waived: dict[str, int] = {}
-        self.leafless = False
-        self.start: Narrowed | None = None
-        asked = (*self._pins, *request.bare, route.provider, *route.with_)
-        self.required, self.optional, self.variables, self.pinned_leaves = self.view.shape(asked)
-        self._brought = self._bring() if ignored else _NONE
-        self._glibc = self._pinned_glibc()
-        self.frame = self._framed()  # what is known on the platforms that the request leaves open
-        self.cells = self.frame.cells
-        self.domains = {product: self._domain(product) for product in self.variables}  # what can be in a stack at all
+        self.facts, self.request, self.device, self.route = facts, request, device, route
+        self.budget = budget or Budget()
+        self.pins = {pin.product: pin for pin in request.pins}
+        hardware = self.pins["hardware"].mask if "hardware" in self.pins else 0
+        circumstances = Circumstances(device, hardware, request.as_of, request.today, request.lists_until, certain_only)
+        self.context = context_of(facts, circumstances)
+        asked = dict.fromkeys((*self.pins, *request.bare, route.provider, *route.with_))
+        roles = facts.products
+        self.required = tuple(p for p in asked if not roles[p].platform and p != "device")
+        self.optional = self.context.optional(self.required)
+        self.variables = tuple(p for p in roles if p in self.required or p in self.optional)
+        self.pinned_runtimes = frozenset(p for p in self.required if roles[p].role == Role.LEAF)
+        self.platforms = platforms_of(facts, request)
+        self._pins_foreign = any(self._is_foreign(pin) for pin in request.pins)
+        python = self.pins.get("python")
+        self._python_patch = python.patch if python else None
+        pin = self.pins.get(GLIBC)
+        glibc = pin and (pin.extra or facts.elements(GLIBC)[pin.mask.bit_length() - 1].version)
+        self.availability = self.context.availability(glibc)
 
-    def ignoring(self, ignored: Ignored, brought: frozenset[str], variables: tuple[str, ...], *, leafless: bool) -> "Problem":
-        """Return the same question with blockers ignored, over some of its variables; made from one that ignores none.
+    @cached_property
+    def open_products(self) -> frozenset[str]:
+        """Products of which a release may exist that the data do not know; none unless only certain facts count."""
+        if not self.context.circumstances.certain_only:
+            return frozenset()
+        return frozenset(product for product in self.variables if not self.is_closed(product))
 
-        `leafless` where all is ignored that anyone says of leaves.
+    def is_closed(self, product: str) -> bool:
+        """Return whether no release of a product can exist that the data do not know and the request admits.
+
+        It cannot where the request fixes one release, which never changes, or where a complete list covers what it admits.
         """
-        domains = self.domains
-        made = self._copy()
-        made.ignored, made._waived, made._levels, made.leafless = ignored, {}, {}, leafless
-        made._brought = brought
-        made.variables = variables
-        if brought or len(variables) < len(self.variables):
-            made.domains = {p: made._domain(p) if p in brought else domains[p] for p in variables}
-        if len(variables) < len(self.variables):  # from here on: what a product comes along with was all of them
-            made.required, made.optional = tuple(p for p in self.required if p in variables), ()
-        return made
+        facts, pin = self.facts, self.pins.get(product)
+        if facts.products[product].role in UNBUILT or (pin and (pin.extra or self._is_fixed(pin))):
+            return True
+        covered = 0
+        for of, _, mask, devices, until, *_ in facts.scopes:
+            if of == product and until >= self.request.lists_until and (not devices or self.device in devices):
+                covered |= mask
+        if pin and pin.beyond:
+            return False
+        wanted = pin.mask if pin else (1 << facts.sizes[product]) - 1
+        return not wanted & ~covered
 
-    def holding(self, request: Request, product: str, mask: int) -> "Problem":
-        """Return the question of a request that also holds a package to some elements, over the same platforms."""
-        made = self._copy()
-        made.request, made._pins = request, {pin.product: pin for pin in request.pins}
-        made.domains = {**self.domains, product: self.domains[product] & mask}
-        return made
+    def _is_fixed(self, pin: Pin) -> bool:
+        """Return whether a pin names one release or build that the data know, rather than a series or a range."""
+        elements = self.facts.elements(pin.product).of(pin.mask)
+        releases = {element.release for element in elements}
+        return len(releases) == 1 and any(pin.text.endswith((e.release, e.version)) for e in elements)
 
-    def _copy(self) -> "Problem":
-        made = Problem.__new__(Problem)
-        made.__dict__.update(self.__dict__)
-        for name in ("pairs", "partners", "leaf_number"):  # worked out anew when somebody asks
-            made.__dict__.pop(name, None)
-        return made
+    @cached_property
+    def partners(self) -> dict[str, dict[str, RelationTable]]:
+        """For each variable the others that it has relations with."""
+        found: dict[str, dict[str, RelationTable]] = {}
+        for product in self.variables:
+            tables = ((other, self.context.table(product, other)) for other in self.variables if other != product)
+            found[product] = {other: table for other, table in tables if table is not None}
+        return found
 
-    # -- what is fixed ------------------------------------------------------------------------------------------
+    @memoized
+    def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
+        """Return the platforms of an element that the request leaves open, by how well they are known."""
+        if idx < 0 or idx >= self.facts.sizes[product]:
+            return Support(self.platforms, 0, 0)
+        return self.availability.support(product, idx, waived).limited_to(self.platforms)
 
-    def _framed(self) -> Frame:
-        pins = tuple(self._pins[d].mask if d in self._pins else None for d in PLATFORM)
-        key = (*pins, self._glibc)
-        return self.view.has_frame(key) or self.view.frame(key, platform_cells(self.facts, self.request))
+    @memoized
+    def placed(self, product: str, candidates: int, waived: frozenset[str]) -> int:
+        """Return those of some listed candidates that have a platform here."""
+        places = self.availability.places(product, waived)
+        return candidates & sum(mask for platforms, mask in places if platforms & self.platforms)
 
-    def _pinned_glibc(self) -> str | None:
-        pin = self._pins.get(GLIBC)
-        if pin is None:
-            return None
-        return pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version
+    @memoized
+    def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
+        """Return what an element requires of runtimes that are not pinned."""
+        if not 0 <= idx < self.facts.sizes[product]:
+            return ()
+        rows = self.context.runtime_requirements(product, idx)
+        return tuple(row for row in rows if row[0] not in self.pinned_runtimes) if self.pinned_runtimes else rows
 
     # -- candidates ---------------------------------------------------------------------------------------------
 
@@ -113,251 +124,221 @@ class Problem(Pairs):
         elements = self.facts.elements(product)
         if idx < len(elements):
             return elements[idx]
-        pin = self._pins[product]
+        pin = self.pins[product]
         assert pin.extra
         every = frozenset(self.request.devices)
         return Element(
             product, idx, pin.extra, pin.extra, "stable", True, every, (), frozenset(),
-            self.facts.products[product].distribution, None, None, None, None, None, None, -1, 0, "", 0, None, "",
+            self.facts.products[product].distribution, None, None, None, None, None, None, self.facts.all_platforms, 0, "",
+            0, None, "",
         )  # fmt: skip
 
-    def candidates(self, product: str) -> int:
-        """Return the listed elements of any product that can be in a stack at all."""
-        pin = self._pins.get(product)
-        return 0 if pin and pin.extra else self._domain(product)
-
-    def _domain(self, product: str) -> int:
-        pin = self._pins.get(product)
+    @memoized
+    def domain(self, product: str) -> int:
+        """Return the candidates of a product: what can be in a stack at all."""
+        pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
-        if product in self._brought:
-            elements = self.facts.elements(product).of(pin.mask if pin else -1)
-            return sum(1 << e.idx for e in elements if not self.refusal(e))
-        mask = self.view.offers(product)
-        for others, bound in self.view.bound(product).items():
+        if product in self.route.without:
+            return 0
+        mask = self.context.offers(product)
+        if not self._pins_foreign or (pin and not self._is_foreign(pin)):
+            mask &= ~self.context.foreign(product)
+        for others, bound in self.context.only_beside(product):
             if not others <= set(self.required):
                 mask &= ~bound
         if pin:
             mask &= pin.mask
             if pin.strict and not pin.exact:
-                mask &= ~self.view.yanked(product)
+                mask &= ~self.context.yanked(product)
+        if self._python_patch:
+            refused = (e for e in self.facts.elements(product).of(mask) if self._refuses_patch(e))
+            mask &= ~sum(1 << element.idx for element in refused)
         return mask
+
+    def _is_foreign(self, pin: Pin) -> bool:
+        """Return whether a pin admits builds for devices that no route serves, and nothing else."""
+        return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.foreign(pin.product)
+
+    def _refuses_patch(self, element: Element) -> bool:
+        """Return whether an element's Requires-Python excludes the patch release of Python that is pinned."""
+        if not self._python_patch or not element.requires_python:
+            return False
+        from compatkb.core.versions import admits_python  # most questions name no patch release
+
+        return not admits_python(element.requires_python, self._python_patch)
+
+    @memoized
+    def provided(self, product: str) -> int:
+        """Return the candidates of a product if its provider brought builds for another device along, 0 if some fit anyway."""
+        pin = self.pins.get(product)
+        admitted = pin.mask if pin else (1 << self.facts.sizes[product]) - 1
+        if self.context.serving(product) & admitted or (pin and pin.extra):
+            return 0
+        provider = self.route.provider
+        said = [
+            e for e in self.context.edges(provider, product) if e.kind != Kind.VERIFIED and e.of_mask & self.domain(provider)
+        ]
+        if not any((edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask) & admitted for edge in said):
+            return 0  # the provider has nothing to say against them
+        if self.facts.products[product].role in UNBUILT:
+            return 0
+        elements = self.facts.elements(product).of(admitted)
+        return sum(1 << e.idx for e in elements if e.installable and not self._held_back(e))
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
         if not element.installable:
             return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
-        foreign = self.device not in element.devices and element.product not in self._brought
-        if role not in UNBUILT and foreign:
+        if self.device not in element.devices and (role not in UNBUILT or (role == Role.DIMENSION and element.devices)):
             return "device"
-        if role == "dimension" and element.devices and self.device not in element.devices:
-            return "device"
+        return self._held_back(element)
+
+    def _held_back(self, element: Element) -> str | None:
+        """Return why an element that can be installed for this device cannot be in a stack all the same."""
+        if element.product in self.route.without:
+            return "other-route"
         if element.since is not None and element.since > self.request.as_of:
             return "not-yet"
         if not element.only_with <= set(self.required):
             return "only-with"
-        pin = self._pins.get(element.product)
-        yanked = element.yank_by is not None and element.yank_by <= self.request.as_of
-        if pin and pin.strict and not pin.exact and yanked:
+        pin = self.pins.get(element.product)
+        if pin and pin.strict and not pin.exact and self.context.yanked(element.product) >> element.idx & 1:
             return "yanked"
+        if self._refuses_patch(element):
+            return "python-patch"
+        if self.context.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
+            return "foreign"
         return None
 
-    def _bring(self) -> frozenset[str]:
-        """Return the products of which none fits the device, while what the provider says of them is ignored.
 
-        A provider that served them would bring its own build of them along, as Intel's extension did.
-        """
-        claims = (blocker for blocker in self.ignored.blockers if blocker[:2] == ("claim", self.route.provider))
-        return frozenset(blocker[2] for blocker in claims if self.would_bring(blocker[2]))
+class Problem:
+    """A question of which some constraints are `waived`: they do not count."""
 
-    def would_bring(self, product: str) -> bool:
-        """Return whether no candidate of a product fits the device."""
-        pin = self._pins.get(product)
-        return not self.view.serving(product) & (pin.mask if pin else -1)
+    def __init__(self, question: Question, waived: Waived = NOTHING) -> None:
+        self.question, self.waived = question, waived
+        self.facts, self.request, self.context = question.facts, question.request, question.context
+        self.variables, self.required, self.optional = question.variables, question.required, question.optional
+        self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
+        self.route, self.device, self.availability = question.route, question.device, question.availability
+        self.placeholders = waived.offers | question.open_products
+        is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
+        self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
+        self.domains = {product: question.domain(product) for product in self.variables}
+        for kind, *about in waived.constraints:  # a provider that served a product would bring its own build of it along
+            if kind == "claim" and about[0] == self.route.provider and about[1] in self.domains:
+                self.domains[about[1]] = question.provided(about[1]) or self.domains[about[1]]
 
-    @cached_property
-    def leaf_number(self) -> int:
-        """What of the claims of and about leaves is ignored, by a number: equal sets have the same."""
-        kept = self.view.kept.leaf_numbers
-        return kept.setdefault(self.ignored.leaves, len(kept))
+    def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
+        """Return the same question with constraints left out of account."""
+        return Problem(self.question, Waived(constraints))
 
-    def levels(self, product: str, idx: int) -> Levels:
-        """Return the platforms of an element, by how well they are known."""
-        return self.row(product).get(idx) or self._kept_level(self.row(product), product, idx, self.waived(product))
+    def groups(self) -> list[list[Constraint]]:
+        """Return the constraints that can exclude stacks, by kind; what explains best comes first."""
+        unoffered = [product for product in self.variables if not self.domains[product]]
+        return constraint_groups(self.context, self.variables, self.route.provider, unoffered, frozenset(self.pins))
 
-    def row(self, product: str) -> dict[int, Levels]:
-        """Return the platforms of the elements of which they were asked for."""
-        row = self._levels.get(product)
-        if row is None:
-            row = self._levels[product] = self._row(product, self.waived(product))
-        return row
+    def candidates(self, product: str) -> int:
+        """Return the listed elements of any product that can be in a stack at all."""
+        pin = self.pins.get(product)
+        return 0 if pin and pin.extra else self.domains.get(product, self.question.domain(product))
 
-    def _row(self, product: str, waived: int) -> dict[int, Levels]:
-        return self.frame.levels.setdefault((product, waived), {})
-
-    def _kept_level(self, row: dict[int, Levels], product: str, idx: int, waived: int) -> Levels:
-        found = row[idx] = self.view.kept.one(self._platform(product, idx, waived))
-        return found
-
-    def placed(self, product: str) -> tuple[int, int]:
-        """Return the listed elements that have a platform here; those that are known on one."""
-        key = (product, self.waived(product))
-        found = self.frame.placed.get(key)
-        if found is None:
-            if self._glibc:
-                found = self._somewhere(product, self.view.worlds.places(product))
-            else:
-                somewhere = known = 0
-                for part, where, firm in self.view.worlds.outline(*key):
-                    somewhere |= part if where & self.cells else 0
-                    known |= part if firm & self.cells else 0
-                found = (somewhere, known)
-            self.frame.placed[key] = found
-        return found
-
-    def placed_of(self, product: str, domain: int) -> tuple[int, int]:
-        """Return the same of a few elements."""
-        known = self.frame.placed.get((product, self.waived(product)))
-        if known is not None:
-            return known
-        numbers = range(min(domain.bit_length(), self.facts.sizes[product]))
-        return self._somewhere(product, [1 << n for n in numbers if domain >> n & 1])
-
-    def _somewhere(self, product: str, parts: Iterable[int]) -> tuple[int, int]:
-        somewhere = known = 0
-        for part in parts:
-            levels = self.levels(product, part.bit_length() - 1)
-            somewhere |= part if any(levels) else 0
-            known |= part if levels.strong | levels.weak else 0
-        return somewhere, known
-
-    def lists(self, product: str, domain: int) -> bool:
-        """Return whether a set of candidates has elements, and listed ones alone: of others nothing is known."""
-        return domain > 0 and not domain >> self.facts.sizes[product]
-
-    def are_listed(self, domains: Mapping[str, int]) -> bool:
-        """Return whether no set of candidates has one that is not listed, of which nothing is known."""
-        return all(domain >= 0 and not domain >> self.facts.sizes[product] for product, domain in domains.items())
-
-    def certain(self, domains: dict[str, int]) -> frozenset[str]:
-        """Return the products that every stack holds: what is required, and what all candidates of such a one need."""
-        if not self.optional:
-            return frozenset(self.required)
-        found, silent = dict.fromkeys(self.required), self.ignored.silent
-        queue = list(found)
-        while queue:
-            product = queue.pop()
-            domain = domains[product]
-            if not self.lists(product, domain):
-                continue
-            for to, needing in self.view.firm_needs(product, self.frame):
-                if to not in found and to in domains and not domain & ~needing:
-                    if silent and (product, to) in silent:
-                        continue
-                    found[to] = None
-                    queue.append(to)
-        return frozenset(found)
-
-    def reach(self, product: str, domain: int, waived: int | None = None) -> tuple[int, int, int]:
-        """Return where some element of a set is known firmly; at least faintly; at all. `waived`: if that were ignored."""
-        if waived is None:
-            waived = self.waived(product)
-        key = (product, domain, waived)
-        found = self.frame.reach.get(key)
-        if found is None:
-            row = self._row(product, waived)
-            strong = weak = unknown = 0
-            while domain and strong != self.cells:
-                idx = domain.bit_length() - 1
-                domain ^= 1 << idx
-                levels = row.get(idx) or self._kept_level(row, product, idx, waived)
-                strong, weak, unknown = strong | levels.strong, weak | levels.weak, unknown | levels.unknown
-            found = self.frame.reach[key] = (strong, strong | weak, strong | weak | unknown)
-        return found
-
-    def _platform(self, product: str, idx: int, waived: int) -> Levels:
-        cells = self.cells
-        if idx < 0 or idx >= self.facts.sizes[product]:
-            return Levels(cells, 0, 0)
-        if self._glibc and product != GLIBC and self.facts.products[product].role not in UNBUILT:
-            split = self._with_glibc(self.facts.elements(product)[idx], self._glibc)
-            world = self.view.worlds.weighed(product, idx, waived, *split)
-        else:
-            world = self.view.worlds.world(product, idx, waived)
-        return Levels(world.strong & cells, world.weak & cells, world.unknown & cells)
-
-    def waived(self, product: str) -> int:
-        """Return what of a product's platforms is ignored, as bits."""
-        found = self._waived.get(product)
-        if found is None:
-            found = WHEELS if product in self.ignored.unplaced else 0
-            if silent := self.ignored.silent:
-                found |= sum([bit for dimension, bit in SAID.items() if (product, dimension) in silent])
-            self._waived[product] = found
-        return found
-
-    def _with_glibc(self, element: Element, version: str) -> tuple[int, int, int]:
-        """Split an element's platforms anew for a known glibc: a platform tag vouches for it or excludes it."""
-        pinned = tuple(int(part) for part in version.split("."))
-        strong = weak = unknown = 0
-        for floor in self.facts.floors(element):
-            if floor.glibc is None or (not floor.stated and floor.glibc <= pinned):
-                unknown |= (floor.seen | floor.inferred) & self.cells
-            elif floor.glibc <= pinned:
-                strong |= floor.seen & self.cells
-                weak |= floor.inferred & self.cells
-        return strong, weak, unknown
+    def support(self, product: str, idx: int) -> Support:
+        """Return the platforms of an element that the request leaves open, by how well they are known."""
+        if idx == PLACEHOLDER and product in self.question.open_products:
+            every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
+            denied = self.availability.denied_to_all(product, every, self.waived.of_platform(product))
+            return Support(self.platforms & ~denied, 0, 0)
+        return self.question.support(product, idx, self.waived.of_platform(product))
 
     # -- members together -----------------------------------------------------------------------------------------
 
-    @cached_property
-    def pairs(self) -> Pairs:
-        """What is asked of two members, without the rest of the question: answers keep it."""
-        if self._unlisted or self.ignored.blockers:
-            return Pairs(self.view, self._unlisted, self.ignored)
-        if not isinstance(self.view.pairs, Pairs):
-            self.view.pairs = Pairs(self.view, {}, NOTHING)
-        return self.view.pairs
+    def table(self, product: str, other: str) -> RelationTable | None:
+        """Return what two products say of each other; None where they say nothing, or it does not count."""
+        if (product, other) in self.waived.claims:
+            return None
+        return self.context.table(product, other)
 
     @cached_property
-    def partners(self) -> dict[str, dict[str, Between]]:
-        """For each variable the others that it speaks with, what is ignored left out."""
-        found = self.view.partners(self.variables)
-        silent = self.ignored.silent
-        if not silent:
+    def partners(self) -> dict[str, dict[str, RelationTable]]:
+        """For each variable the others that it has relations with."""
+        ignored, found = self.waived.claims, self.question.partners
+        if not ignored:
             return found
-        return {p: {q: table for q, table in tables.items() if (p, q) not in silent} for p, tables in found.items()}
+        return {p: {q: table for q, table in tables.items() if (p, q) not in ignored} for p, tables in found.items()}
 
-    def vouched(self, product: str, idx: int, present: list[tuple[str, int]]) -> tuple[int, int]:
-        """Return where a member is vouched for firmly and faintly by the others."""
+    def relation(self, product: str, idx: int, other: str, number: int) -> Relation:
+        """Return what is known of two members together."""
+        table = self.table(product, other)
+        if table is None or idx < 0 or number < 0:
+            return UNRELATED
+        return table.relation(idx, number) or relation_of(self.edges_between(product, idx, other, number))
+
+    def edges_between(self, product: str, idx: int, other: str, number: int) -> list[tuple[Edge, bool]]:
+        """Return the edges between two members, and whether each names the other one."""
+        if idx < 0 or number < 0 or (product, other) in self.waived.claims:
+            return []
+        found = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
+        return found + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
+
+    def names(self, edge: Edge, idx: int) -> bool:
+        """Return whether an edge's target names an element, or the unlisted version that the request pins."""
+        if idx < self.facts.sizes[edge.to]:
+            return bool(edge.to_mask >> idx & 1)
+        from compatkb.core.versions import Scheme, admits  # only for versions that the data do not list
+
+        scheme, version = Scheme(self.facts.products[edge.to].scheme), self.pins[edge.to].extra
+        assert version
+        return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
+
+    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[int, int]:
+        """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
-        others = [(other, number) for other, number in present if other != product and roles[other].role != "feature"]
+        others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
         if any(number < 0 for _, number in others):
-            return -1, 0
-        if partners := self.partners.get(product):
-            others = [(other, number) for other, number in others if other in partners or other not in self.partners]
-        machine = roles[product].role == "dimension"
+            return self.facts.all_platforms, 0
+        machine = roles[product].role == Role.DIMENSION
         if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
-            others = [(o, n) for o, n in others if roles[o].role != "dimension" and self.view.speakers(o, product) >> n & 1]
+            packages = [(o, n) for o, n in others if roles[o].role != Role.DIMENSION]
+            others = [(o, n) for o, n in packages if self.context.named_by(o, product) >> n & 1]
         leading = [(o, n) for o, n in others if machine and o == self.route.provider] or others
-        firm = faint = 0
+        certain = inferred = 0
         for other, number in leading:
-            pair = self.pair(product, idx, other, number)
-            firm |= pair.strong
-            faint |= pair.weak
+            relation = self.relation(product, idx, other, number)
+            certain |= relation.certain
+            inferred |= relation.inferred
         for other, number in others if machine else ():
-            pair = self.pair(product, idx, other, number)
-            only = pair.weak & ~pair.strong
-            firm, faint = firm & ~only, faint | (firm & only)
-        return firm, faint
+            relation = self.relation(product, idx, other, number)
+            only = relation.inferred & ~relation.certain
+            certain, inferred = certain & ~only, inferred | (certain & only)
+        return certain, inferred
 
-    def allowed(self, p: str, i: int, q: str) -> int:
-        """Return the elements of `q` that no unconditional edge with element `i` of `p` excludes."""
-        table = self.between(p, q)
-        if table is None:
-            return (2 << self.facts.sizes[q]) - 1
-        return table.mask(i, self.frame.number, self.cells, ALLOWED)
+    # -- optional products ------------------------------------------------------------------------------------------
+
+    def missing(self, product: str, chosen: list[Member]) -> int:
+        """Return where a required member needs a product that stays away."""
+        platforms = 0
+        for other, number in chosen:
+            if number >= 0 and other in self.required:
+                platforms |= self.context.needed(other, number, product)
+        return platforms
+
+    def complete(self, present: list[Member]) -> int:
+        """Return where every product is there that is needed, and none that nothing required leads to."""
+        if not self.optional:
+            return self.platforms
+        reach = {product: self.platforms if product in self.required else 0 for product in self.variables}
+        members = dict(present)
+        for _ in self.optional:
+            for product, idx in present:
+                if idx >= 0 and reach[product]:
+                    for to in self.optional:
+                        reach[to] |= reach[product] & self.context.needed(product, idx, to)
+        platforms = self.platforms
+        for product in self.optional:
+            platforms &= reach[product] if product in members else ~reach[product]
+        return platforms
 
 
 def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
@@ -365,27 +346,28 @@ def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
     asked = {pin.product for pin in request.pins} | set(request.bare)
     for device in request.devices:
         for route in facts.routes:
-            if device in route.devices and not route.without & asked and request.route in (None, route.id):
+            if device in route.devices and asked.isdisjoint(route.without) and request.route in (None, route.id):
                 yield device, route
 
 
-def platform_cells(facts: Snapshot, request: Request) -> int:
-    """Return the platform bits that a request leaves open: families of systems where it names none."""
-    cells = -1
+def platforms_of(facts: Snapshot, request: Request) -> int:
+    """Return the platforms that a request leaves open: families of systems where it names none."""
+    platforms = facts.all_platforms
     for dimension in PLATFORM:
-        pin = request.pin(dimension)
-        values = facts.grid[dimension]
-        if pin:
-            mask = pin.mask
-        elif dimension == "os":
-            mask = sum(1 << values.index(family) for family in facts.families)
-        elif default := facts.products[dimension].default:
-            mask = 1 << values.index(default)
-        else:
-            mask = (1 << len(values)) - 1
-        cells &= facts.dimension_cells(dimension, mask)
+        platforms &= facts.dimension_cells(dimension, _admitted(facts, request.pin(dimension), dimension))
     if request.pin(GLIBC):
         for n, name in enumerate(facts.grid["os"]):
             if GLIBC_FAMILY not in (name, *facts.wider.get(name, ())):
-                cells &= ~facts.dimension_cells("os", 1 << n)
-    return cells
+                platforms &= ~facts.dimension_cells("os", 1 << n)
+    return platforms
+
+
+def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> int:
+    values = facts.grid[dimension]
+    if pin:
+        return pin.mask
+    if dimension == "os":
+        return sum(1 << values.index(family) for family in facts.families)
+    if default := facts.products[dimension].default:
+        return 1 << values.index(default)
+    return (1 << len(values)) - 1

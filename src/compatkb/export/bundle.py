@@ -9,8 +9,8 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.export.columns import Column, Table
-from compatkb.export.reading import Row, Tables
-from compatkb.export.schema import FORMAT, TABLES
+from compatkb.export.table_reader import Row, Tables
+from compatkb.export.tables import FORMAT, TABLES
 
 _KINDS: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},

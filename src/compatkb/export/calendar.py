@@ -3,15 +3,16 @@
 The timeline has further ones, of things that are no product of the data.
 """
 
-import json
 import re
 from datetime import date, timedelta
 
-from compatkb.export.disagreements import Disagreement, read_disagreements
-from compatkb.snapshot.read import Snapshot
+from compatkb.catalog.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.products import every_product_details, releases
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Sources
 
 _WIDTH = 75  # octets in a line, without its end
-End = tuple[str, str, str, list[str], str | None, list[list[str | None]]]
+End = tuple[str, str, str, list[str], str | None, Sources]
 """Day, product, version, the releases that end with their product, precision, sources."""
 
 _DROPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -84,25 +85,21 @@ def _disputed(dispute: Disagreement) -> str:
 
 def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:
     """Return the ends of life, sorted; version is empty for a whole product."""
-    whole = {row["id"]: row["eol"] for row in facts.rows("select id, eol from product where eol is not null")}
-    query = (
-        "select product, version, eol, eol_precision, eol_sources from release where eol is not null "
-        "order by product, position"
-    )
+    whole = {product: details.eol for product, details in every_product_details(facts).items() if details.eol}
     found: list[End] = []
     grouped: dict[str, End] = {}
-    for row in facts.rows(query):
-        if products and row["product"] not in products:
+    for release in releases(facts):
+        product, last = release.product, release.eol
+        if last is None or (products and product not in products):
             continue
-        sources = json.loads(row["eol_sources"])
-        if row["eol"] == whole.get(row["product"]):
-            entry = grouped.setdefault(row["product"], (row["eol"], row["product"], "", [], row["eol_precision"], sources))
-            entry[3].append(row["version"])
+        if last == whole.get(product):
+            entry = grouped.setdefault(product, (last, product, "", [], release.eol_precision, release.eol_sources))
+            entry[3].append(release.version)
         else:
-            found.append((row["eol"], row["product"], row["version"], [], row["eol_precision"], sources))
+            found.append((last, product, release.version, [], release.eol_precision, release.eol_sources))
     for product, day in whole.items():
         if product not in grouped and (not products or product in products):
-            grouped[product] = (day, product, "", [], None, [])
+            grouped[product] = (day, product, "", [], None, ())
     return sorted([*found, *grouped.values()], key=lambda end: end[:3])
 
 

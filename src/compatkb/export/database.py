@@ -5,14 +5,13 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from compatkb.core.atomic_write import make_file
 from compatkb.errors import UsageError
 from compatkb.export.columns import Table
-from compatkb.export.reading import Tables
-from compatkb.export.schema import FORMAT, TABLES
-from compatkb.export.tables import read_tables
+from compatkb.export.table_reader import Tables
+from compatkb.export.tables import FORMAT, TABLES, read_tables
 from compatkb.export.views import VIEWS
-from compatkb.snapshot.read import Snapshot
-from compatkb.writing import make_file
+from compatkb.store.reader import Snapshot
 
 APPLICATION = int.from_bytes(b"ckb\0", "big")
 """What SQLite stores in the file to say whose it is."""

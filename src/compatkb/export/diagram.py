@@ -3,9 +3,11 @@
 import re
 from typing import Any, NamedTuple
 
+from compatkb.core.vocabulary import Kind
 from compatkb.errors import UsageError
-from compatkb.export.reading import ANY_VERSION, FEATURE, series_of
-from compatkb.snapshot.read import Snapshot
+from compatkb.export.table_reader import ANY_VERSION, FEATURE, series_of
+from compatkb.store.queries.claims import every_edge, statements
+from compatkb.store.reader import Snapshot
 
 NODES, ARROWS = 120, 400
 """How much a diagram holds at most; Mermaid itself refuses more than 500 arrows."""
@@ -44,17 +46,15 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
         raise UsageError("a diagram needs --product, once or several times")
     label = {p: _labels(facts, p, level) for p in facts.products}
     found: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
-    query = (
-        "select e.*, s.status, s.mask from edge e left join statement s on s.claim = e.claim "
-        "where e.kind != 'breaks' or to_product != 'os' order by id"
-    )
-    for row in facts.rows(query):
-        of, to = row["of_product"], row["to_product"]
-        if not _wanted(facts, products, of, to) or row["spec"] == ANY_VERSION:
+    said = {statement.claim: statement for statement in statements(facts)}
+    for edge in every_edge(facts):
+        of, to, statement = edge.of, edge.to, said.get(edge.claim)
+        derived = edge.kind == Kind.BREAKS and to == "os"  # what follows from the systems that a claim names
+        if derived or not _wanted(facts, products, of, to) or edge.spec == ANY_VERSION:
             continue
-        for one in _boxes(label[of], row["of_mask"]):
-            for other in _boxes(label[to], row["mask"] or row["to_mask"]):
-                arrow = ((of, one[0]), (to, other[0]), row["status"] or row["kind"])
+        for one in _boxes(label[of], edge.of_mask):
+            for other in _boxes(label[to], statement.mask if statement else edge.to_mask):
+                arrow = ((of, one[0]), (to, other[0]), statement.status if statement else edge.kind)
                 found[arrow] = min(found.get(arrow, one[1] + other[1]), one[1] + other[1])
     order = sorted(found, key=lambda arrow: (found[arrow], arrow))
     kept: list[tuple[tuple[str, str], tuple[str, str], str]] = []
@@ -123,9 +123,8 @@ def _labels(facts: Snapshot, product: str, level: str) -> dict[int, tuple[str, i
     return {number: (name, places[name]) for number, name in names.items()}
 
 
-def _boxes(labels: dict[int, tuple[str, int]], mask: str) -> list[tuple[str, int]]:
-    bits = int(mask, 16)
-    return sorted({box for number, box in labels.items() if bits >> number & 1})
+def _boxes(labels: dict[int, tuple[str, int]], mask: int) -> list[tuple[str, int]]:
+    return sorted({box for number, box in labels.items() if mask >> number & 1})
 
 
 def _ids(diagram: Diagram) -> dict[tuple[str, str], str]:

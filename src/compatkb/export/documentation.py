@@ -1,7 +1,7 @@
 """The page that describes the published tables, written from their definition."""
 
 from compatkb.export.columns import Table
-from compatkb.export.schema import FORMAT, TABLES
+from compatkb.export.tables import FORMAT, TABLES
 from compatkb.export.views import VIEWS
 
 _HEAD = f"""# The database

@@ -4,16 +4,17 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from compatkb.export.disagreements import read_disagreements
-from compatkb.export.reading import ANY_VERSION, FEATURE, is_build, series_of
-from compatkb.records import Element
-from compatkb.snapshot.read import Snapshot
+from compatkb.catalog.disputes import read_disagreements
+from compatkb.core.vocabulary import Certainty, Role
+from compatkb.export.table_reader import ANY_VERSION, FEATURE, is_build, series_of
+from compatkb.store.queries.claims import every_claim, every_edge, sources_by_claim, statements
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element
 
 if TYPE_CHECKING:
     import networkx
 
 Row = dict[str, Any]
-_CLAIMS = "select c.*, s.status, s.mask from claim c left join statement s on s.claim = c.id"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -33,36 +34,34 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
         if not products or product in products:
             for element in facts.elements(product):
                 graph.add_node(nodes.name(element), **nodes.node(element))
-    claims = {row["id"]: row for row in facts.rows(_CLAIMS)}
-    cited = _sources(facts)
-    for row in facts.rows("select * from edge order by id"):
-        of, to = row["of_product"], row["to_product"]
+    claims, said = every_claim(facts), {statement.claim: statement for statement in statements(facts)}
+    cited = sources_by_claim(facts)
+    for edge in every_edge(facts):
+        of, to = edge.of, edge.to
         if products and of not in products and to not in products:
             continue
-        claim = claims[row["claim"]]
+        claim, statement = claims[edge.claim], said.get(edge.claim)
         content = {
-            "claim": claim["id"],
-            "kind": claim["status"] or (claim["kind"] if to != "os" else row["kind"]),
-            "basis": row["basis"],
-            "open": bool(row["open"]),
-            "condition": claim["when_"],
-            "reason": claim["reason"] or "",
-            "disputes": " ".join(nodes.claims.get(claim["id"], ())),
-            "sources": cited.get(claim["id"], ""),
+            "claim": claim.id,
+            "kind": statement.status if statement else (claim.kind if to != "os" else edge.kind),
+            "basis": "inferred" if edge.level == Certainty.INFERRED else "stated" if edge.stated else "observed",
+            "open": edge.open,
+            "condition": claim.condition,
+            "reason": claim.reason or "",
+            "disputes": " ".join(nodes.claims.get(claim.id, ())),
+            "sources": " | ".join(url or text for text, url in cited.get(claim.id, ())),
         }
-        own = _chosen(facts, of, row["of_mask"])
-        to_mask = claim["mask"] or row["to_mask"]
-        if row["spec"] == ANY_VERSION:
+        if edge.spec == ANY_VERSION:
             graph.add_node(to, **nodes.product(to))
             others = [to]
         else:
-            for other in (named := _chosen(facts, to, to_mask)):
-                graph.add_node(nodes.name(other), **nodes.node(other))
-            others = [nodes.name(other) for other in named]
-        for one in own:
-            graph.add_node(nodes.name(one), **nodes.node(one))
+            named = facts.elements(to).of(statement.mask if statement else edge.to_mask)
+            graph.add_nodes_from((nodes.name(element), nodes.node(element)) for element in named)
+            others = [nodes.name(element) for element in named]
+        for element in facts.elements(of).of(edge.of_mask):
+            graph.add_node(nodes.name(element), **nodes.node(element))
             for other in others:
-                graph.add_edge(nodes.name(one), other, key=claim["id"], **content)
+                graph.add_edge(nodes.name(element), other, key=claim.id, **content)
     return graph
 
 
@@ -113,7 +112,7 @@ class _Nodes:
             "release": element.release,
             "series": self.series[element.product][element.release],
             "role": role,
-            "what": "build" if is_build(self.facts, element) else ("value" if role == "dimension" else "release"),
+            "what": "build" if is_build(self.facts, element) else ("value" if role == Role.DIMENSION else "release"),
             "stage": element.stage,
             "devices": " ".join(sorted(element.devices)),
             "released": _day(element.by if element.by is not None else element.since),
@@ -130,19 +129,6 @@ class _Nodes:
         found = [name for _, name in self.disputes.get(product, ())] if role == FEATURE else []
         more = {"disputes": " ".join(dict.fromkeys(found))}
         return {"label": product, "product": product, "role": role, "what": what, "yanked": False, **nothing, **more}
-
-
-def _chosen(facts: Snapshot, product: str, mask: str) -> list[Element]:
-    bits = int(mask, 16)
-    return facts.elements(product).of(bits)
-
-
-def _sources(facts: Snapshot) -> dict[str, str]:
-    """Return the documents of each claim, their addresses where they have any, between bars."""
-    found: dict[str, list[str]] = {}
-    for row in facts.rows("select claim, text, url from citation order by claim, n"):
-        found.setdefault(row["claim"], []).append(row["url"] or row["text"])
-    return {claim: " | ".join(names) for claim, names in found.items()}
 
 
 def _clean(content: Row) -> Row:

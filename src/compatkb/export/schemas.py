@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compatkb.models import (
+from compatkb.schema import (
     ChannelFile,
     ExceptionFile,
     FeatureFile,
@@ -20,7 +20,7 @@ from compatkb.models import (
     SymptomFile,
     TimelineFile,
 )
-from compatkb.models.proofs import ProofFile
+from compatkb.schema.proofs import ProofFile
 
 _MODELS: dict[str, type[Record]] = {
     "product": ProductFile,

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compatkb.check.document import Document
-from compatkb.check.migration import BACKEND, COMMAND
-from compatkb.findings import Finding
+from compatkb.check.migration_rules import BACKEND, COMMAND
+from compatkb.core.findings import Finding
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.removing import Span, span_of
-from compatkb.reading.statement import Reading, Word
+from compatkb.parsers.statement import Reading, Word
 
 _LATEST = 40
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")

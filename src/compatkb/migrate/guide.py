@@ -1,13 +1,14 @@
 """What the data know of names, values and commands that products bring which have ended, ready to be looked up."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from compatkb.snapshot.read import Snapshot
+from compatkb.store.queries.products import Replacement, replacements
+from compatkb.store.queries.provenance import guide_records
+from compatkb.store.reader import Snapshot
 
 
 class Replaced(NamedTuple):
@@ -64,8 +65,7 @@ class Guide:
         self.facts = facts
 
     def _records(self, kind: str) -> Iterator[dict[str, Any]]:
-        for row in self.facts.rows("select body from guide where kind = ? order by position", kind):
-            yield json.loads(row["body"])
+        yield from guide_records(self.facts, kind)
 
     @cached_property
     def modules(self) -> dict[str, str]:
@@ -153,16 +153,14 @@ class Guide:
         return re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in sorted(self.modules)) or r"(?!)")
 
     @cached_property
-    def ended(self) -> dict[str, dict[str, Any]]:
+    def ended(self) -> dict[str, Replacement]:
         """What replaces each product that has ended."""
-        rows = self.facts.rows("select id, replaced_by from product where replaced_by is not null")
-        return {row["id"]: json.loads(row["replaced_by"]) for row in rows}
+        return replacements(self.facts)
 
     @cached_property
     def ended_sources(self) -> dict[str, tuple[str, ...]]:
         """The sources that say what replaces a product."""
-        rows = self.facts.rows("select id, replaced_sources from product where replaced_by is not null")
-        return {row["id"]: tuple(url or text for text, url in json.loads(row["replaced_sources"])) for row in rows}
+        return {product: tuple(url or text for text, url in instead.sources) for product, instead in self.ended.items()}
 
 
 def _cited(record: dict[str, Any]) -> tuple[str, ...]:

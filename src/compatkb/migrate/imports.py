@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from compatkb.check.migration import BACKEND, IMPORT
-from compatkb.findings import Edit, Finding, Severity
+from compatkb.check.migration_rules import BACKEND, IMPORT
+from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.program import Program
 from compatkb.migrate.syntax import Code, Imported

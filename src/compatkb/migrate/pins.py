@@ -5,16 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from compatkb.check.document import Document, Rule
-from compatkb.check.installing import FAMILIES, Setting, known_image, settings_of, sources_of
-from compatkb.check.judging import Judge, address, is_exact
-from compatkb.check.migration import BUILD, IMAGE, INDEX, PIN
-from compatkb.check.world import Environment, Said, Wish, World
-from compatkb.findings import Edit, Finding
+from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
+from compatkb.check.project.environments import Environment, Said, Wish, World
+from compatkb.check.project.install_plan import FAMILIES, Setting, known_image, settings_of, sources_of
+from compatkb.check.project.queries import Judge, address, is_exact
+from compatkb.core.findings import Edit, Finding
+from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Gone, line_bounds, place_of, removal
 from compatkb.migrate.target import Target, Targets
-from compatkb.reading.asked import PYTHON
-from compatkb.reading.statement import ImageUse, IndexUse, Reading, Role
+from compatkb.parsers.commands.model import PYTHON
+from compatkb.parsers.requirement import normal
+from compatkb.parsers.statement import ImageUse, IndexUse, Reading, RequirementRole
 
 _LOCKS = re.compile(r"lock|pylock")
 _FLAG = re.compile(r"(-f|--find-links|--extra-index-url|-i|--index-url|--index|--default-index)([ \t]+|=)?\Z")
@@ -160,14 +162,14 @@ class Pins:
         open_ = device is None or bool(used) or locked
         system = next((s for s in FAMILIES.values() if s in setting.systems or self._wider(setting, s)), "")
         own = self._oldest(setting.pythons) or self._run(environment)
-        beside = sorted({w.product.id for w in setting.wishes if w.product.role == "companion" and w.requirement.specifier})
+        beside = sorted({w.product.id for w in setting.wishes if w.product.role == Role.COMPANION and w.requirement.specifier})
         wanted = [own] if own else self._declared(environment)
         target = self._target(device, wanted, pythons, system, tuple(beside)) if device else None
         if target and not (target.fits and target.known and set(beside) <= set(target.versions)):
             open_ = True
         if target and not open_ and any(self._removed(wish) is None for wish in ended):
             open_ = True  # one that stays would meet a build that it does not go with
-        waits = next((f"; it has to wait for {place}" for place in used.values()), "")
+        waits = next((f"; {place} must be migrated first" for place in used.values()), "")
         if open_ and not used and not locked and (device is None or target is not None):
             self.stuck.append(f"{ended[0].said.document.path}:{ended[0].said.statement.place.line}")
         for wish in ended:
@@ -194,17 +196,17 @@ class Pins:
     def _ended(self, wish: Wish, used: Mapping[str, str], device: str | None, target: Target | None, *, whole: bool) -> None:
         product = wish.product
         known = self.guide.ended[product.id]
-        other = self.judge.facts.products[known["product"]]
+        other = self.judge.facts.products[known.product]
         message = f"{product.name} has ended, and {other.name} does without it"
         fix: str | None = "take it out"
         edit: Edit | None = None
-        if wish.requirement.role is Role.LOCKED or _LOCKS.search(wish.said.document.path.rpartition("/")[2]):
+        if wish.requirement.role is RequirementRole.LOCKED or _LOCKS.search(wish.said.document.path.rpartition("/")[2]):
             fix = "take it out of what is locked, and lock anew"
         elif product.id in used:
             message += f"; {used[product.id]} still uses it"
             fix = "take out what uses it first"
         elif device is None:
-            message += "; it is open for which device it is installed"
+            message += "; the target device is unknown"
             fix = "name the device: --device"
         else:
             if target is not None and not target.fits:
@@ -228,17 +230,17 @@ class Pins:
     ) -> None:
         """Tell of a package that goes with the ended ones and has to be the one of the native stack."""
         product, requirement = wish.product, wish.requirement
-        if product.role not in ("package", "companion", "leaf") or requirement.tool == "conda":
+        if product.role not in (Role.PACKAGE, Role.COMPANION, Role.LEAF) or requirement.tool == "conda":
             return
         wanted = target.versions.get(product.id)
         hold = self.judge.held(product, [requirement.specifier])
-        main = {known["product"] for known in self.guide.ended.values()}
-        if product.role == "leaf":
+        main = {known.product for known in self.guide.ended.values()}
+        if product.role == Role.LEAF:
             if wanted and hold and is_exact(hold.text) and not self._admits(hold.product, hold.mask, wanted):
-                message = f"{product.name} is pinned for what has ended; the native build brings {wanted} along"
-                self._tell(Told(wish.said, BUILD, message, "let it go", (), ()))
+                message = f"{product.name} is pinned for what has ended; the native build installs {wanted}"
+                self._tell(Told(wish.said, BUILD, message, "remove this pin", (), ()))
             return
-        if product.id not in main and product.role != "companion":
+        if product.id not in main and product.role != Role.COMPANION:
             return
         builds = self.judge.elements(product.id, hold.mask) if hold and requirement.specifier else []
         if builds and all(target.stack.device not in e.devices for e in builds) and "+" in requirement.specifier:
@@ -257,20 +259,22 @@ class Pins:
         ):
             return
         name = _PINNED.match(requirement.text)
-        new = f"{product.distribution or product.id}=={wanted}"
+        own = self.judge.facts.distribution(product.id, wanted) or product.id
+        new = f"{own}=={wanted}"
         version = requirement.specifier.removeprefix("==") or "in any version"
-        message = f"{product.name} {version} is here to go with what has ended{waits}"
+        message = f"{product.name} {version} is only needed by a discontinued package{waits}"
         edits: tuple[Edit, ...] = ()
         where = place_of(wish.said.document, wish.said.statement)
         plain = not requirement.derived and not requirement.url and not requirement.hashed and not requirement.marker
-        if whole and where and name and plain and requirement.role is not Role.LOCKED:
-            text = f"{name['name']}{name['extras'] or ''}=={wanted}"
+        if whole and where and name and plain and requirement.role is not RequirementRole.LOCKED:
+            written = name["name"] if normal(name["name"]) == normal(own) else own
+            text = f"{written}{name['extras'] or ''}=={wanted}"
             edits = self._pinned(environment, setting, wish, target, Edit(where.start, where.end, text))
         fix = f"write {new}, from {target.url}; it {target.where}"
         self._tell(Told(wish.said, BUILD, message, fix, (), edits))
 
     def _named(self, target: Target) -> str:
-        return ", ".join(f"{p} {target.versions[p]}" for p in {known["product"] for known in self.guide.ended.values()})
+        return ", ".join(f"{p} {target.versions[p]}" for p in {known.product for known in self.guide.ended.values()})
 
     def _admits(self, product: str, mask: int, version: str) -> bool:
         return any(e.version == version for e in self.judge.elements(product, mask))
@@ -379,7 +383,7 @@ class Pins:
             target = self.targets.of(device, "", "") if device else None
             fix = "no image is documented that takes its place: start from one of a system or of Python"
             if target:
-                main = {known["product"] for known in self.guide.ended.values()}
+                main = {known.product for known in self.guide.ended.values()}
                 words = " ".join(f"{p}=={v}" for p, v in target.versions.items() if p in main)
                 fix += f", and install {words} from {target.url}"
             sources = tuple(dict.fromkeys(s for p in held or self.guide.ended for s in self.guide.ended_sources.get(p, ())))

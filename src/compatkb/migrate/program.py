@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Protocol
 
 from compatkb.check.document import Document
-from compatkb.findings import Edit
+from compatkb.core.findings import Edit
 from compatkb.migrate.syntax import Code, SyntaxProblemError
-from compatkb.reading.nodes import TreeError
-from compatkb.reading.notebook import code_cells
-from compatkb.reading.source import Fragment, Piece, Source
+from compatkb.parsers.notebook import code_cells
+from compatkb.parsers.positioned_yaml import TreeError
+from compatkb.parsers.source import Fragment, Piece, Source
 
 _PLACE = "\n\n"
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from compatkb.check import Report, baseline, finished, rules_by_id
+from compatkb.check.config import Settings
 from compatkb.check.document import Asked, Document
-from compatkb.check.edits import mended
 from compatkb.check.files import UNREADABLE
-from compatkb.check.ignores import ignores_of
-from compatkb.check.judging import Judge
-from compatkb.check.migration import BACKEND, PIN, RULES
-from compatkb.check.settings import Settings
-from compatkb.check.world import World
-from compatkb.findings import Finding
+from compatkb.check.fixes import mended
+from compatkb.check.migration_rules import BACKEND, PIN, RULES
+from compatkb.check.project.environments import World
+from compatkb.check.project.queries import Judge
+from compatkb.check.suppressions import ignores_of
+from compatkb.core.findings import Finding
 from compatkb.migrate import commands
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.imports import Judged, judge, relevant_of
@@ -23,10 +23,10 @@ from compatkb.migrate.pins import Pins
 from compatkb.migrate.program import Program, program_of
 from compatkb.migrate.syntax import Code, SyntaxProblemError
 from compatkb.migrate.uses import Use, devices_of, uses_of
-from compatkb.reading.kinds import kind_of
-from compatkb.reading.readers import read
-from compatkb.reading.requirement import parse
-from compatkb.reading.statement import Reading
+from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.registry import read
+from compatkb.parsers.requirement import parse
+from compatkb.parsers.statement import Reading
 
 _TAKEN = r"^[ \t]*from[ \t]+[\w.]+[ \t]+import\b[^\n]*\b(?:{})\b"
 
@@ -134,7 +134,7 @@ class _Project:
                 asked = parse(node.value)
                 product = world.product(asked.name, "pip") if asked else None
                 if product is not None and product.id in self.guide.ended:
-                    message = f"{product.name} has ended, and is asked for here"
+                    message = f"{product.name} has ended and is requested here"
                     sources = self.guide.ended_sources.get(product.id, ())
                     start, end = code.span(node)
                     yield document.finding(PIN, start, end, message, fix="take it out", sources=sources, subject=node.value)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from compatkb.check.document import Document
-from compatkb.findings import Edit
-from compatkb.reading.statement import Include, Reading, Requirement, Statement, Word
+from compatkb.core.findings import Edit
+from compatkb.parsers.statement import Include, Reading, Requirement, Statement, Word
 
 LINES = ("requirements", "constraints")
 TABLES = ("pyproject", "setup.cfg", "Pipfile")

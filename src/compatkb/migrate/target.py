@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from compatkb.check.document import Asked
-from compatkb.check.installing import FAMILIES
-from compatkb.check.judging import Judge
+from compatkb.check.project.install_plan import FAMILIES
+from compatkb.check.project.queries import Judge
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.stacks import Stack
+from compatkb.engine.successors import instead_of
 from compatkb.migrate.guide import Guide
-from compatkb.replacing import instead_of
 
-_WORKS = ("works", "works-with-warnings")
+_WORKS = (Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS)
 
 
 class Target(NamedTuple):
@@ -53,21 +54,22 @@ class Targets:
 
     def _search(self, device: str, python: str, system: str, beside: tuple[str, ...]) -> Target | None:
         guide = self._guide
-        if device not in {known["device"] for known in guide.ended.values()}:
+        if device not in {known.device for known in guide.ended.values()}:
             return None
         facts = self._asked.facts
-        options = [("python", python)] if python else []
-        options.append(("os", system or next(iter(FAMILIES.values()))))
+        options = [("os", system or next(iter(FAMILIES.values())))]
+        options += [("python", python)] if python else []
         more = [(product, ">=0") for product in beside]
-        several = [
-            instead_of(facts, tuple(guide.ended), several, [device], self._asked.day)
+        several = [  # what is written into files is proven, if there is such a stack
+            instead_of(facts, tuple(guide.ended), several, [device], self._asked.clock, certain_only=certain_only)
             for several in (([*options, *more], options) if more else (options,))
+            for certain_only in (True, False)
         ]
         found = next((found for found in several if found is not None), None)
         if found is None:
             return None
         stack = found.stack
-        main = next(e for e in stack.packages if e.product in {known["product"] for known in guide.ended.values()})
+        main = next(e for e in stack.packages if e.product in {known.product for known in guide.ended.values()})
         channel = next((c for c in main.channels if c in self._judge.addresses), "")
         url = self._judge.addresses.get(channel, ("", ""))[0]
         versions = {element.product: element.version for element in stack.packages}

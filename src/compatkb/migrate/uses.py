@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compatkb.check.document import Rule
-from compatkb.check.migration import BACKEND, CALL, HINT, IMPORT, NONE
-from compatkb.findings import Edit
+from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
+from compatkb.core.findings import Edit
 from compatkb.migrate.guide import Argument, Choice, Guide, Replaced
 from compatkb.migrate.syntax import Chain, Code
 
@@ -224,7 +224,7 @@ def _value(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, text: 
     known = own or device
     fitting = [c for c in choices if c.device in (None, known)] if known else list(choices)
     fitting = fitting or list(choices)
-    message = f"{value!r} is a word of {name}"
+    message = f"{value!r} is specific to {name}"
     if len(fitting) > 1:
         message += "; what to give instead depends on the device"
     fixes = [_told(choice, several=len(fitting) > 1) for choice in fitting]

@@ -10,8 +10,8 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonica
 from packaging.utils import parse_wheel_filename as parse_wheel
 from packaging.version import InvalidVersion, Version
 
+from compatkb.core.versions import specifier
 from compatkb.errors import NotListedError, UnavailableError
-from compatkb.versions import specifier
 
 LONGEST_NAME = 300
 LONGEST_TEXT = 2000

@@ -7,9 +7,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from compatkb.core.versions import specifier
 from compatkb.errors import UnavailableError
 from compatkb.refresh.listing import Listed, check_text, shown
-from compatkb.versions import specifier
 
 MOST_REQUIREMENTS = 2000
 

@@ -5,22 +5,24 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from packaging.utils import canonicalize_name
 
-from compatkb.canonical import text_of
+from compatkb.authoring.canonical import text_of
+from compatkb.authoring.loader import Files
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
-from compatkb.loader import Files
-from compatkb.models import IndexFile, ProductFile
-from compatkb.refresh.compare import Plan, Subject, plan, propose, undated
+from compatkb.refresh.comparison import Plan, Subject, plan, propose, undated
 from compatkb.refresh.listing import Listed, Listing
 from compatkb.refresh.metadata import Reading
 from compatkb.refresh.notes import Note
-from compatkb.refresh.todo import named_versions, unnamed, yanked
+from compatkb.refresh.proposals import named_versions, unnamed, yanked
 from compatkb.refresh.write import Change
+from compatkb.schema import IndexFile, ProductFile
 
+Count = Callable[[str, int, int], None]
 A = TypeVar("A")
 B = TypeVar("B")
 PATIENCE = 300.0
@@ -103,8 +105,11 @@ def refresh(
     since: datetime | None = None,
     jobs: int = 4,
     say: Callable[[str], None] = lambda _: None,
+    count: Count = lambda *_: None,
 ) -> Outcome:
     """Return what the index has that the data lack. Raises UnavailableError with every failure, one a line.
+
+    `count` gets what is being read, how much of it is done, and of how much.
 
     Releases first uploaded before `since` are left out unless they are recorded; unless given, that is the oldest upload
     that any file of data/index/ records.
@@ -113,17 +118,17 @@ def refresh(
     if start is None:
         raise UsageError("data/index/ records nothing yet, so say with --since from which day on releases count")
     names = [subject.distribution for subject in subjects]
-    listings = dict(zip(names, gather(index.page, names, jobs), strict=True))
+    listings = dict(zip(names, gather(index.page, names, jobs, partial(count, "pages")), strict=True))
     say(f"{len(listings)} pages read, with {sum(len(page.files) for page in listings.values())} files")
     dates: list[Listed] = [file for subject in subjects for file in undated(subject, listings[subject.distribution])]
     if dates:
         say(f"{len(dates)} releases without an upload time: asking when their files last changed")
-    moments = gather(index.last_modified, dates, jobs)
+    moments = gather(index.last_modified, dates, jobs, partial(count, "dates"))
     changed = {file.entry.name: moment for file, moment in zip(dates, moments, strict=True) if moment}
     plans = {s.distribution: plan(s, listings[s.distribution], changed, start) for s in subjects}
     wheels = [(name, wheel) for name, planned in plans.items() for group in planned.wheels.values() for wheel in group]
     say(f"reading the metadata of {len(wheels)} wheels")
-    found = gather(lambda item: index.reading(*item), wheels, jobs)
+    found = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
     readings = {wheel.entry.name: reading for (_, wheel), reading in zip(wheels, found, strict=True)}
     if missing := sum(reading is None for reading in found):
         say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
@@ -183,8 +188,17 @@ def _decisions(
     return notes
 
 
-def gather(work: Callable[[A], B], items: Iterable[A], jobs: int, patience: float = PATIENCE) -> list[B]:
+def gather(
+    work: Callable[[A], B],
+    items: Iterable[A],
+    jobs: int,
+    count: Callable[[int, int], None] = lambda *_: None,
+    *,
+    patience: float = PATIENCE,
+) -> list[B]:
     """Return the results of `work`, in order. Raises one UnavailableError with what failed, one failure a line.
+
+    `count` gets how many there are, of how many.
 
     `patience` is how many seconds may pass without any result. The threads are daemons: one that hangs in a trickling
     answer does not keep the process from ending.
@@ -210,7 +224,7 @@ def gather(work: Callable[[A], B], items: Iterable[A], jobs: int, patience: floa
         threading.Thread(target=worker, daemon=True).start()
     results: dict[int, B] = {}
     failed: dict[int, str] = {}
-    for _ in todo:
+    for place in range(1, len(todo) + 1):
         try:
             number, result, error = done.get(timeout=patience)
         except queue.Empty:
@@ -221,6 +235,7 @@ def gather(work: Callable[[A], B], items: Iterable[A], jobs: int, patience: floa
             raise error
         else:
             results[number] = result  # type: ignore[assignment]  # without an error there is a result
+        count(place, len(todo))
     if failed:
         lines = [failed[number] for number in sorted(failed)]
         more = [f"and {len(lines) - MOST_FAILURES} more"] if len(lines) > MOST_FAILURES else []

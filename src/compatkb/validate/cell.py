@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from zlib import crc32
 
-from compatkb.models import Level, Observation, Outcome
+from compatkb.schema import Level, Observation, Outcome
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from compatkb.core.vocabulary import Kind
 from compatkb.errors import DataError, UnavailableError, UsageError
-from compatkb.records import UNBUILT, Edge, Element
-from compatkb.snapshot.read import Snapshot
-from compatkb.snapshot.store import compile_directory
+from compatkb.store.cache import compile_directory
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import UNBUILT, Edge, Element
 from compatkb.validate.plan import Claimed, Wanted, claimed
 
 _PATIENCE = 120.0  # seconds for git
@@ -89,7 +90,7 @@ class _Basis:
             if to not in chosen and self.facts.products[to].role not in UNBUILT:
                 continue
             for edge in self.facts.edges(element.product, to):
-                if edge.of_mask >> element.idx & 1 and edge.kind != "verified" and self._concerns(edge, python):
+                if edge.of_mask >> element.idx & 1 and edge.kind != Kind.VERIFIED and self._concerns(edge, python):
                     # of another member it matters what is said of the build at hand, not what else is listed
                     what = str(edge.to_mask >> chosen[to] & 1) if to in chosen else edge.spec
                     yield element.product, to, edge.kind, what, str(edge.level), str(edge.open)

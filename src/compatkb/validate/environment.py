@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import fnmatch
 import glob
+import os
 import platform
 import re
 import shutil
@@ -20,13 +21,13 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from compatkb.errors import UnavailableError
-from compatkb.models import Outcome
-from compatkb.validate.addresses import addresses_of
-from compatkb.validate.asking import silence
+from compatkb.schema import Outcome
 from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.index_urls import addresses_of
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
 from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
+from compatkb.validate.recorded_index import silence
 
 
 class RefusedError(Exception):
@@ -203,14 +204,18 @@ def _install_pip(cell: Cell, made: Environment, python: str) -> None:
             Outcome.NOT_CHECKED, "an environment with stubbed libraries needs uv; run: python -m pip install uv"
         )
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-    if not made.workshop.use_pip_config:
+    own: dict[str, str] = {}
+    if made.workshop.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
+        own = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
+    else:
         made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.workshop.cache / "pip")}
     made.tools["pip"] = _version_of(made, [*pip, "--version"])
     _must(made.run([made.base, "-m", "venv", "--without-pip", str(made.root)]), made, cell)
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     report = made.folder / "report.json"
     words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
-    _must(made.run([*words, *addresses_of(cell, made.workshop).pip, *pins_of(made.workshop.data, cell.packages)]), made, cell)
+    words += [*addresses_of(cell, made.workshop).pip, *pins_of(made.workshop.data, cell.packages)]
+    _must(made.run(words, **own), made, cell)
     made.digest = sha256(report.read_bytes()).hexdigest()
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 
+from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError
-from compatkb.models import Level, Observation, Outcome
+from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate.cell import cell_of
-from compatkb.writing import write_file
 
 
 def line_of(observation: Observation) -> str:

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import requests
 
-from compatkb.models import Observation, Outcome
-from compatkb.models.proofs import Gate
-from compatkb.validate.addresses import LINKS, channel_of
+from compatkb.schema import Observation, Outcome
+from compatkb.schema.proofs import Gate
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import Environment, reachable
 from compatkb.validate.importing import Trial
+from compatkb.validate.index_urls import LINKS, channel_of
 from compatkb.validate.messages import decisive, shortened
 from compatkb.validate.proofs import gate_of, subjects_of
-from compatkb.validate.ranges import AbsentError, RangeError, find_wheel, polite_session, read_members, tags_for
+from compatkb.validate.remote_wheel import AbsentError, RangeError, find_wheel, polite_session, read_members, tags_for
 
-STAND_IN = Path(__file__).with_name("standing_in.py")
+STAND_IN = Path(__file__).with_name("import_stub.py")
 
 
 def check(cell: Cell, workshop: Workshop) -> Observation:

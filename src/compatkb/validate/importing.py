@@ -8,12 +8,12 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from compatkb.models import Observation, Outcome
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import Environment, RefusedError, environment, modules_of
+from compatkb.validate.fake_libraries import add_stubs
 from compatkb.validate.limits import Ended
 from compatkb.validate.messages import decisive, remarks, shortened
-from compatkb.validate.stubs import add_stubs
 
 PROBE = Path(__file__).with_name("probe.py")
 

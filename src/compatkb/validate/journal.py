@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from compatkb.errors import UnavailableError
-from compatkb.models import Observation
+from compatkb.schema import Observation
 from compatkb.validate.evidence import line_of, read_lines
 
 

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from compatkb.models import Level, Observation
+from compatkb.schema import Level, Observation
 from compatkb.validate.cell import Cell, Check, Workshop
 
 TOOLS: dict[Level, tuple[str, ...]] = {

@@ -10,13 +10,13 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import Indexes, indexes
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
+from compatkb.validate.recorded_index import Indexes, indexes
 from compatkb.validate.targets import installer_platforms, this_platform
-from compatkb.validate.verdicts import read
 
 _tools: dict[str, tuple[str, str] | str] = {}
 _locks: dict[str, threading.Lock] = {}

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.answer import best_stacks, routes_of
-from compatkb.engine.problem import Problem
+from compatkb.engine.problem import Question
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
-from compatkb.models import Level
-from compatkb.records import UNKNOWN, Element, Pin, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.schema import Level
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Pin, Request
 from compatkb.validate.cell import Cell
 
 
@@ -94,7 +95,9 @@ def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Elemen
     """Return whether a base is a release beside one that goes with the element, in the provider's order."""
     request = _request(facts, wanted, ())
     device, route = next(iter(routes_of(facts, request)))
-    allowed = Problem(facts, request, device, route).allowed(element.product, element.idx, provider)
+    question = Question(facts, request, device, route)
+    table = question.context.table(element.product, provider)
+    allowed = table.allowed(element.idx, question.platforms) if table else -1
     near = {e.release for e in facts.elements(provider).of(allowed)}
     releases = list(dict.fromkeys(e.release for e in _carried(facts, wanted, provider)))
     place = releases.index(base.release)
@@ -104,8 +107,8 @@ def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Elemen
 def _works(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Iterator[Claimed]:
     products = {member.product for member in members}
     for stack in best_stacks(facts, _request(facts, wanted, members)):
-        own = {product for product in stack.requested if facts.products[product].role == "package"} == products
-        if own and stack.level < UNKNOWN and (packages := _pins(stack, wanted)):
+        own = {product for product in stack.requested if facts.products[product].role == Role.PACKAGE} == products
+        if own and stack.level < Certainty.UNKNOWN and (packages := _pins(stack, wanted)):
             for python in stack.python:
                 yield Claimed(packages, python, stack.verdict)
 
@@ -150,7 +153,8 @@ def _request(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> R
         if not mask:
             raise UsageError(f"{wanted.platform!r} is not OS-ARCHITECTURE, such as linux-x86_64; {dimension} has no {value!r}")
         pins.append(Pin(dimension, value, mask))
-    return Request(tuple(pins), (), (wanted.device,), wanted.day.toordinal())
+    day = wanted.day.toordinal()
+    return Request(tuple(pins), (), (wanted.device,), day, day, 1)
 
 
 def _platform(platform: str) -> tuple[tuple[str, str], ...]:

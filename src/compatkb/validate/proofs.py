@@ -10,8 +10,8 @@ from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.models import ChannelFile
-from compatkb.models.proofs import Gate, ProofFile
+from compatkb.schema import ChannelFile
+from compatkb.schema.proofs import Gate, ProofFile
 
 
 @dataclass(frozen=True)

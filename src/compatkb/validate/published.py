@@ -3,9 +3,9 @@
 from packaging.version import Version
 
 from compatkb.errors import UnavailableError
-from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import records_for
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.recorded_index import records_for
 from compatkb.validate.targets import fits, version_of
 
 

@@ -15,8 +15,8 @@ from typing import Protocol
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
+from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError
-from compatkb.writing import write_file
 
 FIELDS = ("Metadata-Version", "Name", "Version", "Requires-Python", "Requires-Dist", "Provides-Extra", "Dynamic")
 """The fields that resolution reads; without Provides-Extra an extra is dropped in silence, and answers flip."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, Self
 
 from compatkb.errors import UnavailableError
-from compatkb.models import Observation, Outcome
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Cell, Check, Workshop, cell_of
 from compatkb.validate.journal import Journal
 
@@ -47,8 +47,8 @@ class Threads:
 class Dask:
     """A Dask cluster, for when one machine is too small."""
 
-    def __init__(self, scheduler: str) -> None:
-        """Connect to a scheduler; raises UnavailableError where Dask or the scheduler is missing."""
+    def __init__(self, scheduler: str | None) -> None:
+        """Connect to a scheduler, None for one of this machine; raises UnavailableError where Dask or it is missing."""
         try:
             from distributed import Client
         except ImportError:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from compatkb.models import Level, Observation, Outcome
+from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.environment import Environment, RefusedError, environment
 from compatkb.validate.importing import Trial, attempt, import_all

@@ -19,8 +19,8 @@ from itertools import count
 from socket import INADDR_LOOPBACK
 from urllib.parse import unquote
 
+from compatkb.core.http_server import Listener
 from compatkb.errors import UnavailableError
-from compatkb.listening import Listener
 from compatkb.validate.record import Record, Wheel
 from compatkb.validate.targets import is_for
 

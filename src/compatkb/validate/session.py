@@ -7,18 +7,19 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 
+from compatkb.core.atomic_write import write_file
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.models import Level, Observation, Outcome
-from compatkb.snapshot.read import Snapshot
-from compatkb.validate.asking import prepare, save
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.store.queries.products import channels
+from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import Cell, Workshop
 from compatkb.validate.evidence import add_evidence, is_fresh, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.named import named
 from compatkb.validate.plan import Claimed, Wanted, claimed
+from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.runner import Executor, run
-from compatkb.writing import write_file
+from compatkb.validate.user_stacks import named
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,5 @@ def workshop_of(
         if not path or not os.access(path, os.X_OK):
             raise UsageError(f"{text!r} is not MINOR=PATH with a Python to run, such as 3.12=/usr/bin/python3.12")
         known[minor] = path
-    rows = facts.rows("select id, style, url from channel order by position")
-    channels = {row["id"]: (row["style"], row["url"] or "") for row in rows}
-    return Workshop(today, folder, cache, directory, channels=channels, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword
+    indexes = {channel.id: (channel.style, channel.url or "") for channel in channels(facts)}
+    return Workshop(today, folder, cache, directory, channels=indexes, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword

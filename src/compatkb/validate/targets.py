@@ -9,7 +9,7 @@ from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from compatkb.platforms import target
+from compatkb.core.platforms import target
 
 _NEWEST_GLIBC = 60  # beyond any that exists: which one a system has is a matter of claims about that system
 _LEGACY = ("manylinux2014", "manylinux2010", "manylinux1")

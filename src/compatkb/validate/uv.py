@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from compatkb.models import Observation, Outcome
-from compatkb.validate.asking import falsehood, indexes
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
+from compatkb.validate.recorded_index import falsehood, indexes
 from compatkb.validate.targets import NEWEST_MACOS, uv_platform
-from compatkb.validate.verdicts import read
 
 
 def check(cell: Cell, workshop: Workshop) -> Observation:

@@ -1,129 +1,146 @@
-"""The questions that the form can put: its fields, their values, and the request that a choice stands for."""
+"""A question as an address has it: read from a query string, and written as one, or as a line for the command line."""
 
-from collections.abc import Iterator
+import re
+import shlex
+from collections.abc import Iterable, Iterator
 from datetime import date
-from functools import cached_property
+from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
-from compatkb.asking import make_request
-from compatkb.cli.options import HEADLINES
-from compatkb.records import Pin, Request
-from compatkb.snapshot.read import Snapshot
+from compatkb.core.clock import Clock
+from compatkb.errors import UsageError, WordsError
+from compatkb.headline_options import HEADLINES
+from compatkb.request_parser import make_request, parse_day
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
 
-PLACES = ("python", "os")
-"""The fields that each table of answers has all values of."""
-
-
-class Value(NamedTuple):
-    """A value of a field: what is typed on the command line, and what people read."""
-
-    id: str
-    label: str
-    note: str = ""
+Parameters = Iterable[tuple[str, str]]
+MOST_CHARACTERS, MOST_WORDS = 1000, 40
 
 
-class Field(NamedTuple):
-    """A field of the form; `option` is what the command line calls it."""
+class Question(NamedTuple):
+    """What was asked: version words by product, further words such as `numpy==2.0`, devices, features, route, day."""
 
-    id: str
-    label: str
-    option: str
-    values: tuple[Value, ...]
+    options: tuple[tuple[str, str], ...] = ()
+    words: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    route: str | None = None
+    as_of: date | None = None
+
+    def request(self, facts: Snapshot, clock: Clock) -> Request:
+        """Return the request, as the command line makes it; raises UsageError."""
+        asked = Clock(clock.today, self.as_of or clock.as_of)
+        return make_request(facts, self.options, self.words, self.devices, asked, self.needs, self.route)
+
+    def parameters(self) -> list[tuple[str, str]]:
+        """Return the parameters of an address that asks this."""
+        names = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
+        found = [("device", device) for device in self.devices]
+        found += [(names[product], text) for product, text in self.options]
+        found += [("q", shlex.join(self.words))] if self.words else []
+        found += [("needs", need) for need in self.needs]
+        found += [("route", self.route)] if self.route else []
+        return found + ([("as-of", self.as_of.isoformat())] if self.as_of else [])
+
+    def query(self) -> str:
+        """Return the query string of an address that asks this; empty for a question about anything."""
+        return urlencode(self.parameters(), quote_via=quote, safe="=<>!~,.:")  # read as these signs by every browser
+
+    def command(self) -> str:
+        """Return the command line that asks this, quoted for a POSIX shell."""
+        words = ["compatkb", "resolve"]
+        for name, text in self.parameters():
+            words += self.words if name == "q" else [f"--{name}", text]
+        return shlex.join(words)
+
+    def version_of(self, product: str) -> str:
+        """Return the version words that an option fixes of a product; empty where none does."""
+        return " ".join(text for name, text in self.options if name == product)
+
+    def fix(self, product: str, text: str = "") -> "Question":
+        """Return the question with a product fixed otherwise, or free where no version is given."""
+        kept = tuple(option for option in self.options if option[0] != product)
+        return self._replace(options=_ordered((*kept, *([(product, text)] if text else []))))
 
 
-class Form:
-    """The form over one knowledge base, for one day."""
+def _ordered(options: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    places = {product: number for number, (_, _, product, _) in enumerate(HEADLINES)}
+    return tuple(sorted(options, key=lambda option: places[option[0]]))
 
-    def __init__(self, facts: Snapshot, today: date, series: tuple[str, ...] = ()) -> None:
-        """Make the form; `series` are the main choices that it offers, all unless given."""
-        self.facts, self.today, self.offered = facts, today, series
-        self._pins: dict[tuple[str, str], Pin] = {}
 
-    @cached_property
-    def main(self) -> str:
-        """The product whose series the form asks for: what the preferred route is made of."""
-        return self.facts.routes[0].provider
+def read_question(parameters: Parameters) -> Question:
+    """Return the question of an address; empty values count for nothing.
 
-    @cached_property
-    def packages(self) -> tuple[str, ...]:
-        """The further products that can be fixed: packages with an option of their own."""
-        headlines = [product for _, _, product, _ in HEADLINES if product in self.facts.products]
-        return tuple(p for p in headlines if self.facts.products[p].role == "package" and p != self.main)
+    Raises UsageError naming every parameter that is unknown or wrong: none is dropped.
+    """
+    known = _known()
+    options: list[tuple[str, str]] = []
+    lists: dict[str, list[str]] = {"device": [], "needs": [], "route": [], "as-of": [], "q": []}
+    problems: list[str] = []
+    given = [(name, text.strip()) for name, text in parameters if text.strip()]
+    if sum(len(text) for _, text in given) > MOST_CHARACTERS or len(given) > MOST_WORDS:
+        raise UsageError(f"the question is longer than {MOST_CHARACTERS} characters or {MOST_WORDS} parts")
+    for name, text in given:
+        plain = name.replace("_", "-")
+        if plain in known:
+            options.append((known[plain], text))
+        elif plain in lists:
+            lists[plain].append(text)
+        else:
+            problems.append(f"unknown parameter {name[:60]!r}; known: {', '.join([*dict.fromkeys(known), *lists])}")
+    problems += [f"{name} is given more than once" for name in ("route", "as-of") if len(lists[name]) > 1]
+    if problems:
+        raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
+    words = tuple(word for text in lists["q"] for word in split_words(text))
+    day = parse_day(lists["as-of"][0]) if lists["as-of"] else None
+    route = lists["route"][0] if lists["route"] else None
+    return Question(_ordered(tuple(options)), words, tuple(lists["device"]), tuple(lists["needs"]), route, day)
 
-    @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """Every field in the order of the form."""
-        facts = self.facts
-        names = facts.rows("select product, version, name from release order by product, position")
-        said = {(row["product"], row["version"]): row["name"] or "" for row in names}
-        devices = tuple(Value(e.version, said["device", e.version] or e.version) for e in reversed(facts.elements("device")))
-        routes = tuple(Value(route.id, route.name) for route in facts.routes)
-        found = [Field("device", "Device", "--device", devices)]
-        found.append(Field("main", facts.products[self.main].name, f"--{self.main}", self._series(self.main)))
-        found.append(Field("route", "Route", "--route", routes))
-        for dimension in PLACES:
-            known = [row["version"] for row in names if row["product"] == dimension]
-            values = tuple(Value(v, said[dimension, v] or v) for v in known if v in facts.grid[dimension])
-            found.append(Field(dimension, facts.products[dimension].name.capitalize(), f"--{dimension}", values))
-        hardware = [row["version"] for row in names if row["product"] == "hardware"]
-        labels = tuple(Value(v, said["hardware", v] or v) for v in hardware)
-        found.append(Field("hardware", "Hardware", "--hardware", labels))
-        for product in self.packages:
-            releases = dict.fromkeys(e.release for e in reversed(facts.elements(product)))
-            options = {p: option for option, _, p, _ in HEADLINES}
-            values = tuple(Value(release, release) for release in releases)
-            found.append(Field(product, facts.products[product].name, options[product], values))
-        return tuple(found)
 
-    def _series(self, product: str) -> tuple[Value, ...]:
-        depth = self.facts.products[product].series
-        names = [".".join(e.release.split(".")[:depth]) for e in self.facts.elements(product)]
-        return tuple(Value(name, name) for name in dict.fromkeys(reversed(names)) if not self.offered or name in self.offered)
+@lru_cache
+def _known() -> dict[str, str]:
+    """The products that have a parameter, by its name."""
+    return {
+        name.removeprefix("--"): product
+        for option, others, product, _ in HEADLINES
+        for name in (option, *others)
+    }  # fmt: skip
 
-    @cached_property
-    def images(self) -> tuple[tuple[str, str, dict[str, str]], ...]:
-        """Every image tag with its device, and the choices that what it holds comes to; the loosely bound package left out."""
-        facts, made = self.facts, []
-        fixed = ("main", *self.packages[:2], *PLACES)
-        for row in facts.rows("select id, repository, name, device from image order by repository, id"):
-            held: dict[str, str] = {}
-            for part in facts.rows("select product, mask from content where image = ?", row["id"]):
-                field = next((name for name in fixed if self.product_of(name) == part["product"]), None)
-                if field and (value := self._value_of(field, int(part["mask"], 16))):
-                    held[field] = value
-            made.append((f"{row['repository']}:{row['name']}", row["device"], held))
-        return tuple(made)
 
-    def _value_of(self, field: str, mask: int) -> str:
-        """Return the value of a field that elements of its product come to, empty where they are none or several."""
-        elements = self.facts.elements(self.product_of(field)).of(mask)
-        depth = self.facts.products[self.main].series
-        names = {".".join(e.release.split(".")[:depth]) if field == "main" else e.release for e in elements}
-        return names.pop() if len(names) == 1 and names <= set(self.values(field)) else ""
+def split_words(text: str) -> list[str]:
+    """Return the words of a line as a shell splits them; raises UsageError for an open quote."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r}: {str(error).lower()}") from None
 
-    def product_of(self, field: str) -> str:
-        """Return the product that a field fixes."""
-        return self.main if field == "main" else field
 
-    def request(self, chosen: dict[str, str]) -> Request:
-        """Return the request for chosen values by field, as the command line would make it."""
-        pins = [self._pin(self.product_of(field), text) for field, text in chosen.items() if field not in ("device", "route")]
-        pins.sort(key=lambda pin: self.facts.ranks[pin.product])
-        devices = (chosen["device"],) if "device" in chosen else ()
-        return Request(tuple(pins), (), devices, self.today.toordinal(), chosen.get("route"))
+def question_of(request: Request, asked: Question) -> Question:
+    """Return the question with every pin on a product of the form as an option, so that single ones can be changed."""
+    headlines = {product for _, _, product, _ in HEADLINES}
+    options: list[tuple[str, str]] = []
+    words = list(request.bare)
+    for pin in request.pins:
+        if pin.need:
+            continue
+        for text in _texts(pin.text, pin.product):
+            plain = pin.product in headlines and not _is_word(text, pin.product)
+            if plain:
+                options.append((pin.product, text))
+            else:
+                words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
+    return asked._replace(options=_ordered(tuple(options)), words=tuple(words))
 
-    def _pin(self, product: str, text: str) -> Pin:
-        key = (product, text)
-        if key not in self._pins:
-            (self._pins[key],) = make_request(self.facts, [key], as_of=self.today).pins
-        return self._pins[key]
 
-    def values(self, field: str) -> tuple[str, ...]:
-        """Return the values of a field as they are typed."""
-        return tuple(value.id for value in next(f for f in self.fields if f.id == field).values)
+def _is_word(text: str, product: str) -> bool:
+    return bool(re.match(re.escape(product) + r"\s*[<>=!~]", text))
 
-    def places(self) -> Iterator[list[dict[str, str]]]:
-        """Yield for each Python, and first for none, the choice of it and of each system, and first of none."""
-        for python in ("", *self.values("python")):
-            row = [{"python": python, "os": system} for system in ("", *self.values("os"))]
-            yield [{name: value for name, value in place.items() if value} for place in row]
+
+def _texts(text: str, product: str) -> Iterator[str]:
+    """Yield the texts of the pins that one product has: a pin may stand for several."""
+    if _is_word(text, product):
+        yield from re.split(rf"\s+(?={re.escape(product)}\s*[<>=!~])", text)
+    else:
+        yield text

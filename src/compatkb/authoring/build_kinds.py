@@ -1,0 +1,265 @@
+"""Builds are of a kind: what is compiled against a product goes with those of its builds that are for the same device.
+
+A build is for one device, on some platforms maybe for another one (`compiled-for`), and a label tells builds for one
+device apart. From `built-with` of a product follow edges that no curator writes: beside a build of another device
+nothing works, and what metadata say of a release vouches only for the builds with the same label.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from compatkb.authoring.knowledge_base import Cited, Edge, Element, Knowledge, Origin
+from compatkb.schema import Build, BuiltWith, Claim, Kind, Product, Release, Source, Variant
+
+DEVICE = "device"
+
+
+class BuildKind(NamedTuple):
+    """What a build was compiled for."""
+
+    device: str
+    label: str  # the device itself where builds for it need no telling apart; empty where nobody knows it
+
+
+def builds_of(product: Product, release: Release, channels: Iterable[str]) -> tuple[Build, ...]:
+    """Return the builds of a release: those that are written out, then one for each label of its variants."""
+    known = frozenset(channels)
+    return (*release.build, *(_build(product, release, row, label, known) for row in release.variant for label in row.labels))
+
+
+def _build(product: Product, release: Release, row: Variant, label: str, known: frozenset[str]) -> Build:
+    derived = (product.variant_channel or "").format(label=label)
+    return Build(
+        version=f"{release.version}+{label}",
+        channels=row.channels or ((derived,) if derived in known else ()),
+        devices=(row.device,),
+        wheels=row.wheels,
+        note=row.note,
+        sources=row.sources,
+    )
+
+
+def runs_on(knowledge: Knowledge, device: str) -> tuple[str, ...]:
+    """Return the devices on which a build for `device` is of use: itself, unless the data name others."""
+    found = _device(knowledge, device)
+    return found.runs_on if found and found.runs_on else (device,)
+
+
+def is_foreign(knowledge: Knowledge, element: Element) -> bool:
+    """Return whether a build is for devices that no route serves."""
+    served = {device for route in knowledge.files.routes.route for device in route.device}
+    return element.build is not None and served.isdisjoint(element.build.devices)
+
+
+def own_kind(knowledge: Knowledge, element: Element) -> BuildKind | None:
+    """Return the kind of a build where nothing else is said; None for what is no build, or is for several devices."""
+    if element.build is None or len(element.build.devices) != 1:
+        return None
+    device = element.build.devices[0]
+    found = _device(knowledge, device)
+    return BuildKind(device, element.version.partition("+")[2] if found and found.runs_on else device)
+
+
+def other_kinds(knowledge: Knowledge, element: Element) -> list[tuple[BuildKind, int]]:
+    """Return the kinds of a build on the platforms on which it is not of its own kind."""
+    rows = element.build.compiled_for if element.build else ()
+    return [(BuildKind(row.device, row.label or ""), knowledge.grid.cells(row.os, row.arch)) for row in rows]
+
+
+def of_one_release(knowledge: Knowledge, product: str, number: int, to: str) -> int:
+    """Return for which elements the metadata of one speak to `to`: also for its variants, where they are built with that."""
+    elements = knowledge.elements[product]
+    head, mask = knowledge.products[product], 1 << number
+    if head.built_with is None or head.built_with.product != to:
+        return mask
+    release = elements[number].release
+    return mask | sum(
+        1 << n for n, e in enumerate(elements) if e.release is release and n != number and _labelled(knowledge, e)
+    )
+
+
+def of_other_kinds(knowledge: Knowledge, product: str, number: int, to: str) -> int:
+    """Return the maker's other builds of the release of an element of which its metadata do not speak to `to`.
+
+    What is built with another product is built with one release of it, whatever devices its builds are for. So metadata
+    deny other releases to all of them, and vouch for none.
+    """
+    elements = knowledge.elements[product]
+    if (built := knowledge.products[product].built_with) is None or built.product != to:
+        return 0
+    release = elements[number].release
+    same = (n for n, e in enumerate(elements) if e.release is release and e.build and e.build.maker is None)
+    return sum(1 << n for n in same) & ~of_one_release(knowledge, product, number, to)
+
+
+def _labelled(knowledge: Knowledge, element: Element) -> bool:
+    kind = own_kind(knowledge, element)
+    return bool(kind and kind.label != kind.device and element.build and element.build.maker is None)
+
+
+def _device(knowledge: Knowledge, name: str) -> Release | None:
+    elements = knowledge.elements.get(DEVICE, [])
+    return next((element.release for element in elements if element.version == name), None)
+
+
+# -- edges --------------------------------------------------------------------------------------------------------
+
+
+def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
+    """Add the edges that follow from what products are built with, and split those that vouch by the kinds of builds."""
+    foreign = {
+        product: sum(1 << n for n, element in enumerate(elements) if is_foreign(knowledge, element))
+        for product, elements in knowledge.elements.items()
+    }
+    knowledge.edges = [new for edge in knowledge.edges for new in _unlabelled(knowledge, edge, foreign[edge.to])]
+    for product in knowledge.products.values():
+        if (said := product.built_with) is None:
+            continue
+        if said.product not in knowledge.products:
+            problems.append(f"products/{product.id}.toml: built-with: {said.product} is no product")
+            continue
+        mine, theirs = _Kinds(knowledge, product.id), _Kinds(knowledge, said.product)
+        regions = _regions(knowledge.grid.all, [*mine.places, *theirs.places])
+        knowledge.edges = [
+            new for edge in knowledge.edges for new in _split(edge, product.id, said.product, mine, theirs, regions)
+        ]
+        knowledge.edges += _kept_apart(knowledge, product, said, mine, theirs, regions, problems)
+
+
+def _unlabelled(knowledge: Knowledge, edge: Edge, foreign: int) -> Iterator[Edge]:
+    """Yield an edge that vouches for builds of devices that no route serves only where people name their label.
+
+    Who says that a release works had no other builds in mind than those that there are for a device that we serve. What
+    a product is built with has a rule of its own.
+    """
+    built = knowledge.products[edge.of].built_with
+    people = knowledge.claims[edge.claim].origin is Origin.PEOPLE
+    named = edge.to_mask & ~foreign
+    for spec in edge.spec.split(" or "):
+        named |= edge.to_mask & knowledge.matching(edge.to, spec) if "+" in spec else 0
+    if not edge.vouches or not people or named == edge.to_mask or (built and built.product == edge.to):
+        yield edge
+        return
+    if edge.denies:
+        yield replace(edge, vouches=0)
+    if named:
+        yield replace(edge, to_mask=named, denies=0)
+
+
+class _Kinds:
+    """The elements of a product by their kinds, on each platform."""
+
+    def __init__(self, knowledge: Knowledge, product: str) -> None:
+        self.elements = [(own_kind(knowledge, e), other_kinds(knowledge, e)) for e in knowledge.elements[product]]
+        self.places = {cells for _, others in self.elements for _, cells in others}
+        self.alike = {e.version: e.release.alike for e in knowledge.elements.get(DEVICE, [])}
+
+    def kind(self, number: int, region: int) -> BuildKind | None:
+        """Return the kind of an element on a region of platforms on which no kind changes."""
+        own, others = self.elements[number]
+        return next((kind for kind, cells in others if cells & region), own)
+
+    def at(self, region: int) -> dict[BuildKind | None, int]:
+        """Return the elements of each kind on such a region."""
+        found: dict[BuildKind | None, int] = {}
+        for number in range(len(self.elements)):
+            kind = self.kind(number, region)
+            found[kind] = found.get(kind, 0) | 1 << number
+        return found
+
+    def excluded(self, kind: BuildKind | None, there: Mapping[BuildKind | None, int]) -> int:
+        """Return which of the elements by their kinds do not go with a kind; one that nobody knows goes with all."""
+        return sum(mask for other, mask in there.items() if kind and other and not self._go_together(kind, other))
+
+    def _go_together(self, one: BuildKind, other: BuildKind) -> bool:
+        parts = {self._part(one), self._part(other)} - {""}
+        return one.device == other.device and len(parts) <= 1
+
+    def _part(self, kind: BuildKind) -> str:
+        """Return the part of a label in which builds have to agree, empty where there is none."""
+        match = re.fullmatch(self.alike.get(kind.device) or "()", kind.label)
+        return match[1] if match else ""
+
+
+def _regions(everything: int, places: Iterable[int]) -> list[int]:
+    """Return the parts into which sets of platforms cut the grid."""
+    regions = [everything]
+    for place in places:
+        regions = [part for region in regions for part in (region & place, region & ~place) if part]
+    return regions
+
+
+def _split(edge: Edge, of: str, to: str, mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> Iterator[Edge]:
+    """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
+    if (edge.of, edge.to) != (of, to) or not edge.vouches:
+        yield edge
+        return
+    found: dict[tuple[int, int], int] = {}
+    for region in regions:
+        cells, there = edge.vouches & region, theirs.at(region)
+        for kind, mask in mine.at(region).items():
+            named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
+            if cells and mask & edge.of_mask and named:
+                pair = (mask & edge.of_mask, named)
+                found[pair] = found.get(pair, 0) | cells
+    if found == {(edge.of_mask, edge.to_mask): edge.vouches}:
+        yield edge
+        return
+    if edge.denies:
+        yield replace(edge, vouches=0)
+    for (of_mask, to_mask), cells in found.items():
+        yield replace(edge, of_mask=of_mask, to_mask=to_mask, denies=0, vouches=cells)
+
+
+def _kept_apart(
+    knowledge: Knowledge,
+    product: Product,
+    said: BuiltWith,
+    mine: _Kinds,
+    theirs: _Kinds,
+    regions: Sequence[int],
+    problems: list[str],
+) -> Iterator[Edge]:
+    """Yield what no build of a product goes with: builds for another device, everywhere first, then where else."""
+    claim = Claim(
+        id=f"{product.id}-kind", kind=Kind.CONSTRAINS, of=product.id, to=(said.product,), basis=said.basis,
+        reason=said.reason, note=said.note, sources=said.sources,
+    )  # fmt: skip
+    where = f"products/{product.id}.toml: built-with"
+    if claim.id in knowledge.claims:
+        problems.append(f"{where}: the id {claim.id} is used by a claim")
+    problems += [
+        f"{where}: source {name} is not defined" for name in said.sources if (product.id, name) not in knowledge.sources
+    ]
+    knowledge.claims[claim.id] = Cited(claim, product.id, _cited(knowledge, product.id, said))
+    every = (1 << len(theirs.elements)) - 1
+    for excluded, of_mask in _alike(mine, theirs, regions).items():
+        always = every
+        for mask in excluded:
+            always &= mask
+        found = {always: knowledge.grid.all}
+        for region, mask in zip(regions, excluded, strict=True):
+            found[mask & ~always] = found.get(mask & ~always, 0) | region
+        for mask, cells in found.items():  # no version is asked for, so the specifier is empty
+            if mask:
+                yield Edge(claim.id, claim.kind, product.id, of_mask, said.product, every & ~mask, "", cells, 0, claim.basis)
+
+
+def _alike(mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> dict[tuple[int, ...], int]:
+    """Return the elements of a product by those of the other one that do not go with them, for each region."""
+    excluded: list[dict[BuildKind | None, int]] = []
+    for region in regions:
+        there = theirs.at(region)
+        excluded.append({kind: mine.excluded(kind, there) for kind in mine.at(region)})
+    found: dict[tuple[int, ...], int] = {}
+    for number in range(len(mine.elements)):
+        kinds = [mine.kind(number, region) for region in regions]
+        key = tuple(by_kind[kind] for by_kind, kind in zip(excluded, kinds, strict=True))
+        found[key] = found.get(key, 0) | 1 << number
+    return found
+
+
+def _cited(knowledge: Knowledge, product: str, said: BuiltWith) -> tuple[Source, ...]:
+    return tuple(knowledge.sources[product, name] for name in said.sources if (product, name) in knowledge.sources)

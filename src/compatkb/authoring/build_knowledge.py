@@ -1,0 +1,327 @@
+"""From validated files to the knowledge base: every reference resolved, every claim an edge, every build placed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cmp_to_key
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from compatkb.authoring.any_hardware import support_any_hardware
+from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
+from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
+from compatkb.authoring.feature_products import clashes, own_builds, product_files
+from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
+from compatkb.authoring.knowledge_base import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
+from compatkb.authoring.loader import Files
+from compatkb.authoring.timeline import date_events
+from compatkb.authoring.version_intervals import mark_gaps
+from compatkb.authoring.wheel_platforms import place
+from compatkb.core.platforms import Grid
+from compatkb.core.versions import Scheme, parse, specifier
+from compatkb.errors import DataError
+from compatkb.schema import Claim, IndexFile, Kind, ProductFile, Release, Role
+
+
+def build_knowledge(files: Files) -> Knowledge:
+    """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
+    problems = list(clashes(files.products, files.features))
+    by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
+    ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
+    index = {str(canonicalize_name(file.distribution)): _readable(file, problems) for file in files.index}
+    grid = _grid(by_id)
+    channels = tuple(channel.id for channel in files.channels.channel)
+    elements = {file.product.id: _elements(file, index, channels, problems) for file in ordered}
+    _add_pinned_leaves(by_id, index, elements)
+    sources = {(file.product.id, name): source for file in ordered for name, source in file.source.items()}
+    knowledge = Knowledge(files, grid, {f.product.id: f.product for f in ordered}, elements, {}, [], {}, sources)
+    for file in ordered:
+        for claim in file.claim:
+            if claim.id in knowledge.claims:
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
+            folder = "features" if file.product.role is Role.FEATURE else "products"
+            problems += [
+                f"{folder}/{file.product.id}.toml: claim {claim.id}: source {name} is not defined"
+                for name in claim.sources
+                if name not in file.source
+            ]
+            cited = tuple(file.source[s] for s in claim.sources if s in file.source)
+            if unreadable := _unreadable(knowledge, claim):
+                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
+            else:
+                knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+    problems += _unreadable_terms(knowledge)
+    problems += tag_problems(files)
+    _imply(knowledge, problems)
+    place(knowledge)
+    lost = lost_claims(files)
+    disputed = list(find_problems(knowledge))
+    problems += disputed
+    if not disputed:
+        leave_open(knowledge)
+    for cited_claim in tuple(knowledge.claims.values()):
+        if cited_claim.claim.id not in lost:
+            edges = _edges(knowledge, cited_claim, problems)
+            if knowledge.products[cited_claim.product].role is Role.FEATURE:
+                edges = (own_builds(knowledge, files.features, edge, problems) for edge in edges)
+            knowledge.edges += edges
+    for file in ordered:
+        distribution = file.product.distribution
+        if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
+            knowledge.edges += index_edges(knowledge, file.product.id, listed)
+    knowledge.edges += passed_on(knowledge)
+    keep_kinds_apart(knowledge, problems)
+    support_any_hardware(knowledge)
+    mark_gaps(knowledge)
+    date_events(knowledge, problems)
+    if problems:
+        raise DataError(tuple(problems))
+    return knowledge
+
+
+def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
+    """Return an index file without the releases whose version or Python bound cannot be read."""
+    kept = []
+    for release in file.release:
+        try:
+            parse(Scheme.PEP440, release.version)
+            specifier(release.requires_python)
+        except ValueError as error:
+            problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
+        else:
+            kept.append(release)
+    return file.model_copy(update={"release": tuple(kept)})
+
+
+def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
+    """Return why a term or a condition of a claim cannot be read, None where all can."""
+    if claim.when and claim.when.hardware and "hardware" not in knowledge.products:
+        return "there is no product hardware"
+    pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
+    for term in (claim.of, *claim.to, *pythons):
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
+    """Yield the terms outside claims that cannot be read."""
+    for file in knowledge.files.products:
+        where = f"products/{file.product.id}.toml"
+        found = [("complete", scope.of) for scope in file.product.complete]
+        found += [("install", install.of) for install in file.install]
+        found += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
+        yield from _unreadable_in(knowledge, where, found)
+    for images in knowledge.files.images:
+        where = f"images/{images.repository.id}.toml"
+        yield from _unreadable_in(
+            knowledge, where, [(f"tag {tag.name}", held.is_) for tag in images.tag for held in tag.contains]
+        )
+
+
+def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
+    for record, term in terms:
+        product, spec = split_term(term)
+        try:
+            if product in knowledge.products:
+                knowledge.matching(product, spec)
+        except ValueError as error:
+            yield f"{where}: {record}: {term}: {error}"
+
+
+def tag_problems(files: Files) -> Iterator[str]:
+    """Yield the image tags that say that they are the same as one that is not there, or in the end as themselves."""
+    for file in files.images:
+        tags = {tag.name: tag.same_as for tag in file.tag}
+        for name, same in tags.items():
+            seen = {name}
+            while same is not None and same not in seen and same in tags:
+                seen.add(same)
+                same = tags[same]
+            if same is not None:
+                what = "leads back to itself" if same in seen else "is no tag of this file"
+                yield f"images/{file.repository.id}.toml: tag {name}: same-as {same} {what}"
+
+
+def _grid(by_id: dict[str, ProductFile]) -> Grid:
+    platform = [file for file in by_id.values() if file.product.platform]
+    values = {file.product.id: file for file in platform}
+    missing = [name for name in ("os", "arch", "python") if name not in values]
+    if missing:
+        raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
+    systems = {release.version: release.part_of for release in reversed(values["os"].release)}
+    archs = tuple(release.version for release in reversed(values["arch"].release))
+    try:
+        pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
+    except ValueError as error:
+        raise DataError((f"products/python.toml: {error}",)) from None
+    return Grid(systems, archs, tuple(pythons))
+
+
+def _elements(file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[str]) -> list[Element]:
+    product = file.product
+    listed = {}
+    if product.distribution:
+        found = index.get(str(canonicalize_name(product.distribution)))
+        listed = {parse(Scheme.PEP440, r.version): r for r in found.release} if found else {}
+    made: list[Element] = []
+    for release in file.release:
+        builds = builds_of(product, release, channels)
+        try:
+            parse(product.scheme, release.version)
+            for build in builds:
+                parse(product.scheme, build.version)
+        except ValueError as error:
+            problems.append(f"products/{product.id}.toml: release {release.version}: {error}")
+            continue
+        entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
+        for build in builds:
+            on_default = "default" in build.channels
+            made.append(Element(product.id, build.version, release, build, entry if on_default else None, entry))
+        if not builds:
+            made.append(
+                Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry)
+            )
+    if product.role is Role.LEAF:
+        known = {parse(product.scheme, element.version) for element in made}
+        for version, entry in listed.items():
+            if version not in known:
+                release = Release(version=entry.version, sources=("index",))
+                made.append(Element(product.id, entry.version, release, None, entry, entry))
+    return _oldest_first(product.scheme, made)
+
+
+def _oldest_first(scheme: Scheme, elements: list[Element]) -> list[Element]:
+    """Sort by release; of one release, the product's own builds count as newer than others', plain ones as newest."""
+    elements = elements[::-1]
+    if scheme is Scheme.LISTED:
+        return elements
+
+    def compare(left: Element, right: Element) -> int:
+        a, b = _age(scheme, left), _age(scheme, right)
+        return -1 if a < b else int(a > b)
+
+    return sorted(elements, key=cmp_to_key(compare))
+
+
+def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
+    build = element.build
+    own, plain = build is None or build.maker is None, build is None or "default" in build.channels
+    return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
+
+
+def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]) -> None:
+    """Leaf products have the versions that claims pin exactly, beside those that they list."""
+    named: dict[str, set[str]] = {}
+    terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
+    names = {str(canonicalize_name(f.product.distribution)): f.product.id for f in by_id.values() if f.product.distribution}
+    for file in index.values():
+        required = [requirement for release in file.release for requirement in requirements(release)]
+        products = [(names.get(str(canonicalize_name(requirement.name))), requirement) for requirement in required]
+        terms += [f"{product}{requirement.specifier}" for product, requirement in products if product]
+    for term in terms:
+        product, spec = split_term(term)
+        if product in by_id and by_id[product].product.role is Role.LEAF:
+            for clause in spec.split(","):
+                match = re.fullmatch(r"\s*==\s*([^*\s]+)", clause)
+                if match and _reads(by_id[product].product.scheme, match[1]):
+                    named.setdefault(product, set()).add(match[1])
+    for product, versions in named.items():
+        scheme = by_id[product].product.scheme
+        known = {parse(scheme, element.version) for element in elements[product]}
+        for version in sorted(versions):
+            if parse(scheme, version) not in known:
+                known.add(parse(scheme, version))
+                elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
+        elements[product] = _oldest_first(scheme, elements[product][::-1])
+
+
+def _reads(scheme: Scheme, version: str) -> bool:
+    try:
+        parse(scheme, version)
+    except ValueError:
+        return False
+    return True
+
+
+def _imply(knowledge: Knowledge, problems: list[str]) -> None:
+    """Read what an OS release says of other dimensions (its glibc)."""
+    for cited in knowledge.claims.values():
+        product, spec = split_term(cited.claim.of)
+        if product != "os" or cited.claim.kind is not Kind.NEEDS:
+            continue
+        for term in cited.claim.to:
+            dimension, wanted = split_term(term)
+            if dimension not in knowledge.products:
+                problems.append(f"products/os.toml: claim {cited.claim.id}: {dimension} is no product")
+                continue
+            mask = knowledge.matching(dimension, wanted)
+            values = knowledge.implied.setdefault(dimension, {})
+            for number, element in enumerate(knowledge.elements["os"]):
+                if knowledge.matching("os", spec) >> number & 1:
+                    values[element.version] = values.get(element.version, mask) & mask
+
+
+def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
+    claim, grid = cited.claim, knowledge.grid
+    folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
+    where = f"{folder}/{cited.product}.toml: claim {claim.id}"
+    of, of_spec = split_term(claim.of)
+    unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
+    if unknown:
+        problems += [f"{where}: {product} is no product" for product in unknown]
+        return
+    try:
+        of_mask = knowledge.matching(of, of_spec)
+        targets: dict[str, tuple[int, list[str]]] = {}
+        for term in claim.to:
+            to, spec = split_term(term)
+            mask, specs = targets.get(to, (0, []))
+            targets[to] = (mask | knowledge.matching(to, spec), [*specs, spec])
+    except ValueError as error:
+        problems.append(f"{where}: {error}")
+        return
+    if not of_mask:
+        problems.append(f"{where}: {claim.of} names no known release")
+        return
+    when = claim.when
+    holds = widened = grid.all
+    devices: frozenset[str] = frozenset()
+    hardware = 0
+    if when:
+        pythons = None
+        if when.python:
+            python_mask = 0
+            for text in when.python:
+                python_mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
+            pythons = [e.version for n, e in enumerate(knowledge.elements["python"]) if python_mask >> n & 1]
+        holds = grid.cells(when.os or None, when.arch or None, pythons)
+        some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
+        widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds
+        devices = frozenset(when.device)
+        for name in when.hardware:
+            hardware |= knowledge.matching("hardware", f"=={name}")
+    for to, (to_mask, specs) in targets.items():
+        vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
+        denies = 0 if claim.kind is Kind.VERIFIED else holds
+        spec = " or ".join(s or ANY_VERSION for s in specs)
+        edge = Edge(claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware)
+        yield edge
+        if denies and of != "os" and to in knowledge.implied:
+            yield from _through_os(knowledge, edge)
+
+
+def _through_os(knowledge: Knowledge, edge: Edge) -> Iterator[Edge]:
+    """A rule about a dimension that an OS fixes (its glibc) is a rule about that OS."""
+    allowed = ~edge.to_mask if edge.kind is Kind.BREAKS else edge.to_mask
+    for number, element in enumerate(knowledge.elements["os"]):
+        implied = knowledge.implied[edge.to].get(element.version, 0)
+        if implied and not implied & allowed:
+            yield Edge(
+                edge.claim, Kind.BREAKS, edge.of, edge.of_mask, "os", 1 << number, f"=={element.version}",
+                edge.denies, 0, edge.basis, edge.devices, edge.hardware,
+            )  # fmt: skip

@@ -1,0 +1,108 @@
+"""Records to TOML text in the one form that data files have."""
+
+from contextlib import suppress
+from datetime import date, datetime
+from functools import cmp_to_key
+
+from compatkb.core.versions import Scheme, parse
+from compatkb.schema import ImageFile, ProductFile, Record, Release
+
+_WIDTH = 118
+
+
+def canonical(file: Record) -> str:
+    """Return the canonical text of a data file of any kind."""
+    return product_text(file) if isinstance(file, ProductFile) else text_of(file)
+
+
+def product_text(file: ProductFile) -> str:
+    """Return the canonical text of a product file: newest release first where versions can be read, sources by id."""
+    scheme = file.product.scheme
+    releases = file.release
+    if scheme is not Scheme.LISTED:
+
+        def compare(left: Release, right: Release) -> int:
+            a, b = parse(scheme, left.version), parse(scheme, right.version)
+            return -1 if a > b else int(a < b)  # type: ignore[operator]  # one scheme, so one type
+
+        with suppress(ValueError):
+            releases = tuple(sorted(releases, key=cmp_to_key(compare)))
+    return _document(file.model_copy(update={"release": releases}))
+
+
+def image_text(file: ImageFile) -> str:
+    """Return the canonical text of an image file."""
+    return _document(file)
+
+
+def text_of(file: Record) -> str:
+    """Return the canonical text of any other data file: scalars first, then a block per record."""
+    return _document(file)
+
+
+def _document(file: Record) -> str:
+    content = file.model_dump(by_alias=True, exclude_defaults=True)
+    lines: list[str] = []
+    for key, value in content.items():
+        if not isinstance(value, (dict, list, tuple)):
+            lines.append(f"{key} = {_inline(value)}")
+    if lines:
+        lines.append("")
+    for key, value in content.items():
+        if isinstance(value, dict):
+            lines.append(f"[{key}]")
+            items = sorted(value.items()) if key == "source" else value.items()
+            lines += [entry(name, item) for name, item in items]
+            lines.append("")
+        elif isinstance(value, (list, tuple)):
+            for record in value:
+                lines += _block(key, record)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _block(key: str, record: dict[str, object]) -> list[str]:
+    lines = [f"[[{key}]]"]
+    builds = record.get("build", ())
+    lines += [entry(name, item) for name, item in record.items() if name != "build"]
+    lines.append("")
+    assert isinstance(builds, (list, tuple))
+    for build in builds:
+        lines += _block(f"{key}.build", build)
+    return lines
+
+
+def entry(name: str, value: object) -> str:
+    """Return the line or lines of one key with its value."""
+    line = f"{_key(name)} = {_inline(value)}"
+    if len(line) > _WIDTH and isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, list, tuple)):
+        return "\n".join([f"{_key(name)} = [", *(f"    {_inline(item)}," for item in value), "]"])
+    return line
+
+
+def _key(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else _string(name)
+
+
+def _string(text: str) -> str:
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    out = "".join(
+        {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}")
+        for c in text
+    )
+    return f'"{out}"'
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(str(value))
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, (int, date)):
+        return str(value)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_inline(v)}" for k, v in value.items()) + " }"
+    assert isinstance(value, (list, tuple))
+    return "[" + ", ".join(_inline(item) for item in value) + "]"

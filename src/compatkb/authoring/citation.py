@@ -1,0 +1,71 @@
+"""Sources as people read them, with their addresses, and as the snapshot stores them."""
+
+import json
+import re
+
+from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.schema import Source
+
+
+def cite_text(source: Source) -> str:
+    """Return a source as people read it: repository, ref, path and place."""
+    at = "" if source.at is None else (f":{source.at}" if isinstance(source.at, int) else f" “{source.at}”")
+    if source.repo and source.path:
+        return f"{source.repo} {source.ref} {source.path}{at}"
+    if source.repo:
+        return f"{source.repo} {source.thread}{at}"
+    if source.url:
+        return f"{source.url}{at}"
+    return f"{source.channel} index: {source.file}{at} (seen {source.seen})"
+
+
+def cite_url(source: Source) -> str | None:
+    """Return the address of a source, None where it has none that is fixed."""
+    if source.url:
+        return source.url
+    if source.repo and re.fullmatch(r"[\w.-]+/[\w.-]+", source.repo):
+        if source.thread:
+            return f"https://github.com/{source.repo}/{source.thread}"
+        line = f"#L{source.at}" if isinstance(source.at, int) else ""
+        return f"https://github.com/{source.repo}/blob/{(source.ref or '').replace('+', '%2B')}/{source.path}{line}"
+    return None
+
+
+_GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
+_REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
+
+
+def document_of(source: Source) -> tuple[str, str]:
+    """Return the document of a source and who publishes it, in a form that is equal for equal ones.
+
+    A file is one document whatever the revision and the line, a page whatever the heading and the version of the manual,
+    and a package index is one as a whole. The publisher is the owner of the repository, the name of the site without
+    what stands before and after it, or the index.
+    """
+    if source.repo and (source.path or source.thread):
+        return _in_repository(source.repo, str(source.path or source.thread))
+    if source.url:
+        page = re.sub(r"^\w+://", "", re.split(r"[?#]", source.url)[0]).rstrip("/")
+        if found := _GITHUB.fullmatch(page):
+            return _in_repository(found[1], found[2])
+        host, *parts = page.split("/")
+        labels = host.partition(":")[0].lower().removesuffix(".github.io").split(".")
+        publisher = labels[-2] if len(labels) > 1 else labels[0]
+        path = "/".join(part for part in parts if not _REVISION.fullmatch(part))
+        return publisher + " " + re.sub(r"(\.[A-Za-z]+)+$", "", path), publisher
+    return f"index {source.channel}", f"index {source.channel}"
+
+
+def _in_repository(repo: str, what: str) -> tuple[str, str]:
+    return f"{repo.lower()} {what}", repo.lower().partition("/")[0]
+
+
+def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:
+    """Return sources of a product file as JSON pairs of text and address."""
+    cited = [knowledge.sources[product, name] for name in names if (product, name) in knowledge.sources]
+    return dumps([[cite_text(source), cite_url(source)] for source in cited])
+
+
+def dumps(value: object) -> str:
+    """Return compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

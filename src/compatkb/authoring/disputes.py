@@ -1,0 +1,103 @@
+"""What disputes do to the knowledge: which claims lost, what stays open, whom each concerns."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compatkb.authoring.feature_products import product_files
+from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.authoring.loader import Files
+from compatkb.schema import OPEN, Dispute, ProductFile, Source
+
+
+def claiming(files: Files) -> tuple[ProductFile, ...]:
+    """Return the files that make claims: those of products, and those of features as the products that they become."""
+    return (*files.products, *product_files(files.features))
+
+
+def lost_claims(files: Files) -> set[str]:
+    """Return the ids of claims that do not hold, since another side of their dispute does."""
+    decided = [d for file in claiming(files) for d in file.dispute if d.decision in d.claims]
+    return {claim for dispute in decided for claim in dispute.claims if claim != dispute.decision}
+
+
+def open_claims(files: Files) -> set[str]:
+    """Return the ids of claims of which nobody has decided whether they hold."""
+    return {claim for file in claiming(files) for d in file.dispute if d.decision == OPEN for claim in d.claims}
+
+
+def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, Source]]]:
+    """Yield every dispute with kind and name of its file (product, feature, image, channel), and that file's sources."""
+    for product in files.products:
+        yield from (("product", product.product.id, dispute, product.source) for dispute in product.dispute)
+    for feature in product_files(files.features):
+        yield from (("feature", feature.product.id, dispute, feature.source) for dispute in feature.dispute)
+    for image in files.images:
+        yield from (("image", image.repository.name, dispute, image.source) for dispute in image.dispute)
+    yield from (("channel", "", dispute, files.channels.source) for dispute in files.channels.dispute)
+
+
+def leave_open(knowledge: Knowledge) -> None:
+    """Count wheels as neither seen nor missing on the platforms for which an open dispute leaves them open."""
+    for file in knowledge.files.products:
+        for dispute in file.dispute:
+            when = dispute.when
+            if (
+                dispute.decision != OPEN
+                or dispute.claims
+                or not when
+                or when.hardware
+                or not (when.os or when.arch or when.python)
+            ):
+                continue
+            cells = platforms_of(knowledge, dispute)
+            for term in dispute.of:
+                product, mask = knowledge.mask(term)
+                for number, element in enumerate(knowledge.elements[product]):
+                    if mask >> number & 1:
+                        element.floors = [replace(f, seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
+                        element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
+
+
+def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
+    """Return the platforms on which a dispute matters."""
+    when = dispute.when
+    if when is None:
+        return knowledge.grid.all
+    mask = 0
+    for text in when.python:
+        mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
+    pythons = [element.version for number, element in enumerate(knowledge.elements["python"]) if mask >> number & 1]
+    return knowledge.grid.cells(when.os or None, when.arch or None, pythons if when.python else None)
+
+
+def find_problems(knowledge: Knowledge) -> Iterator[str]:
+    """Yield what is wrong with disputes: ids used twice, claims, terms, tags, channels and sources that are not there."""
+    files = knowledge.files
+    seen: set[str] = set()
+    tags = {file.repository.name: {tag.name for tag in file.tag} for file in files.images}
+    channels = {channel.id for channel in files.channels.channel}
+    for kind, name, dispute, sources in disputes_of(files):
+        where = f"{kind}s/{name}.toml: dispute {dispute.id}" if name else f"channels.toml: dispute {dispute.id}"
+        if dispute.id in seen:
+            yield f"{where}: the id is used twice"
+        seen.add(dispute.id)
+        yield from (f"{where}: source {source} is not defined" for source in dispute.sources if source not in sources)
+        for claim in dispute.claims:
+            if claim not in knowledge.claims or knowledge.claims[claim].product != name:
+                yield f"{where}: claim {claim} is not in this file"
+        for thing in dispute.of:
+            if kind in ("product", "feature"):
+                yield from (f"{where}: {problem}" for problem in _term_problems(knowledge, thing))
+            elif thing not in (tags[name] if kind == "image" else channels):
+                yield f"{where}: {thing} is no {'tag of this file' if kind == 'image' else 'channel'}"
+
+
+def _term_problems(knowledge: Knowledge, term: str) -> Iterator[str]:
+    try:
+        product, spec = split_term(term)
+        if product not in knowledge.products:
+            yield f"{product} is no product"
+        elif not knowledge.matching(product, spec):
+            yield f"{term} names no known release"
+    except (ValueError, AssertionError):
+        yield f"{term!r} is not a product id with an optional specifier"

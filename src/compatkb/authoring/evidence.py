@@ -1,0 +1,101 @@
+"""What an observation speaks for: only edges because of which it could have failed, on the platform where it was made.
+
+A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
+A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
+together, on that Python, system, architecture and device, unless a run of the same builds then failed. A failure denies
+nothing until its culprit is a claim. What an address said that is none of the channel's own speaks for nothing here.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from compatkb.authoring.knowledge_base import NEUTRAL, Cited, Edge, Element, Floor, Knowledge, Origin
+from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, Source
+
+
+def add_observations(knowledge: Knowledge) -> None:
+    """Add to the knowledge base what its evidence vouches for."""
+    newest: dict[tuple[object, ...], Observation] = {}
+    for observation in sorted(knowledge.files.evidence, key=lambda o: o.checked):
+        if observation.outcome is not Outcome.NOT_CHECKED and is_of_channel(knowledge, observation):
+            newest[observation.question] = observation
+    broken = {_builds(o) for o in newest.values() if o.level is Level.RUN and o.outcome is Outcome.FAILED_RUN}
+    for number, observation in enumerate(newest.values()):
+        if observation.outcome is Outcome.OK:
+            seen = list(elements_of(knowledge, observation))
+            cells = cells_of(knowledge, observation)
+            if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
+                for element, _ in seen:
+                    element.floors.append(Floor(NEUTRAL, False, cells, 0))
+            if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
+                knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
+
+
+def is_of_channel(knowledge: Knowledge, observation: Observation) -> bool:
+    """Return whether the channel itself answered, or one of its mirrors."""
+    if not observation.answered:
+        return True
+    own = [c for c in knowledge.files.channels.channel if c.id == observation.index]
+    return observation.answered.rstrip("/") in {url.rstrip("/") for c in own for url in (c.url or "", *c.mirrors.values())}
+
+
+def _builds(observation: Observation) -> tuple[object, ...]:
+    """Return what was loaded together, and where: builds that import and then fail to work vouch for nothing."""
+    packages = tuple(sorted(observation.packages.items()))
+    return (packages, observation.python, observation.platform, observation.device, observation.index)
+
+
+def _vouches(
+    knowledge: Knowledge, observation: Observation, number: int, seen: list[tuple[Element, int]], cells: int
+) -> Iterator[Edge]:
+    for (one, i), (other, j) in combinations(seen, 2):
+        key = f"observed-{number}-{one.product}-{other.product}"
+        to = f"{other.product}=={other.version}"
+        claim = Claim(id=key, kind=Kind.VERIFIED, of=f"{one.product}=={one.version}", to=(to,), sources=("index",))
+        source = Source(
+            channel=observation.index,
+            file=f"{observation.level} of {one.product} {one.version} with {other.product} {other.version}",
+            at=f"Python {observation.python}, {observation.os}, {observation.device}",
+            seen=observation.checked,
+        )
+        knowledge.claims[key] = Cited(claim, one.product, (source,), Origin.EVIDENCE)
+        yield Edge(
+            claim=key,
+            kind=Kind.VERIFIED,
+            of=one.product,
+            of_mask=1 << i,
+            to=other.product,
+            to_mask=1 << j,
+            spec=f"=={other.version}",
+            denies=0,
+            vouches=cells,
+            basis=Basis.OBSERVED,
+            devices=frozenset((observation.device,)),
+        )
+
+
+def cells_of(knowledge: Knowledge, observation: Observation) -> int:
+    """Return the platform of an observation: its system and the families around it, but no sibling."""
+    systems = knowledge.grid.widened((observation.os,))
+    return knowledge.grid.cells(systems, (observation.arch,), (observation.python,), members=False)
+
+
+def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
+    """Yield the builds that an observation names, with their numbers; what the data do not know is left out."""
+    for name, text in sorted(observation.packages.items()):
+        product = name if name in knowledge.products else knowledge.distributions.get(canonicalize_name(name))
+        if product is None:
+            continue
+        try:
+            version = Version(text)
+        except InvalidVersion:
+            continue
+        numbers = [knowledge.numbered(product).get(version)]
+        if observation.index == "default":  # which lists without its label what was built with one
+            numbers.append(knowledge.numbered(product, listed=True).get(Version(version.public)))
+        number = min((n for n in numbers if n is not None), default=None)
+        if number is not None:
+            yield knowledge.elements[product][number], number

@@ -1,0 +1,83 @@
+"""From what an index says of releases to claims: Requires-Dist, and what is passed on through exact pins."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
+from compatkb.authoring.knowledge_base import Cited, Edge, Knowledge, Origin
+from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, Source
+
+
+def requirements(release: IndexRelease) -> Iterator[Requirement]:
+    """Yield what a release requires without extras."""
+    return filter(None, map(_required, release.requires))
+
+
+@lru_cache(maxsize=16384)  # releases say the same again and again, and are read twice
+def _required(text: str) -> Requirement | None:
+    """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return None
+    return requirement if requirement.marker is None or "extra" not in str(requirement.marker) else None
+
+
+def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[Edge]:
+    """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
+    listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
+    for release in file.release:
+        number = listed.get(id(release))
+        if number is None:
+            continue
+        for requirement in requirements(release):
+            to = knowledge.distributions.get(canonicalize_name(requirement.name))
+            spec = str(requirement.specifier)
+            if to is None or to == product or not spec:
+                continue
+            cells = knowledge.grid.marker_cells(requirement.marker)
+            if not cells:
+                continue
+            key = f"{product}-{release.version}-requires-{to}"
+            while key in knowledge.claims:
+                key += "-too"
+            source = Source(
+                channel="default",
+                file=release.file or f"{file.distribution} {release.version}",
+                at="Requires-Dist",
+                seen=file.seen,
+            )
+            claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
+            knowledge.claims[key] = Cited(claim, product, (source,), Origin.INDEX)
+            exact = any(clause.operator == "==" for clause in requirement.specifier)
+            of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
+            basis = Basis.OBSERVED if exact else Basis.INFERRED
+            yield Edge(key, Kind.NEEDS, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=True)
+            others = of_other_kinds(knowledge, product, number, to)
+            if others and "+" not in spec:
+                yield Edge(key, Kind.NEEDS, product, others, to, to_mask, spec, cells, 0, basis, listed=True)
+
+
+def passed_on(knowledge: Knowledge) -> list[Edge]:
+    """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
+    listed = [edge for edge in knowledge.edges if edge.listed]
+    found: dict[tuple[str, int, str, str], Edge] = {}
+    for edge in listed:  # which grows: what is passed on can be an exact pin itself
+        pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec
+        if not pinned or knowledge.products[edge.to].role is not Role.LEAF:
+            continue
+        for other in [e for e in listed if e.of == edge.to]:
+            cells, key = edge.denies & other.denies, (edge.of, edge.of_mask, other.to, other.spec)
+            if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in found:
+                continue
+            one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
+            name = f"{one.claim.id}-{two.claim.id}"
+            claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
+            knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), Origin.INDEX)
+            found[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
+            listed.append(found[key])
+    return list(found.values())

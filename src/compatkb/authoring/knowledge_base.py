@@ -1,0 +1,174 @@
+"""The knowledge base as curators wrote it, with every reference resolved: elements, edges, platforms.
+
+An *element* is one thing that a stack may hold of a product: a build of a package, a release of anything else. The
+elements of a product are numbered from the oldest, and sets of them are integers with one bit each. An *edge* is a
+claim between two sets of elements, with the platforms on which it denies and vouches.
+"""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from functools import cached_property, lru_cache
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from compatkb.authoring.loader import Files
+from compatkb.core.platforms import Grid
+from compatkb.core.versions import Scheme, admits, matches
+from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
+
+GLIBC = "glibc"
+ANY_VERSION = "any version"  # the specifier of an edge that only asks for presence
+NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Wheels of one element by the oldest glibc that they admit: platforms seen and inferred."""
+
+    glibc: str | None
+    inferred: bool  # no platform tag says the glibc
+    seen: int
+    guessed: int
+
+
+@dataclass
+class Element:
+    """A build or a release, with what is known of its platforms."""
+
+    product: str
+    version: str
+    release: Release
+    build: Build | None = None
+    listed: IndexRelease | None = None  # what the default index says of it
+    published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
+    floors: list["Floor"] = field(default_factory=list)
+    echo: bool = False  # nothing lists it: it is there because something pins it
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A claim between elements of two products; `denies` and `vouches` are platform bits."""
+
+    claim: str
+    kind: Kind
+    of: str
+    of_mask: int
+    to: str
+    to_mask: int
+    spec: str
+    denies: int
+    vouches: int
+    basis: Basis
+    devices: frozenset[str] = frozenset()  # empty: every device
+    hardware: int = 0  # hardware elements on which alone it holds; 0: any
+    listed: bool = False  # read from an index, so installers know it too
+    unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
+
+
+class Origin(StrEnum):
+    """Who made a claim: a curator, or the program from what an index or an observation says."""
+
+    PEOPLE = "people"
+    INDEX = "index"
+    EVIDENCE = "evidence"
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A claim with the file that makes it; for claims that the program made the source is made too."""
+
+    claim: Claim
+    product: str
+    sources: tuple[Source, ...]
+    origin: Origin = Origin.PEOPLE
+
+
+@dataclass
+class Knowledge:
+    """All products, elements and edges of a data directory."""
+
+    files: Files
+    grid: Grid
+    products: dict[str, Product]
+    elements: dict[str, list[Element]]
+    claims: dict[str, Cited]
+    edges: list[Edge]
+    implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
+    sources: dict[tuple[str, str], Source]
+    _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
+    _numbered: dict[tuple[str, bool], dict[Version, int]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def distributions(self) -> dict[str, str]:
+        """The products by their normalized distribution names."""
+        return {canonicalize_name(p.distribution): p.id for p in self.products.values() if p.distribution}
+
+    def numbered(self, product: str, *, listed: bool = False) -> dict[Version, int]:
+        """Return the numbers of the elements of `product` by their versions, the first of several.
+
+        `listed`: of those alone that the default index lists. What PEP 440 cannot read has no number; elements do not
+        change once this was asked.
+        """
+        key = (product, listed)
+        if key not in self._numbered:
+            found: dict[Version, int] = {}
+            for number, element in enumerate(self.elements[product]):
+                if not listed or element.listed is not None:
+                    with suppress(InvalidVersion):
+                        found.setdefault(Version(element.version), number)
+            self._numbered[key] = found
+        return self._numbered[key]
+
+    def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
+        """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""
+        product, spec = split_term(term)
+        return product, self.matching(product, spec, strict=strict)
+
+    def matching(self, product: str, spec: str, *, strict: bool = False) -> int:
+        """Return the elements of `product` that `spec` names; elements do not change once this was asked."""
+        key = (product, spec, strict)
+        if key not in self._matched:
+            self._matched[key] = self._matching(product, spec, strict=strict)
+        return self._matched[key]
+
+    def _matching(self, product: str, spec: str, *, strict: bool) -> int:
+        scheme = self.products[product].scheme
+        found = 0
+        for number, element in enumerate(self.elements[product]):
+            if strict and scheme is Scheme.PEP440:
+                hit = matches(spec, element.version)
+            elif scheme is Scheme.LISTED:
+                hit = any(admits(scheme, spec, name) for name in (element.version, *element.release.part_of))
+            else:
+                builds = (element.version, *(element.build.aliases if element.build else ()))
+                hit = any(admits(scheme, spec, element.release.version, build) for build in builds)
+            found |= int(hit) << number
+        return found
+
+
+@lru_cache(maxsize=65536)
+def split_term(term: str) -> tuple[str, str]:
+    """Return the product id and the specifier of a term."""
+    match = re.match(r"([a-z0-9][a-z0-9_.-]*)\s*(.*)", term)
+    assert match  # the model checked it
+    return match[1], match[2]
+
+
+def end_of_life(product: Product, release: Release) -> EndOfLife | None:
+    """Return the end of life of a release, its own or its product's."""
+    return release.eol or product.eol
+
+
+def first_day(element: Element) -> tuple[date | None, date | None]:
+    """Return the days between which an element came out; equal where the day is known, None where no source tells."""
+    moment = (element.build.released if element.build else None) or element.release.released
+    if moment:
+        return (moment.on or moment.after, moment.on or moment.by)
+    if element.published:
+        day = element.published.uploaded.date()
+        return (day, day)
+    return (None, None)

@@ -1,0 +1,45 @@
+"""The end of life of a release is known, or it is said why not."""
+
+from collections.abc import Iterator
+
+from compatkb.authoring.lint.subject import Subject
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.versions import Scheme
+from compatkb.schema import ProductFile, Role
+
+NAME, LEVEL = "end-of-life", Severity.ERROR
+SUMMARY = "a release has neither an end of life nor an explanation why none is known"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yield what lacks both: a product none of whose releases has an end of life, else each release that has none."""
+    for document, file in subject.products:
+        head = file.product
+        if head.eol or not _has_lives(file):
+            if head.eol_note:
+                message = "`eol-note` explains an absence, and there is an end of life, or nothing that could end"
+                yield subject.finding(NAME, LEVEL, document, ("product", "eol-note"), message)
+            continue
+        some = any(release.eol for release in file.release)
+        if not some and not head.eol_note:
+            message = f"no end of life is known of any {head.id}: give `eol`, or say in `eol-note` why there is none"
+            yield subject.finding(NAME, LEVEL, document, ("product",), message)
+        if some and head.eol_note:
+            message = "some releases have an end of life, so `eol-note` belongs to the releases that have none"
+            yield subject.finding(NAME, LEVEL, document, ("product", "eol-note"), message)
+        for number, release in enumerate(file.release):
+            if some and not release.eol and not release.eol_note:
+                message = f"{release.version} has no end of life: give `eol`, or say in `eol-note` why there is none"
+                yield subject.finding(NAME, LEVEL, document, ("release", number), message)
+            if release.eol_note and (release.eol or not some):
+                message = "`eol-note` explains an absence" + ("" if release.eol else " that the product explains for all")
+                yield subject.finding(NAME, LEVEL, document, ("release", number, "eol-note"), message)
+
+
+def _has_lives(file: ProductFile) -> bool:
+    """Return whether versions of a product go out of support: what is only named by others, or is no software, does not."""
+    if not file.release:
+        return False
+    if any(release.eol for release in file.release):
+        return True
+    return file.product.role is not Role.LEAF and file.product.scheme is not Scheme.LISTED

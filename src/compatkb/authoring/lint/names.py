@@ -1,0 +1,117 @@
+"""One name, one thing: ids, aliases and tags are unique where they are looked up."""
+
+from collections.abc import Hashable, Iterator
+
+from compatkb.authoring.feature_products import claim_id
+from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.loader import Document
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import word_key
+from compatkb.core.toml_positions import Where
+from compatkb.core.versions import Scheme
+from compatkb.schema import ChannelFile, Dispute, FeatureFile, ProductFile, RouteFile, TimelineFile
+
+NAME, LEVEL = "names", Severity.ERROR
+SUMMARY = "an id, alias or tag means two things"
+
+_Named = tuple[Document, Where, Hashable, str, str]  # document, place, what it is looked up by, its owner, as written
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yield names that stand for a second thing, where they stand for it."""
+    groups = [_products(subject), _features(subject), _ranks(subject), _records(subject), _tags(subject)]
+    groups += [_versions(document, file) for document, file in subject.products]
+    for group in groups:
+        owners: dict[Hashable, tuple[str, str]] = {}
+        for document, where, key, owner, text in group:
+            first, path = owners.setdefault(key, (owner, document.path))
+            if first != owner or (where[-1] == "id" and path != document.path):
+                yield subject.finding(NAME, LEVEL, document, where, f"{text} already stands for {first}")
+
+
+def _products(subject: Subject) -> Iterator[_Named]:
+    """Yield what products are looked up by; a shared import name is a fact of the world, not a slip."""
+    for document, file in subject.products:
+        yield document, ("product", "id"), word_key(file.product.id), file.product.id, file.product.id
+    for document, file in subject.products:
+        head = file.product
+        for key, name in (("distribution", head.distribution), ("name", head.name)):
+            if name:
+                yield document, ("product", key), word_key(name), head.id, name
+        for number, name in enumerate(head.aliases):
+            yield document, ("product", "aliases", number), word_key(name), head.id, name
+
+
+def _features(subject: Subject) -> Iterator[_Named]:
+    """Yield what features are looked up by, apart from products, whose ids alone a feature must not take."""
+    for document, file in subject.products:
+        yield document, ("product", "id"), file.product.id, f"product {file.product.id}", file.product.id
+    for document, feature in subject.features:
+        head = feature.feature
+        yield document, ("feature", "id"), head.id, f"feature {head.id}", head.id
+    for document, feature in subject.features:
+        head = feature.feature
+        for where, name in ((("feature", "id"), head.id), (("feature", "name"), head.name)):
+            yield document, where, ("feature", word_key(name)), head.id, name
+    for document, feature in subject.features:
+        for number, name in enumerate(feature.feature.aliases):
+            yield document, ("feature", "aliases", number), ("feature", word_key(name)), feature.feature.id, name
+
+
+def _ranks(subject: Subject) -> Iterator[_Named]:
+    for document, file in subject.products:
+        yield document, ("product", "rank"), file.product.rank, file.product.id, f"rank {file.product.rank}"
+
+
+def _records(subject: Subject) -> Iterator[_Named]:
+    for document in subject.documents:
+        record = document.record
+        if isinstance(record, ProductFile):
+            for number, claim in enumerate(record.claim):
+                owner = f"claim {claim.id} of {record.product.id}" + (f" ({number + 1})" if number else "")
+                yield document, ("claim", number, "id"), ("claim", claim.id), owner, claim.id
+        if isinstance(record, FeatureFile):
+            for number, statement in enumerate(record.statement):
+                name = claim_id(record, statement.id)
+                owner = f"statement {statement.id} of {record.feature.id} ({number + 1})"
+                yield document, ("statement", number, "id"), ("claim", name), owner, statement.id
+        if isinstance(record, TimelineFile):
+            for number, vendor in enumerate(record.vendor):
+                yield document, ("vendor", number, "id"), ("vendor", vendor.id), f"vendor {number + 1}", vendor.id
+            for number, event in enumerate(record.event):
+                yield document, ("event", number, "id"), ("event", event.id), f"event {number + 1}", event.id
+        disputes: tuple[Dispute, ...] = getattr(record, "dispute", ())
+        for number, dispute in enumerate(disputes):
+            owner = f"dispute {number + 1} of {document.path}"
+            yield document, ("dispute", number, "id"), ("dispute", dispute.id), owner, dispute.id
+        if isinstance(record, ChannelFile):
+            for number, channel in enumerate(record.channel):
+                yield document, ("channel", number, "id"), ("channel", channel.id), f"channel {number + 1}", channel.id
+        if isinstance(record, RouteFile):
+            for number, route in enumerate(record.route):
+                yield document, ("route", number, "id"), ("route", route.id), f"route {number + 1}", route.id
+
+
+def _tags(subject: Subject) -> Iterator[_Named]:
+    for document, file in subject.images:
+        for number, tag in enumerate(file.tag):
+            key = (file.repository.id, tag.name)
+            yield document, ("tag", number, "name"), key, f"tag {number + 1} of {file.repository.id}", tag.name
+
+
+def _versions(document: Document, file: ProductFile) -> Iterator[_Named]:
+    """Yield the words for versions; of a listed product a name may be shared, a version may not."""
+    listed = file.product.scheme is Scheme.LISTED
+    for number, release in enumerate(file.release):
+        yield document, ("release", number, "version"), _key(release.version, listed), release.version, release.version
+    for number, release in enumerate(file.release):
+        for position, alias in enumerate(release.aliases):
+            yield document, ("release", number, "aliases", position), _key(alias, listed), release.version, alias
+        for position, build in enumerate(release.build):
+            for place, alias in enumerate(build.aliases):
+                where = ("release", number, "build", position, "aliases", place)
+                yield document, where, ("build", _key(alias, listed)), build.version, alias
+
+
+def _key(text: str, listed: bool) -> str:
+    return word_key(text) if listed else text.lower()

@@ -1,0 +1,121 @@
+"""What can be derived is not written: a second copy can only go wrong."""
+
+from collections.abc import Iterator, Sequence
+
+from compatkb.authoring.lint.subject import Subject, walk
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import word_key
+from compatkb.core.toml_positions import Where
+from compatkb.core.versions import Scheme
+from compatkb.schema import Dispute, FeatureFile, IndexRelease, ProductFile, Record, Release, Role, Tag
+
+NAME, LEVEL = "redundant", Severity.ERROR
+SUMMARY = "a value repeats what another record or the index already says"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yield values that equal the derived ones, and list items that repeat another."""
+    for document in subject.documents:
+        for where, record in walk(document.record):
+            for name, info in type(record).model_fields.items():
+                value = getattr(record, name)
+                if (
+                    not _may_repeat(record, name)
+                    and isinstance(value, tuple)
+                    and value
+                    and all(isinstance(item, str) for item in value)
+                ):
+                    for number in _repeated([str(item) for item in value]):
+                        here = (*where, info.alias or name, number)
+                        yield subject.finding(NAME, LEVEL, document, here, f"{value[number]} stands twice in one list")
+            if isinstance(record, Tag) and record.same_as and record.contains:
+                message = f"contents come from {record.same_as}: drop them, or drop `same-as`"
+                yield subject.finding(NAME, LEVEL, document, (*where, "contains"), message)
+    for document, feature in subject.of(FeatureFile):
+        words = {word_key(feature.feature.id), word_key(feature.feature.name)}
+        for number, alias in enumerate(feature.feature.aliases):
+            if word_key(alias) in words:
+                here = ("feature", "aliases", number)
+                yield subject.finding(NAME, LEVEL, document, here, f"{alias} is found without an alias")
+            words.add(word_key(alias))
+    for document, file in subject.products:
+        listed = _listed(subject, file.product.id)
+        for place, message in (*_names(file), *_releases(file, listed)):
+            yield subject.finding(NAME, LEVEL, document, place, message)
+
+
+def _may_repeat(record: Record, name: str) -> bool:
+    """Return whether a list of a record may hold one item twice: two positions may be those of one document."""
+    return isinstance(record, Dispute) and (name == "positions" or (name == "sources" and bool(record.positions)))
+
+
+def _repeated(items: Sequence[str]) -> Iterator[int]:
+    seen: set[str] = set()
+    for number, item in enumerate(items):
+        if item in seen:
+            yield number
+        seen.add(item)
+
+
+def _listed(subject: Subject, product: str) -> dict[str, tuple[IndexRelease, bool]]:
+    """Return what the index says of releases, and of builds, by version; and whether it is of builds."""
+    found: dict[str, tuple[IndexRelease, bool]] = {}
+    for element in subject.knowledge.elements[product] if subject.knowledge else ():
+        if element.published:
+            found.setdefault(element.release.version, (element.published, False))
+        if element.listed and element.build:
+            found[element.version] = (element.listed, True)
+    return found
+
+
+def _names(file: ProductFile) -> Iterator[tuple[Where, str]]:
+    """Yield aliases that say no more than the names beside them."""
+    head = file.product
+    known = {word_key(name) for name in (head.id, head.distribution, head.import_name, head.name) if name}
+    for number, alias in enumerate(head.aliases):
+        if word_key(alias) in known:
+            yield ("product", "aliases", number), f"{alias} is found without an alias"
+        known.add(word_key(alias))
+    listed = head.scheme is Scheme.LISTED
+    for number, release in enumerate(file.release):
+        words = {_key(release.version, listed)}
+        if listed:
+            words |= {word_key(name) for name in (release.name, *release.part_of) if name and (name == release.name)}
+        for position, alias in enumerate(release.aliases):
+            if _key(alias, listed) in words:
+                yield ("release", number, "aliases", position), f"{alias} is found without an alias"
+            words.add(_key(alias, listed))
+
+
+def _key(text: str, listed: bool) -> str:
+    return word_key(text) if listed else text.lower()
+
+
+def _releases(file: ProductFile, listed: dict[str, tuple[IndexRelease, bool]]) -> Iterator[tuple[Where, str]]:
+    head = file.product
+    for number, release in enumerate(file.release):
+        where: Where = ("release", number)
+        entry, _ = listed.get(release.version, (None, False))
+        if release.released and entry and release.released.on == entry.uploaded.date():
+            yield (*where, "released"), "the index file gives the same day"
+        if release.yanked and entry and entry.yanked and not _closer(release, entry):
+            yield (*where, "yanked"), "the index file already says so"
+        if release.eol and head.eol and release.eol.last_day == head.eol.last_day:
+            yield (*where, "eol"), "the product has the same end of life"
+        if head.role is Role.LEAF and entry and not (release.note or release.eol or release.released or release.aliases):
+            yield where, f"the index file already lists {release.version}"
+        for position, build in enumerate(release.build):
+            here: Where = (*where, "build", position)
+            if build.released and release.released and build.released.on and build.released.on == release.released.on:
+                yield (*here, "released"), "the release has the same day"
+            own, of_build = listed.get(build.version, (None, False))
+            if own and of_build and build.wheels:
+                yield (*here, "wheels"), "the index file lists the wheels"
+
+
+def _closer(release: Release, entry: IndexRelease) -> bool:
+    """Return whether people know the day of a withdrawal more closely than between upload and first sight."""
+    assert release.yanked
+    assert entry.yanked
+    earliest = entry.uploaded.date()
+    return release.yanked.by < entry.yanked.seen or (release.yanked.after or earliest) > earliest

@@ -1,0 +1,288 @@
+"""Whatever a record names is there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from compatkb.authoring.knowledge_base import split_term
+from compatkb.authoring.lint.subject import Seen, Subject, is_term, terms, walk
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.toml_positions import Where
+from compatkb.core.versions import admits
+from compatkb.schema import (
+    Build,
+    BuiltWith,
+    Channel,
+    ChannelFile,
+    CompiledFor,
+    Complete,
+    Dispute,
+    Feature,
+    FeatureFile,
+    ImageFile,
+    Install,
+    Listing,
+    ProductFile,
+    Record,
+    Release,
+    ReplacedBy,
+    Repository,
+    Route,
+    SymptomFile,
+    Tag,
+    TimelineFile,
+    Variant,
+    Wheels,
+    When,
+)
+from compatkb.schema.feature import Brought, Successor
+from compatkb.schema.image import Column, Run
+from compatkb.schema.machine import Generation, Graphics
+from compatkb.schema.symptom import Says, Trouble
+
+NAME, LEVEL = "references", Severity.ERROR
+SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
+
+PRODUCT, CHANNEL, FEATURE = "product", "channel", "feature"
+_REFERS: dict[tuple[type[Record], str], str] = {
+    (Brought, "product"): PRODUCT,
+    (Build, "channels"): CHANNEL,
+    (Build, "devices"): "device",
+    (Build, "only_with"): PRODUCT,
+    (BuiltWith, "product"): PRODUCT,
+    (Channel, "hardware"): "hardware",
+    (Column, "product"): PRODUCT,
+    (CompiledFor, "arch"): "arch",
+    (CompiledFor, "device"): "device",
+    (CompiledFor, "os"): "os",
+    (Complete, "channel"): CHANNEL,
+    (Complete, "device"): "device",
+    (Feature, "product"): PRODUCT,
+    (Generation, "product"): PRODUCT,
+    (Graphics, "hardware"): "hardware",
+    (Install, "steps"): PRODUCT,
+    (Release, "devices"): "device",
+    (Release, "runs_on"): "device",
+    (ReplacedBy, "device"): "device",
+    (ReplacedBy, "product"): PRODUCT,
+    (Route, "device"): "device",
+    (Run, "device"): "device",
+    (Successor, "feature"): FEATURE,
+    (Route, "provider"): PRODUCT,
+    (Route, "with_"): PRODUCT,
+    (Route, "without"): PRODUCT,
+    (Says, "product"): PRODUCT,
+    (Tag, "device"): "device",
+    (Trouble, "device"): "device",
+    (Trouble, "usual_device"): "device",
+    (Variant, "channels"): CHANNEL,
+    (Variant, "device"): "device",
+    (Wheels, "arch"): "arch",
+    (Wheels, "os"): "os",
+    (Wheels, "python"): "python",
+    (When, "arch"): "arch",
+    (When, "device"): "device",
+    (When, "hardware"): "hardware",
+    (When, "os"): "os",
+}
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What names may mean, by kind."""
+
+    names: dict[str, set[str]]
+
+    def __contains__(self, item: tuple[str, str]) -> bool:
+        kind, name = item
+        return name in self.names.get(kind, set())
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yield names that lead nowhere."""
+    known = _known(subject)
+    for document in subject.documents:
+        for where, record in walk(document.record):
+            for key, message in _wrong(record, known, subject):
+                yield subject.finding(NAME, LEVEL, document, (*where, *key), message)
+        if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):
+            for where, term, _ in terms(document.record):
+                product, _ = split_term(term)
+                if (PRODUCT, product) not in known:
+                    yield subject.finding(NAME, LEVEL, document, where, f"{product} is no product")
+        if isinstance(document.record, SymptomFile):
+            for product in sorted(document.record.products - set(subject.by_id)):
+                yield subject.finding(NAME, LEVEL, document, (), f"{product} is no product, yet patterns or requests name it")
+        for where, message in (*_inside(document.record), *_disputes(document.record)):
+            yield subject.finding(NAME, LEVEL, document, where, message)
+    for seen in subject.seen:
+        for message in _observed(seen, known, subject):
+            yield subject.finding_at(NAME, LEVEL, seen, message)
+    distributions = {str(canonicalize_name(f.product.distribution)) for _, f in subject.products if f.product.distribution}
+    for document, file in subject.index:
+        if str(canonicalize_name(file.distribution)) not in distributions:
+            message = f"no product has the distribution {file.distribution}"
+            yield subject.finding(NAME, LEVEL, document, ("distribution",), message)
+
+
+def _known(subject: Subject) -> _Known:
+    names = {
+        name: {text for release in file.release for text in (release.version, *release.part_of)}
+        for name, file in subject.by_id.items()
+    }
+    names[PRODUCT] = set(subject.by_id)
+    names[FEATURE] = {file.feature.id for _, file in subject.features}
+    names[CHANNEL] = {channel.id for channel in subject.files.channels.channel}
+    return _Known(names)
+
+
+def _wrong(record: Record, known: _Known, subject: Subject) -> Iterator[tuple[Where, str]]:
+    for name, info in type(record).model_fields.items():
+        kind = _REFERS.get((type(record), name))
+        if kind:
+            for where, text in _texts(getattr(record, name), (info.alias or name,)):
+                if (kind, text) not in known:
+                    yield (
+                        where,
+                        f"{text} is no {kind}" if kind in (PRODUCT, CHANNEL, FEATURE) else f"{text} is no known {kind}",
+                    )
+    if isinstance(record, When):
+        for number, text in enumerate(record.python):
+            spec = text if text[0] in "<>=!" else f"=={text}"
+            try:
+                scheme = subject.by_id["python"].product.scheme
+                hit = any(admits(scheme, spec, name) for name in known.names["python"])
+            except (KeyError, ValueError):
+                hit = False
+            if not hit:
+                yield ("python", number), f"{text} names no known Python"
+    if isinstance(record, Install):
+        for number, text in enumerate(record.waives):
+            build, _, requirement = text.partition(": ")
+            try:
+                Requirement(requirement)
+                good = split_term(build)[0] in subject.by_id
+            except (InvalidRequirement, AssertionError):
+                good = False
+            if not good:
+                yield ("waives", number), f"{text!r} is not like `product==version: requirement`"
+
+
+def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, tuple):
+        for number, item in enumerate(value):
+            yield from _texts(item, (*where, number))
+
+
+def _observed(seen: Seen, known: _Known, subject: Subject) -> Iterator[str]:
+    """Yield what a line of evidence names that is not there; packages may be others than the data know."""
+    observation = seen.observation
+    for kind, name in (
+        (CHANNEL, observation.index),
+        ("os", observation.os),
+        ("arch", observation.arch),
+        ("python", observation.python),
+        ("device", observation.device),
+    ):
+        if (kind, name) not in known:
+            yield f"{name} is no channel" if kind == CHANNEL else f"{name} is no known {kind}"
+    disputes = {dispute.id for file in subject.documents for dispute in _disputes_of(file.record)}
+    read = subject.knowledge.claims if subject.knowledge else {}  # those that an index file makes, too
+    named = observation.culprit
+    if named and named not in subject.claims and named not in read and named not in disputes:
+        yield f"culprit {observation.culprit} is no claim and no dispute"
+
+
+def _inside(file: Record) -> Iterator[tuple[Where, str]]:
+    """Yield what points to other records of the same file, and leads nowhere."""
+    if isinstance(file, ProductFile):
+        yield from _product(file)
+    elif isinstance(file, ImageFile):
+        yield from _tags(file)
+    elif isinstance(file, SymptomFile):
+        for kind, records in (("cause", file.cause), ("symptom", file.symptom)):
+            ids = [record.id for record in records]
+            yield from (((kind, n, "id"), f"{name} is there twice") for n, name in enumerate(ids) if name in ids[:n])
+    elif isinstance(file, TimelineFile):
+        vendors = {vendor.id for vendor in file.vendor}
+        for number, event in enumerate(file.event):
+            if event.who not in vendors:
+                yield ("event", number, "who"), f"{event.who} is no vendor of this file"
+
+
+def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
+    versions = {release.version for release in file.release}
+    for number, release in enumerate(file.release):
+        for position, name in enumerate(release.part_of):
+            if name == release.version:
+                yield ("release", number, "part-of", position), f"{name} is part of itself"
+    if file.product.default and file.product.default not in versions:
+        yield ("product", "default"), f"{file.product.default} is no version of {file.product.id}"
+    for alias, series in file.product.series_aliases.items():
+        if not any(version == series or version.startswith(f"{series}.") for version in versions):
+            yield ("product", "series-aliases", alias), f"{series} is no series of {file.product.id}"
+
+
+def _disputes_of(file: Record) -> tuple[Dispute, ...]:
+    found: tuple[Dispute, ...] = getattr(file, "dispute", ())
+    return found
+
+
+def _disputes(file: Record) -> Iterator[tuple[Where, str]]:
+    """Yield what disputes name that is not there: claims of the file, and whom they concern, which each kind names its way."""
+    claims, named, what = _disputable(file)
+    for number, dispute in enumerate(_disputes_of(file)):
+        for position, claim in enumerate(dispute.claims):
+            if claim not in claims:
+                yield ("dispute", number, "claims", position), f"{claim} is no claim of this file"
+        if len(set(dispute.claims)) < len(dispute.claims) and not dispute.positions:
+            yield ("dispute", number, "claims"), "a dispute is between two claims, or between a claim and what `positions` say"
+        for position, name in enumerate(dispute.of):
+            if not is_term(name) if named is None else name not in named:
+                yield ("dispute", number, "of", position), f"{name} is no {what}"
+
+
+def _disputable(file: Record) -> tuple[set[str], set[str] | None, str]:
+    """Return the claims of a file, and what its disputes may concern; None for terms."""
+    if isinstance(file, FeatureFile):
+        return {statement.id for statement in file.statement}, None, "product id with an optional specifier"
+    if isinstance(file, ImageFile):
+        return set(), {tag.name for tag in file.tag}, "tag of this repository"
+    if isinstance(file, ChannelFile):
+        return set(), {channel.id for channel in file.channel}, "channel"
+    if isinstance(file, TimelineFile):
+        return set(), {event.id for event in file.event}, "event of this file"
+    claims = {claim.id for claim in file.claim} if isinstance(file, ProductFile) else set()
+    return claims, None, "product id with an optional specifier"
+
+
+def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
+    """Yield what points to tags and revisions of the same image file."""
+    names = {tag.name for tag in file.tag}
+    revisions = {revision.n for revision in file.revision}
+    for number, tag in enumerate(file.tag):
+        if tag.same_as and tag.same_as not in names:
+            yield ("tag", number, "same-as"), f"{tag.same_as} is no tag of this repository"
+    columns = {column.id for column in file.column}
+    for number, dispute in enumerate(file.dispute):
+        for position, name in enumerate(dispute.columns):
+            if name not in columns:
+                yield ("dispute", number, "columns", position), f"{name} is no column of this file"
+    for number, listing in enumerate(file.listing):
+        yield from (
+            (("listing", number, *where), text) for where, text in _listing(listing, names, revisions, file.repository)
+        )
+
+
+def _listing(listing: Listing, names: set[str], revisions: set[int], repository: Repository) -> Iterator[tuple[Where, str]]:
+    if listing.table not in repository.other_tables:
+        for position, name in enumerate(listing.tags):
+            if name not in names:
+                yield ("tags", position), f"{name} is no tag of this repository"
+    for position, (first, last) in enumerate(listing.runs):
+        if first > last or not {first, last} <= revisions:
+            yield ("runs", position), f"{first} to {last} are no revisions of the document"

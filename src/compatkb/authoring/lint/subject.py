@@ -1,0 +1,228 @@
+"""What lint looks at: the files with their texts, what they resolve to, and the day; and how findings name places."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from compatkb.authoring.citation import cite_text, cite_url
+from compatkb.authoring.feature_products import claim_id
+from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.authoring.loader import Document, Files
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.toml_positions import Places, Where
+from compatkb.schema import Dispute, FeatureFile, ImageFile, IndexFile, Observation, ProductFile, Record, Source, TimelineFile
+
+R = TypeVar("R", bound=Record)
+
+
+class Seen(NamedTuple):
+    """A line of evidence, and where it stands; lines count from 1."""
+
+    path: str
+    line: int
+    observation: Observation
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A data directory under lint; `knowledge` is None where its references do not resolve."""
+
+    documents: tuple[Document, ...]
+    files: Files
+    knowledge: Knowledge | None
+    today: date
+    seen: tuple[Seen, ...] = ()
+    _places: dict[str, Places] = field(default_factory=dict, repr=False)
+
+    def of(self, model: type[R]) -> Iterator[tuple[Document, R]]:
+        """Yield the documents that hold a kind of file, with the file."""
+        for document in self.documents:
+            if isinstance(document.record, model):
+                yield document, document.record
+
+    @property
+    def products(self) -> Iterator[tuple[Document, ProductFile]]:
+        """The product files."""
+        return self.of(ProductFile)
+
+    @property
+    def images(self) -> Iterator[tuple[Document, ImageFile]]:
+        """The image files."""
+        return self.of(ImageFile)
+
+    @property
+    def features(self) -> Iterator[tuple[Document, FeatureFile]]:
+        """The feature files."""
+        return self.of(FeatureFile)
+
+    @property
+    def index(self) -> Iterator[tuple[Document, IndexFile]]:
+        """The index files."""
+        return self.of(IndexFile)
+
+    @cached_property
+    def by_id(self) -> dict[str, ProductFile]:
+        """The product files by product id."""
+        return {file.product.id: file for file in self.files.products}
+
+    @cached_property
+    def claims(self) -> dict[str, tuple[Document, Where]]:
+        """Where each claim stands, and each statement on a feature, by the id under which it is kept."""
+        found: dict[str, tuple[Document, Where]] = {}
+        for document, product in self.products:
+            found |= {claim.id: (document, ("claim", n)) for n, claim in enumerate(product.claim)}
+        for document, feature in self.features:
+            for n, statement in enumerate(feature.statement):
+                found[claim_id(feature, statement.id)] = (document, ("statement", n))
+            for n, brought in enumerate(feature.feature.needs):
+                found[claim_id(feature, f"needs-{brought.product}")] = (document, ("feature", "needs", n))
+        return found
+
+    @cached_property
+    def disputed(self) -> tuple[frozenset[str], ...]:
+        """The claims of each dispute, by the ids under which they are kept."""
+        found = [frozenset(dispute.claims) for _, file in self.products for dispute in file.dispute]
+        for _, feature in self.features:
+            found += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
+        return tuple(claims for claims in found if claims)
+
+    def places(self, document: Document) -> Places:
+        """Return where the values of a document stand."""
+        if document.path not in self._places:
+            self._places[document.path] = Places(document.text)
+        return self._places[document.path]
+
+    def finding(
+        self,
+        rule: str,
+        level: Severity,
+        document: Document,
+        where: Where,
+        message: str,
+        *,
+        fix: str | None = None,
+        sources: tuple[Source, ...] = (),
+    ) -> Finding:
+        """Return a finding about the value at `where` in a document, keys as in the file."""
+        place = self.places(document).nearest(where)
+        cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
+        named = describe(document, where)
+        return Finding(rule, level, document.path, place.line, message, place.column, fix, cited, named)
+
+    def finding_at(self, rule: str, level: Severity, seen: Seen, message: str, *, sources: tuple[Source, ...] = ()) -> Finding:
+        """Return a finding about a line of evidence."""
+        observation = seen.observation
+        held = " ".join(f"{name}=={version}" for name, version in observation.packages.items())
+        where = f"Python {observation.python} {observation.platform} {observation.device}"
+        named = f"evidence {observation.level} of {held} on {where} {observation.checked}"
+        cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
+        return Finding(rule, level, seen.path, seen.line, message, sources=cited, subject=named)
+
+
+def describe(document: Document, where: Where) -> str:
+    """Return the name of the record at `where`, by ids and versions: `torch release 2.8.0 build 2.8.0+xpu`."""
+    record: object = document.record
+    words = [_title(document)]
+    key = ""
+    for part in where:
+        if isinstance(part, int):
+            record = record[part] if isinstance(record, tuple) and part < len(record) else None
+            name = _name(record)
+            if name:
+                words += [key, name]
+        elif isinstance(record, dict):
+            record = record.get(part)
+            words += [key, part]
+        else:
+            key = part
+            record = getattr(record, _field(record, part), None)
+    return " ".join(words)
+
+
+def _title(document: Document) -> str:
+    record = document.record
+    if isinstance(record, ProductFile):
+        return record.product.id
+    if isinstance(record, FeatureFile):
+        return f"feature {record.feature.id}"
+    if isinstance(record, IndexFile):
+        return f"index {record.distribution}"
+    if isinstance(record, ImageFile):
+        return f"images {record.repository.id}"
+    return document.path.removesuffix(".toml")
+
+
+def _name(record: object) -> str | None:
+    for name in ("id", "version", "name", "is_", "n", "rule", "tags"):
+        if (value := getattr(record, name, None)) is not None:
+            return value[0] if isinstance(value, tuple) else str(value)
+    return None
+
+
+def _field(record: object, key: str) -> str:
+    """Return the attribute of a key as it is written in files."""
+    if isinstance(record, Record):
+        for name, info in type(record).model_fields.items():
+            if info.alias == key:
+                return name
+    return key
+
+
+def walk(record: Record, where: Where = ()) -> Iterator[tuple[Where, Record]]:
+    """Yield a record and every record inside it, with its place in the file."""
+    yield where, record
+    for name, info in type(record).model_fields.items():
+        value = getattr(record, name)
+        here = (*where, info.alias or name)
+        if isinstance(value, Record):
+            yield from walk(value, here)
+        elif isinstance(value, tuple):
+            for number, item in enumerate(value):
+                if isinstance(item, Record):
+                    yield from walk(item, (*here, number))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if isinstance(item, Record):
+                    yield from walk(item, (*here, key))
+
+
+def sources_of(file: Record, names: tuple[str, ...]) -> tuple[Source, ...]:
+    """Return the sources that a record of `file` cites, those that are defined."""
+    known: dict[str, Source] = getattr(file, "source", {})
+    return tuple(known[name] for name in names if name in known)
+
+
+def terms(file: Record) -> Iterator[tuple[Where, str, Record]]:
+    """Yield every term of a file (a product id with a specifier), its place, and the record that holds it."""
+    for where, record in walk(file):
+        if isinstance(record, Dispute) and not isinstance(file, ProductFile | FeatureFile):
+            continue  # there it names tags, channels or events
+        for name, info in type(record).model_fields.items():
+            if name not in ("of", "to", "is_"):
+                continue
+            value = getattr(record, name)
+            key = info.alias or name
+            if isinstance(value, str):
+                yield (*where, key), value, record
+            elif isinstance(value, tuple):
+                yield from (((*where, key, n), term, record) for n, term in enumerate(value) if is_term(term))
+
+
+def is_term(text: str) -> bool:
+    """Return whether a text begins as a term does; the models see to it where terms alone may stand."""
+    try:
+        split_term(text)
+    except AssertionError:
+        return False
+    return True
+
+
+def known_terms(subject: Subject) -> Iterator[tuple[Document, Where, str, Record]]:
+    """Yield the terms of all files whose product exists."""
+    for document in subject.documents:
+        if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):
+            for where, term, record in terms(document.record):
+                if split_term(term)[0] in subject.by_id:
+                    yield document, where, term, record

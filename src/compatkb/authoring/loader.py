@@ -1,0 +1,211 @@
+"""`data/` to models: the only reader of data files; reports every problem with file, line and field."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from compatkb.core.toml_positions import Places
+from compatkb.errors import DataError
+from compatkb.schema import (
+    ChannelFile,
+    ExceptionFile,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    MachineFile,
+    MigrationFile,
+    Observation,
+    ProductFile,
+    Record,
+    RouteFile,
+    SymptomFile,
+    TimelineFile,
+)
+
+CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
+SYMPTOMS, MACHINE, MIGRATION = "symptoms.toml", "machine.toml", "migration.toml"
+FOLDERS: dict[str, type[Record]] = {
+    "products": ProductFile,
+    "images": ImageFile,
+    "features": FeatureFile,
+    "index": IndexFile,
+}
+SINGLE: dict[str, type[Record]] = {
+    CHANNELS: ChannelFile,
+    ROUTES: RouteFile,
+    TIMELINE: TimelineFile,
+    EXCEPTIONS: ExceptionFile,
+    SYMPTOMS: SymptomFile,
+    MACHINE: MachineFile,
+    MIGRATION: MigrationFile,
+}
+NEEDED = (CHANNELS, ROUTES)
+LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
+DEEPEST = 1000  # names of one dotted key: the parser's memory goes with the square
+_KEYS = re.compile(rb"[\n=\"'#]")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Everything that a data directory holds, validated file by file; each group sorted by file name."""
+
+    products: tuple[ProductFile, ...]
+    images: tuple[ImageFile, ...]
+    index: tuple[IndexFile, ...]
+    channels: ChannelFile
+    routes: RouteFile
+    evidence: tuple[Observation, ...]
+    timeline: TimelineFile | None = None
+    features: tuple[FeatureFile, ...] = ()
+    symptoms: SymptomFile | None = None
+    machine: MachineFile | None = None
+    migration: MigrationFile | None = None
+
+
+@dataclass(frozen=True)
+class Document:
+    """A data file: its path from the data directory with `/`, its text, and the record that it holds."""
+
+    path: str
+    text: str
+    record: Record
+
+
+class Problem(NamedTuple):
+    """Why a file cannot be loaded; `line` is None where the file as a whole is meant."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        """The problem as one line."""
+        return f"{self.path}: {self.message}" if self.line is None else f"{self.path}:{self.line}: {self.message}"
+
+
+class Loaded(NamedTuple):
+    """The files that could be read, and what is wrong with the others."""
+
+    documents: tuple[Document, ...]
+    evidence: tuple[Observation, ...]
+    problems: tuple[Problem, ...]
+
+
+def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
+    """Return the records of a data directory, or of `contents` that were read of it; raises DataError with all problems."""
+    loaded = parse(read(directory) if contents is None else contents)
+    if loaded.problems:
+        raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
+    return files_of(loaded.documents, loaded.evidence)
+
+
+def read(directory: Path) -> dict[str, bytes]:
+    """Return the data files of a directory by their path in it, sorted; raises DataError where it is no data directory."""
+    if not directory.is_dir():
+        raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
+    if not (directory / "products").is_dir():
+        raise DataError((f"{directory}: has no folder products/, so it is no compatkb data directory",))
+    paths = [path for folder in FOLDERS for path in sorted((directory / folder).glob("*.toml"))]
+    paths += [directory / name for name in SINGLE if name in NEEDED or (directory / name).exists()]
+    paths += sorted((directory / "evidence").glob("*.jsonl"))
+    try:
+        if strange := [path for path in paths if not path.is_file() and path.exists()]:
+            raise DataError(tuple(f"{path}: is no file" for path in strange))  # reading a pipe or a device would not end
+        return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
+    except OSError as error:
+        raise DataError((f"{error.filename}: cannot be read: {error.strerror}",)) from None
+
+
+def parse(contents: Mapping[str, bytes]) -> Loaded:
+    """Return what data files hold, by path, and every problem of those that are wrong."""
+    problems: list[Problem] = []
+    documents: list[Document] = []
+    evidence: list[Observation] = []
+    for path, content in contents.items():
+        if path.endswith(".jsonl"):
+            evidence += _read_lines(path, content, problems)
+        elif (document := parse_document(path, content, problems)) is not None:
+            documents.append(document)
+    return Loaded(tuple(documents), tuple(evidence), tuple(problems))
+
+
+def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] = ()) -> Files:
+    """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
+    records = [document.record for document in documents]
+    (channels,) = (record for record in records if isinstance(record, ChannelFile))
+    (routes,) = (record for record in records if isinstance(record, RouteFile))
+    return Files(
+        tuple(record for record in records if isinstance(record, ProductFile)),
+        tuple(record for record in records if isinstance(record, ImageFile)),
+        tuple(record for record in records if isinstance(record, IndexFile)),
+        channels,
+        routes,
+        evidence,
+        _only(records, TimelineFile),
+        tuple(record for record in records if isinstance(record, FeatureFile)),
+        _only(records, SymptomFile),
+        _only(records, MachineFile),
+        _only(records, MigrationFile),
+    )
+
+
+_File = TypeVar("_File", bound=Record)
+
+
+def _only(records: list[Record], model: type[_File]) -> _File | None:
+    return next((record for record in records if isinstance(record, model)), None)
+
+
+def model_of(path: str) -> type[Record]:
+    """Return the model of the data file at a path in the data directory; raises KeyError for other files."""
+    return SINGLE[path] if path in SINGLE else FOLDERS[path.partition("/")[0]]
+
+
+def parse_document(path: str, content: bytes, problems: list[Problem]) -> Document | None:
+    """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
+    if len(content) > LARGEST:
+        problems.append(Problem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
+        return None
+    if any(part.count(b".") > DEEPEST for part in _KEYS.split(content)):
+        problems.append(Problem(path, None, "is nested too deeply"))
+        return None
+    try:
+        text = content.decode()
+        values = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        problems.append(Problem(path, None, f"is not UTF-8 at byte {error.start}"))
+    except tomllib.TOMLDecodeError as error:
+        message, _, at = str(error).partition(" (at line ")
+        line = re.match(r"\d+", at)
+        problems.append(Problem(path, int(line[0]) if line else None, message if line else str(error)))
+    except RecursionError:
+        problems.append(Problem(path, None, "is nested too deeply"))
+    except ValueError as error:  # a number of thousands of digits
+        problems.append(Problem(path, None, str(error)))
+    else:
+        try:
+            return Document(path, text, model_of(path).model_validate(values))
+        except ValidationError as error:
+            places = Places(text)
+            for item in error.errors(include_url=False):
+                where = tuple(item["loc"])
+                field = ".".join(str(part) for part in where)
+                message = item["msg"].removeprefix("Value error, ")
+                problems.append(Problem(path, places.nearest(where).line, f"{field}: {message}"))
+    return None
+
+
+def _read_lines(path: str, content: bytes, problems: list[Problem]) -> list[Observation]:
+    found = []
+    for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
+        try:
+            found.append(Observation.model_validate(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(path, number, str(error).splitlines()[0]))
+    return found

@@ -1,0 +1,95 @@
+"""Gives every build the platforms of its wheels: what was seen, what is inferred, and from which glibc on."""
+
+from dataclasses import replace
+
+from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Element, Floor, Knowledge, split_term
+from compatkb.core.versions import Scheme, admits, parse
+from compatkb.schema import Basis, Kind
+
+
+def place(knowledge: Knowledge) -> None:
+    """Give every build the platforms of its wheels."""
+    grid = knowledge.grid
+    too_old: dict[str, int] = {}
+
+    def below(floor: str | None) -> int:
+        """Return the platforms whose OS is known to have an older glibc than `floor`, or any where no floor is known."""
+        if floor == NEUTRAL:
+            return 0
+        key = floor or ""
+        if key not in too_old:
+            newer = sum(
+                1 << n for n, e in enumerate(knowledge.elements.get(GLIBC, [])) if floor and _at_least(e.version, floor)
+            )
+            systems = [name for name, mask in knowledge.implied.get(GLIBC, {}).items() if not mask & newer]
+            too_old[key] = grid.cells(systems, members=False)
+        return too_old[key]
+
+    distributions = grid.cells(tuple(knowledge.implied.get(GLIBC, ())), members=False)
+    for elements in knowledge.elements.values():
+        for element in elements:
+            if element.build is None:
+                continue
+            named = _named_systems(knowledge, element)
+            for row in element.build.wheels:
+                cells = grid.cells(row.os, row.arch, row.python)
+                cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
+                cells &= ~below(row.glibc)
+                seen = 0 if row.basis is Basis.INFERRED else cells
+                if row.glibc_inferred:  # whether a distribution is new enough is inferred, unless the makers name it
+                    seen &= ~distributions | named
+                element.floors.append(Floor(row.glibc, row.glibc_inferred, seen, cells & ~seen))
+            if element.listed:
+                for tag, platforms in element.listed.wheels.items():
+                    found = grid.wheel_cells(tag, platforms, element.listed.requires_python)
+                    neutral, exact = platforms == ("any",), tag.startswith("cp")
+                    for floor, cells in found.items():
+                        glibc = NEUTRAL if neutral else floor
+                        known = cells & ~below(glibc)
+                        element.floors.append(Floor(glibc, False, known if exact else 0, 0 if exact else known))
+    _tried(knowledge)
+
+
+def _named_systems(knowledge: Knowledge, element: Element) -> int:
+    """Return the platforms of the systems that stated claims of an element name as a condition."""
+    systems: set[str] = set()
+    for cited in knowledge.claims.values():
+        claim = cited.claim
+        if not (claim.when and claim.when.os) or claim.basis is Basis.INFERRED:
+            continue
+        of, spec = split_term(claim.of)
+        if of == element.product:
+            scheme = knowledge.products[of].scheme
+            if claim.kind is not Kind.BREAKS and admits(scheme, spec, element.release.version, element.version):
+                systems |= set(claim.when.os)
+    return knowledge.grid.cells(tuple(systems), members=False)
+
+
+def _tried(knowledge: Knowledge) -> None:
+    """Count a wheel for every Python as known only where its makers tried it: it could not fail because of Python."""
+    for cited in knowledge.claims.values():
+        claim = cited.claim
+        of, spec = split_term(claim.of)
+        pythons = [term for term in claim.to if split_term(term)[0] == "python"]
+        if claim.kind is not Kind.VERIFIED or claim.basis is Basis.INFERRED or not pythons or of not in knowledge.products:
+            continue
+        mask = knowledge.matching(of, spec)
+        tried = 0
+        for term in pythons:
+            tried |= knowledge.mask(term)[1]
+        names = [e.version for n, e in enumerate(knowledge.elements["python"]) if tried >> n & 1]
+        systems = claim.when.os if claim.when else ()
+        cells = knowledge.grid.cells(systems or None, None, names)
+        for number, element in enumerate(knowledge.elements[of]):
+            if mask >> number & 1:
+                element.floors = [
+                    replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.glibc == NEUTRAL else floor
+                    for floor in element.floors
+                ]
+
+
+def _at_least(version: str, floor: str) -> bool:
+    known, wanted = parse(Scheme.DOTTED, version), parse(Scheme.DOTTED, floor)
+    assert isinstance(known, tuple)
+    assert isinstance(wanted, tuple)
+    return known >= wanted

@@ -1,0 +1,1 @@
+"""Queries of the snapshot that no search needs: words, changes, figures, disputes."""

@@ -1,0 +1,307 @@
+"""What the data know of the words in a document: products behind headings, versions, image tags, references."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from compatkb.core.names import word_key
+from compatkb.core.spelling import slips
+from compatkb.core.vocabulary import Role
+from compatkb.errors import UsageError
+from compatkb.request_parser import find_versions
+from compatkb.store.queries.claims import needs_by_origin
+from compatkb.store.queries.images import contents_of, images, repositories
+from compatkb.store.queries.products import ChannelRecord, channels, homepages, release
+from compatkb.store.queries.provenance import cited_addresses
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product, Sources
+
+# patterns that not every file needs are left for `re` to compile when one does
+_FILLER = r"(?i)\b(versions?|releases?|tags?|required|supported|minimum|tested|validated|verified)\b|[*\\:?]"
+_FORGE = (
+    r"https?://(?:www\.)?(?:github\.com|gitlab\.com)/(?P<repo>[\w.-]+/[\w.-]+)/(?:-/)?"
+    r"(?P<kind>releases/tag|releases/latest|tree|blob|raw|commits?|archive/refs/tags|archive)(?:/(?P<ref>[^/?#]+))?"
+)
+_RAW = r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^/?#]+)"
+_ENDING = re.compile(r"\.(zip|tar\.gz|tgz)$")
+VERSION = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>(?:[-+._]?[A-Za-z][\w.+-]*|[-+][\w.+-]+)?)")
+_MOST_NEAR = 300  # names that are compared with every tag
+COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
+_EARLY = r"(?i)(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])"
+
+
+BUILT = ("package", "companion")
+"""Roles of products that are installed, and have releases of their own."""
+
+
+class Written(NamedTuple):
+    """A version as someone wrote it: its numbers, its local label (`+xpu`), whether it is a pre-release."""
+
+    text: str
+    numbers: tuple[int, ...]
+    label: str
+    early: bool
+
+
+class Reference(NamedTuple):
+    """Where a link to a forge leads: repository, and the branch, tag or commit; None for the newest release."""
+
+    repository: str
+    ref: str | None
+
+
+class Image(NamedTuple):
+    """An image tag that the data know; `runs` are the days, as ordinals, from and to which documents listed it."""
+
+    id: int
+    repository: str
+    name: str
+    device: str
+    runs: tuple[tuple[int, int], ...]
+    sources: tuple[str, ...]
+
+
+class State(NamedTuple):
+    """A state of the build files of images: its day, as an ordinal, and what says so."""
+
+    day: int
+    sources: tuple[str, ...]
+
+
+class Held(NamedTuple):
+    """One thing that an image is known to hold: the elements that it may be, and how that is known."""
+
+    mask: int
+    spec: str
+    basis: str
+
+
+def written(text: str) -> Written | None:
+    """Return the version that a text is, None where it is none."""
+    match = VERSION.fullmatch(text.strip())
+    if match is None or len(match["numbers"]) > 40 or COMMIT.fullmatch(text.strip()):
+        return None
+    rest = match["rest"]
+    if re.match(r"[._-]?[xX](?![A-Za-z])", rest):
+        return None  # a series: 2.1.x
+    label = re.search(r"\+([A-Za-z][\w.]*)", rest)
+    return Written(
+        text.strip(),
+        tuple(int(n) for n in match["numbers"].split(".")),
+        label[1] if label else "",
+        bool(re.search(_EARLY, rest)),
+    )
+
+
+def reference(url: str) -> Reference | None:
+    """Return where a link to a forge leads; None for other links, and for those that lead to no state of a repository."""
+    match = re.match(_FORGE, url) or re.match(_RAW, url)
+    if match is None:
+        return None
+    kind = match.groupdict().get("kind", "raw")
+    if kind == "releases/latest":
+        return Reference(match["repo"], None)
+    return Reference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
+
+
+class Known:
+    """The data as a document's words meet them; what is looked up often is kept."""
+
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
+        self._masks: dict[tuple[str, str], int] = {}
+        self._held: dict[int, dict[str, Held]] = {}
+        self._nearest: dict[str, str | None] = {}
+        self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
+        self._bound: dict[str, tuple[str, ...]] = {}
+
+    def product(self, heading: str) -> Product | None:
+        """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
+        words = re.sub(_FILLER, " ", heading).split()
+        for start in range(len(words)):
+            product = self.facts.product(" ".join(words[start:]))
+            if product and product.role != Role.FEATURE:
+                return product
+        return None
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        forge = "https://github.com/"
+        homes = ((url, product) for product, url in homepages(self.facts).items() if url.startswith(forge))
+        return {url.removeprefix(forge).strip("/").lower(): product for url, product in homes}
+
+    def of_repository(self, repository: str) -> Product | None:
+        """Return the product whose releases are tags of a repository, by its home page or by the repository's name."""
+        home = self._homes.get(repository.lower())
+        product = self.facts.products[home] if home else self.facts.product(repository.partition("/")[2])
+        return product if product and product.role in BUILT else None
+
+    def mask(self, product: Product, text: str) -> int:
+        """Return the elements that a written version names, 0 for none or for what is no version."""
+        key = (product.id, text)
+        if key not in self._masks:
+            try:
+                found = 0 if len(text) > 60 or re.search(r"[<>=!~,]", text) else find_versions(self.facts, product, text)
+            except UsageError:
+                found = 0
+            self._masks[key] = found
+        return self._masks[key]
+
+    def names(self, product: str, mask: int) -> list[str]:
+        """Return the releases that elements belong to, oldest first."""
+        return list(dict.fromkeys(e.release for e in self.facts.elements(product).of(mask)))
+
+    def covered(self, product: Product, text: str, day: int) -> tuple[str, ...] | None:
+        """Return the sources of a list that is whole and would name this version; None where there is no such list."""
+        from compatkb.core.versions import Scheme, admits
+
+        version = written(text)
+        if version is None or version.early:
+            return None
+        public = ".".join(map(str, version.numbers))
+        labels = {element.version.partition("+")[2] for element in self.facts.elements(product.id)} - {""}
+        if self.mask(product, public) and version.label.lower() not in labels:
+            return None  # the release is there; of builds of other makers the data know nothing
+        for scope in self.facts.scopes:
+            if scope.product != product.id or scope.devices or scope.until < day:
+                continue
+            try:
+                if admits(Scheme(product.scheme), scope.spec, public):
+                    return urls(scope.sources)
+            except ValueError:
+                return None
+        return None
+
+    def bound_unseen(self, product: str) -> tuple[str, ...]:
+        """Return the packages whose version a product needs, where only people say so: its metadata never did."""
+        if product not in self._bound:
+            needed = needs_by_origin(self.facts, product)
+            built = {other: origins for other, origins in needed.items() if self.facts.products[other].role in BUILT}
+            self._bound[product] = tuple(other for other, origins in built.items() if "index" not in origins)
+        return self._bound[product]
+
+    @cached_property
+    def channels(self) -> tuple[ChannelRecord, ...]:
+        """The indexes of the data, in their order."""
+        return channels(self.facts)
+
+    @cached_property
+    def refs(self) -> frozenset[tuple[str, str]]:
+        """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
+        found = {reference(url) for url in cited_addresses(self.facts)}
+        return frozenset((r.repository.lower(), r.ref.lower()) for r in found if r and r.ref)
+
+    # -- images ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def images(self) -> dict[str, tuple[Image, ...]]:
+        """Every image tag by its name; several repositories may have one of the same name."""
+        found: dict[str, list[Image]] = {}
+        for record in images(self.facts):
+            image = Image(record.id, record.repository, record.name, record.device, record.runs, urls(record.sources))
+            found.setdefault(image.name, []).append(image)
+        return {name: tuple(images) for name, images in found.items()}
+
+    @cached_property
+    def repositories(self) -> tuple[str, ...]:
+        """The image repositories of the data."""
+        return repositories(self.facts)
+
+    def image(self, name: str, repository: str | None = None) -> Image | None:
+        """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
+        images = self.images.get(name, ())
+        return next((i for i in images if repository in (None, i.repository)), images[0] if images else None)
+
+    def near(self, name: str) -> str | None:
+        """Return the listed tag that a name is close to, those with the same numbers first; None where none is close."""
+        if name not in self._nearest and len(self._nearest) < _MOST_NEAR:
+            self._nearest[name] = self._near(name)
+        return self._nearest.get(name)
+
+    def _near(self, name: str) -> str | None:
+        from difflib import SequenceMatcher
+
+        numbers = re.findall(r"\d+", name)
+        found = []
+        for other in self.images:
+            same = re.findall(r"\d+", other) == numbers
+            apart = slips(name, other, 2)
+            if apart <= 2 or (same and SequenceMatcher(None, name, other).ratio() >= 0.8):
+                found.append((not same, apart, other))
+        return min(found)[2] if found else None
+
+    def speaker(self, tags: Iterable[tuple[str, str | None]], day: date) -> Image | None:
+        """Return the image that a row's tags name: the first that is known; a moving tag only while it is what it is now."""
+        images = [image for name, repository in tags if (image := self.image(name, repository))]
+        fixed = [image for image in images if re.search(r"\d", image.name)]
+        moving = [image for image in images if image.runs and max(image.runs)[0] <= day.toordinal()]
+        return next(iter([*fixed, *moving]), None)
+
+    def held(self, image: Image) -> dict[str, Held]:
+        """Return what an image is known to hold, by product."""
+        if image.id not in self._held:
+            parts = contents_of(self.facts, image.id)
+            self._held[image.id] = {part.product: Held(part.mask, part.spec, part.basis) for part in parts}
+        return self._held[image.id]
+
+    @cached_property
+    def states(self) -> dict[tuple[str, str], State]:
+        """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
+        found = {}
+        for built in [image.built for image in images(self.facts) if image.built]:
+            target = reference(built.url or "")
+            if target and target.ref and built.on:
+                day = date.fromisoformat(built.on).toordinal()
+                found[target.repository.lower(), target.ref] = State(day, urls(built.sources))
+        return found
+
+    # -- days --------------------------------------------------------------------------------------------------------
+
+    def earliest(self, product: str, mask: int) -> int | None:
+        """Return the first day, as an ordinal, on which any of these elements can have been there; None where unknown."""
+        days = [e.since for e in self.facts.elements(product).of(mask)]
+        return min(d for d in days if d is not None) if days and all(d is not None for d in days) else None
+
+    def ended(self, product: str, mask: int, day: date, within: int) -> tuple[date, tuple[str, ...]] | None:
+        """Return the last supported day of these elements and its sources, where all ended, or will within so many days."""
+        last = self._last_day(product, mask)
+        return None if last is None or last[0].toordinal() >= day.toordinal() + within else last
+
+    def _last_day(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
+        if (product, mask) not in self._ends:
+            self._ends[product, mask] = self._read_end(product, mask)
+        return self._ends[product, mask]
+
+    def _read_end(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
+        ends = [e.eol for e in self.facts.elements(product).of(mask)]
+        if not ends or any(end is None for end in ends):
+            return None
+        last = max(end for end in ends if end is not None)
+        names = self.names(product, mask)
+        record = release(self.facts, product, names[-1])
+        return date.fromordinal(last), urls(record.eol_sources) if record else ()
+
+
+def urls(sources: Sources) -> tuple[str, ...]:
+    """Return the addresses of sources; a source without one by its text."""
+    return tuple(url or name for name, url in sources)
+
+
+@lru_cache(maxsize=4)
+def known(facts: Snapshot) -> Known:
+    """Return what the data know, once for each snapshot."""
+    return Known(facts)
+
+
+def spelt(versions: Iterable[Any]) -> str:
+    """Return names as a sentence lists them."""
+    names = [str(version) for version in versions]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def key(text: str) -> str:
+    """Return a name as names are compared."""
+    return word_key(text)

@@ -1,0 +1,1 @@
+"""The checker of Markdown documents, one topic a module."""

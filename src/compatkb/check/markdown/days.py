@@ -1,0 +1,124 @@
+"""Rows against the calendar: days that cannot be, and what is out of support."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from compatkb.check.common_rules import ENDED
+from compatkb.check.document import Asked, Rule
+from compatkb.check.lookups import BUILT, Known, known
+from compatkb.check.markdown.rows import Facts, read_rows
+from compatkb.check.markdown.text import Page, Piece
+from compatkb.core.findings import Finding, Severity
+
+IMPOSSIBLE = Rule("date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build")
+RULES = (IMPOSSIBLE, ENDED)
+
+_EARLY = 14
+"""Build files may name a release so many days before it comes out."""
+_DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
+_DATED = re.compile(r"\b(date|day|released?( on)?|published)\b", re.IGNORECASE)
+
+
+class Held(NamedTuple):
+    """Something in a row that may be out of support: a version that stands there, or one that its image holds."""
+
+    product: str
+    mask: int
+    text: str
+    inside: str  # the image that holds it, and how that is known; empty for what stands there
+    start: int
+    end: int
+
+
+def check(page: Page, asked: Asked) -> Iterator[Finding]:
+    """Yield days of a page that cannot be, and ends of life, each once."""
+    data = known(asked.facts)
+    rows = list(read_rows(page, data))
+    for row in rows:
+        yield from _builds(page, data, row)
+        yield from _released(page, data, row, asked)
+    yield from _ended(page, data, rows, asked)
+
+
+def _builds(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
+    """Yield build files that are older than something that they are said to install."""
+    if row.build is None or row.build[0].ref is None:
+        return
+    reference, cell = row.build
+    state = data.states.get((reference.repository.lower(), reference.ref or ""))
+    late = [
+        (day, value)
+        for value in row.values.values()
+        if value.mask and value.product.role in BUILT and (day := data.earliest(value.product.id, value.mask))
+        and state is not None and day > state.day + _EARLY
+    ]  # fmt: skip
+    if state is None or not late:
+        return
+    day, value = max(late, key=lambda pair: pair[0])
+    message = (
+        f"the build files at {reference.ref} are of {date.fromordinal(state.day)}, before {value.product.name} "
+        f"{value.text} came out on {date.fromordinal(day)}, so they cannot have built it"
+    )
+    yield page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, sources=state.sources, subject=cell.text)
+
+
+def _released(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+    """Yield days in a column of days that are in no calendar, to come, or before the release that the row is about."""
+    for number, head in enumerate(row.table.head):
+        cell = row.table.cell(row.row, number)
+        if cell is None or not _DATED.search(head.text) or not (match := _DAY.search(cell.text)):
+            continue
+        try:
+            day = date(*map(int, match.groups()))
+        except ValueError:
+            yield _impossible(page, cell, f"{match[0]} is no day of the calendar")
+            continue
+        packages = [v for v in row.values.values() if v.mask and v.product.role in BUILT]
+        firsts = [(first, v) for v in packages if (first := data.earliest(v.product.id, v.mask))]
+        if day > asked.day and not re.search(r"plan|expect", cell.text + head.text, re.IGNORECASE):
+            yield _impossible(page, cell, f"{day} is yet to come")
+        elif firsts and day.toordinal() < (early := max(firsts, key=lambda pair: pair[0]))[0]:
+            came = f"{early[1].product.name} {early[1].text} came out on {date.fromordinal(early[0])}"
+            yield _impossible(page, cell, f"{day} is too early: {came}")
+
+
+def _impossible(page: Page, cell: Piece, message: str) -> Finding:
+    return page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, subject=cell.text)
+
+
+def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
+    """Yield each end of life of a product once, at the first place, with how many there are."""
+    found: dict[tuple[str, date], list[Held]] = {}
+    cited: dict[tuple[str, date], tuple[str, ...]] = {}
+    for held in _everything(data, rows, asked.day):
+        ended = data.ended(held.product, held.mask, asked.day, asked.within)
+        if ended:
+            key = (held.product, ended[0])
+            found.setdefault(key, []).append(held)
+            cited[key] = ended[1]
+    for key, places in found.items():
+        product, last = data.facts.products[key[0]], key[1]
+        first = next((place for place in places if not place.inside), places[0])
+        others = len({place.start for place in places}) - 1
+        more = f"; so are {others} more places" if others > 1 else "; so is one more place" if others else ""
+        name = f"{first.text}, which {first.inside}," if first.inside else f"{product.name} {first.text}"
+        when = "is out of support since" if last < asked.day else "is in support up to"
+        message = f"{name} {when} {last}{more}"
+        yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
+
+
+def _everything(data: Known, rows: list[Facts], day: date) -> Iterator[Held]:
+    for row in rows:
+        for value in row.values.values():
+            if value.mask:
+                yield Held(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
+        image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
+        tag = next((tag for tag in row.tags if image and tag.name == image.name), None)
+        if image and tag:
+            for product, held in data.held(image).items():
+                if held.mask and data.facts.products[product].platform and product not in row.values:
+                    text = f"{data.facts.products[product].name} {data.names(product, held.mask)[-1]}"
+                    how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
+                    yield Held(product, held.mask, text, f"{tag.name} {how}", tag.start, tag.end)

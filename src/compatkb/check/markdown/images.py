@@ -1,0 +1,103 @@
+"""Image tags: whether they were ever listed, how they are spelt, and whether they stand where they should."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+
+from compatkb.check.common_rules import GONE, UNLISTED
+from compatkb.check.document import Asked, Rule
+from compatkb.check.lookups import Known, known
+from compatkb.check.markdown.rows import Facts, Named, read_rows
+from compatkb.check.markdown.text import Page
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.spelling import meant_words
+
+SPELLING = Rule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
+TWICE = Rule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
+RULES = (UNLISTED, SPELLING, GONE, TWICE)
+
+_WORD = re.compile(r"[a-z]{2,}")
+
+
+def check(page: Page, asked: Asked) -> Iterator[Finding]:
+    """Yield what is wrong with the image tags of a page."""
+    data = known(asked.facts)
+    rows = read_rows(page, data)
+    tags = [*(tag for row in rows for tag in row.tags), *_mentions(page, data)]
+    yield from _known(page, data, tags, asked)
+    yield from _spelling(page, data, tags)
+    yield from _twice(page, rows)
+
+
+def _mentions(page: Page, data: Known) -> Iterator[Named]:
+    """Yield tags that are named with a repository that the data know, in code and in text."""
+    for repository in data.repositories:
+        for match in re.finditer(rf"(?<![\w.-]){re.escape(repository)}:(?P<tag>[\w][\w.-]*[\w])", page.document.text):
+            yield Named(match["tag"], repository, match.start("tag"), match.end("tag"))
+
+
+def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator[Finding]:
+    day = asked.day.toordinal()
+    for tag in tags:
+        if tag.repository is not None and tag.repository not in data.repositories:
+            continue
+        images = data.images.get(tag.name, ())
+        if not images:
+            near = data.near(tag.name)
+            fix = f"did you mean {near}?" if near else None
+            message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
+            yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
+            continue
+        runs = [run for image in images for run in image.runs]
+        if runs and not any(first <= day <= last for first, last in runs):
+            past = [last for _, last in runs if last < day]
+            when = f"was last listed on {date.fromordinal(max(past))}" if past else "is listed later than this day only"
+            message, sources = f"{tag.name} {when}", images[0].sources
+            yield page.document.finding(GONE, tag.start, tag.end, message, sources=sources, subject=tag.name)
+
+
+def _repositories(tag: Named, data: Known) -> str:
+    return tag.repository or " or ".join(data.repositories)
+
+
+def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
+    if not tags:
+        return
+    counts = Counter(word for name in data.images for word in _WORD.findall(name))
+    fresh = {tag.name for tag in tags} - set(data.images)
+    counts.update(word for name in fresh for word in _WORD.findall(name))
+    fields = {image.device for images in data.images.values() for image in images}
+    wrong = {word: right for word, right in meant_words(counts).items() if word not in fields and len(word) > 3}
+    for tag in tags:
+        found = [word for word in _WORD.findall(tag.name) if word in wrong]
+        if not found or not (image := data.image(tag.name)):
+            continue  # one that was never listed is told as that
+        right = tag.name
+        for word in found:
+            right = re.sub(rf"(?<![a-z]){word}(?![a-z])", wrong[word], right)
+        message = f"{found[0]!r} in {tag.name} is nearly {wrong[found[0]]!r}, which {counts[wrong[found[0]]]} tags have"
+        fix = f"if {right} can be pulled, name that; the listings that the data know spell it as it stands here"
+        yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
+
+
+def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
+    first: dict[str, Facts] = {}
+    for row in rows:
+        for tag in row.named:
+            other = first.setdefault(tag.name, row)
+            texts = [cell.text for cell in row.row.cells]
+            if other is row or texts == [cell.text for cell in other.row.cells]:
+                continue  # a row that is there twice is told as that
+            if row.table is not other.table and not _contradict(row, other):
+                continue  # a table of other columns may say more of the same tag
+            message = f"{tag.name} stands on line {other.row.line} already; a tag is one image"
+            yield page.document.finding(TWICE, tag.start, tag.end, message, fix="leave it on one row", subject=tag.name)
+
+
+def _contradict(row: Facts, other: Facts) -> bool:
+    """Return whether two rows of one tag say different things: in columns of one kind, or of one product."""
+    if [cell.text for cell in row.table.head] == [cell.text for cell in other.table.head]:
+        return bool(row.tags)
+    both = [(value, other.values[product]) for product, value in row.values.items() if product in other.values]
+    return any(one.mask and two.mask and not one.mask & two.mask for one, two in both)

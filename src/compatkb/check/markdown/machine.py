@@ -1,0 +1,80 @@
+"""Rows against what releases were verified with, and against known problems."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from compatkb.check.document import Asked, Rule
+from compatkb.check.lookups import BUILT, Known, known, spelt
+from compatkb.check.markdown.rows import Facts, Value, read_rows
+from compatkb.check.markdown.stacks import at
+from compatkb.check.markdown.text import Page
+from compatkb.core.findings import Finding, Severity
+from compatkb.core.vocabulary import Kind, Role
+from compatkb.store.records import Advisory
+
+VERIFIED = Rule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
+ADVISORY = Rule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
+RULES = (VERIFIED, ADVISORY)
+
+_GRAVE = ("security", "driver")
+
+
+def check(page: Page, asked: Asked) -> Iterator[Finding]:
+    """Yield drivers that the data contradict, and known problems of the versions that a page names."""
+    data = known(asked.facts)
+    rows = [row for row in read_rows(page, data) if row.values]
+    for row in rows:
+        yield from _drivers(page, data, row, asked)
+    yield from _advisories(page, data, rows, asked)
+
+
+def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+    """Yield values of dimensions that are no platform, where a package of the row was verified with others alone."""
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
+    held = data.held(image) if image else {}
+    packages = [value for value in row.values.values() if value.product.role in BUILT and value.mask]
+    for value in row.values.values():
+        product = value.product
+        if product.role != Role.DIMENSION or product.platform or not value.mask:
+            continue
+        if (inside := held.get(product.id)) and inside.mask:
+            continue  # what the image holds is told by another rule, or agrees
+        for package in packages:
+            edges = [
+                e
+                for e in data.facts.edges(package.product.id, product.id)
+                if e.of_mask & package.mask and e.kind == Kind.VERIFIED
+            ]
+            if not edges or any(edge.to_mask & value.mask for edge in edges):
+                continue
+            names = spelt(dict.fromkeys(edge.spec.removeprefix("==") for edge in edges))
+            message = f"{package.product.name} {package.text} was verified with {product.name} {names}, not {value.text}"
+            from compatkb.output.messages import claim_sources
+
+            sources = tuple(url or text for edge in edges[:3] for text, url in claim_sources(data.facts, edge.claim))
+            yield at(page, VERIFIED, value, message, tuple(dict.fromkeys(sources)), f"write {names}")
+
+
+def _advisories(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
+    """Yield each known problem once, at the first row that it concerns."""
+    for advisory in data.facts.advisories:
+        if advisory.kind not in _GRAVE or advisory.since > asked.day.toordinal():
+            continue
+        concerned = [value for row in rows if (value := _concerned(row, advisory))]
+        if concerned:
+            value = concerned[0]
+            more = f" ({len(concerned)} rows)" if len(concerned) > 1 else ""
+            sources = tuple(url or text for text, url in advisory.sources)
+            message = f"{value.product.name} {value.text}{more}, since {date.fromordinal(advisory.since)}: {advisory.message}"
+            yield at(page, ADVISORY, value, message, sources)
+
+
+def _concerned(row: Facts, advisory: Advisory) -> Value | None:
+    """Return the version of a row that a problem is about, where the row has the other one that it needs, too."""
+    value = row.values.get(advisory.product)
+    if value is None or not value.mask or value.mask & ~advisory.mask:
+        return None
+    if not advisory.to:
+        return value
+    other = row.values.get(advisory.to)
+    return value if other and other.mask & advisory.to_mask else None

@@ -1,0 +1,336 @@
+"""A Markdown document as the reviewer sees it: tables, links, code blocks, paragraphs and definitions, with their places."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from compatkb.check.document import Document
+from compatkb.check.markdown.grammar import blocks, columns_of, cut, label_key, spans
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+MOST_LINES = 5_000
+MOST_CHARACTERS = 500_000
+MOST_CELLS = 100  # of a row
+MOST_PLACE = 1 << 60
+_LONG = 20_000  # characters of one paragraph or cell whose links are still read
+_CODE = re.compile(r"`([^`\s][^`]*[^`\s]|[^`\s])`")
+_REFERENCE = re.compile(r"\[(?P<text>[^\[\]\\`*_<&!]+)\](?:\[(?P<label>[^\[\]\\]+)\])?")
+_BREAK = re.compile(r"\r\n?|\n")
+_DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:[\s>]*(?P<target><[^<>\n]*>|\S+)")
+_BRACKETS = re.compile(r"(?<![\]\\!])\[(?P<text>[^\[\]\n\\]+)\](?:\[(?P<label>[^\[\]\n\\]*)\])?(?![\[(:])")
+
+
+class Link(NamedTuple):
+    """A link; `label` is the key of its definition, None where it has its target with it."""
+
+    text: str
+    target: str
+    label: str | None
+    start: int
+    end: int
+
+
+class Code(NamedTuple):
+    """A code span without its backticks."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Loose(NamedTuple):
+    """Brackets that would be a link if what they name were defined; `full` ones name a label of their own."""
+
+    text: str
+    label: str
+    full: bool
+    start: int
+    end: int
+
+
+class Piece:
+    """A run of text: a paragraph, a heading or a cell; offsets are those of the document."""
+
+    def __init__(self, text: str, start: int, end: int, kind: str, section: int = 0) -> None:
+        self.text = text  # as people read it
+        self.start, self.end = start, end
+        self.kind, self.section = kind, section
+        self.links: tuple[Link, ...] = ()
+        self.codes: tuple[Code, ...] = ()
+        self.loose: tuple[Loose, ...] = ()
+
+
+class Row(NamedTuple):
+    """A row of a table; cells beyond those of the head are kept, since readers do not see them."""
+
+    cells: tuple[Piece, ...]
+    line: int
+    start: int
+    end: int
+
+
+class Table(NamedTuple):
+    """A table with its head, its rows, and the number of the section that it is in."""
+
+    head: tuple[Piece, ...]
+    rows: tuple[Row, ...]
+    line: int
+    section: int
+
+    def cell(self, row: Row, column: int) -> Piece | None:
+        """Return the cell of a row in a column, None where the row is too short."""
+        return row.cells[column] if column < len(row.cells) else None
+
+
+class Misshapen(NamedTuple):
+    """Two lines that look like the beginning of a table but are none, since their cells differ in number."""
+
+    head: int
+    below: int
+    start: int
+    end: int
+
+
+class CodeBlock(NamedTuple):
+    """A code block; `lines` are the offset and the text of each of its lines."""
+
+    language: str
+    lines: tuple[tuple[int, str], ...]
+    section: int
+
+
+class Definition(NamedTuple):
+    """A link definition; the one that counts is the first of its label."""
+
+    label: str
+    text: str
+    target: str
+    start: int
+    end: int
+    target_start: int
+    target_end: int
+    counts: bool
+
+
+class Page:
+    """What a document holds, in its order; `sections` are the headings, of which 0 is what stands above the first."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.tables: list[Table] = []
+        self.misshapen: list[Misshapen] = []
+        self.pieces: list[Piece] = []
+        self.codes: list[CodeBlock] = []
+        self.definitions: list[Definition] = []
+        self.sections = [Piece("", 0, 0, "heading")]
+        self.unread: int | None = None  # the first line that was not read
+        self.questions: set[object] = set()  # the combinations of versions that were judged
+        self.unjudged = 0  # how many of them were not
+        self.rows: list[Any] | None = None  # its tables read as facts
+
+    def everything(self) -> Iterator[Piece]:
+        """Yield every piece and every cell."""
+        yield from self.pieces
+        for table in self.tables:
+            yield from table.head
+            for row in table.rows:
+                yield from row.cells
+
+
+def read_page(document: Document) -> Page:
+    """Return a document as the reviewer sees it; of a very long one what stands within MOST_LINES and MOST_CHARACTERS."""
+    read = _beginning(document)
+    page = Page(read)
+    if read is not document:
+        page.unread = len(read.starts)
+    tokens, environment = blocks(read.text)
+    _Reader(page, environment).read(tokens)
+    return page
+
+
+def _beginning(document: Document) -> Document:
+    """Return a document, or of a very long one what is read of it: whole lines."""
+    text = document.text
+    if len(text) <= MOST_CHARACTERS and text.count("\n") + text.count("\r") <= MOST_LINES:
+        return document
+    ends = [match.end() for match in islice(_BREAK.finditer(text, 0, MOST_CHARACTERS), MOST_LINES)]
+    return Document(document.path, text[: ends[-1] if ends else 0])
+
+
+class _Reader:
+    def __init__(self, page: Page, environment: dict[str, Any]) -> None:
+        self.page = page
+        self.document = page.document
+        self.environment = environment
+
+    def read(self, tokens: "list[Token]") -> None:
+        kind = "paragraph"
+        for token in tokens:
+            if token.map is None:
+                continue
+            if token.type in ("heading_open", "paragraph_open"):
+                kind = token.type.removesuffix("_open")
+            elif token.type == "inline":
+                self._inline(token, kind)
+            elif token.type == "table":
+                self._table(token.map[0], token.meta["columns"])
+            elif token.type in ("fence", "code_block"):
+                self._code(token)
+        self._definitions()
+
+    @property
+    def section(self) -> int:
+        return len(self.page.sections) - 1
+
+    def _inline(self, token: "Token", kind: str) -> None:
+        assert token.map
+        offsets = self._offsets(token.content, token.map[0])
+        piece = self._piece(token.content, offsets, kind)
+        if kind == "heading":
+            self.page.sections.append(piece)
+            piece.section = self.section
+        self.page.pieces.append(piece)
+        if "|" in token.content:
+            self._misshapen(token.content.split("\n"), offsets)
+
+    def _offsets(self, content: str, line: int) -> list[tuple[int, int]]:
+        """Return for each line of a content where it begins in the content and in the document."""
+        found, place = [], 0
+        for number, part in enumerate(content.split("\n"), line + 1):
+            source = self.document.line(number)
+            bare = part.strip()
+            at = source.rstrip().rfind(bare) if bare else len(source)
+            indent = len(part) - len(part.lstrip())
+            found.append((place, self.document.offset(number) + max(at, 0) - indent))
+            place += len(part) + 1
+        return found
+
+    def _piece(self, content: str, offsets: list[tuple[int, int]], kind: str) -> Piece:
+        def at(place: int) -> int:
+            line = offsets[bisect_right(offsets, (place, MOST_PLACE)) - 1]
+            return line[1] + place - line[0]
+
+        piece = Piece(content, at(0), at(len(content)), kind, self.section)
+        if len(content) > _LONG or not any(mark in content for mark in "[`<&\\*_"):
+            return piece
+        if (quick := self._simple(content, piece)) is not None:
+            return quick
+        tokens = spans(content, self.environment)
+        piece.text = _plain(tokens)
+        links, codes, covered = [], [], []
+        for number, token in enumerate(tokens):
+            span = token.meta.get("span")
+            if span is None:
+                continue
+            covered.append(span)
+            start, end = at(span[0]), at(span[1])
+            if token.type == "link_open":
+                label = token.meta.get("label")
+                links.append(Link(_plain(_inside(tokens, number)), str(token.attrs["href"]), label, start, end))
+            elif token.type == "image" and token.meta.get("label"):
+                links.append(Link(token.content, str(token.attrs["src"]), token.meta["label"], start, end))
+            elif token.type == "code_inline":
+                marks = len(token.markup)
+                inner = content[span[0] + marks : span[1] - marks]
+                first = span[0] + marks + len(inner) - len(inner.lstrip())
+                codes.append(Code(token.content.strip(), at(first), at(first + len(inner.strip()))))
+        piece.links, piece.codes = tuple(links), tuple(codes)
+        inside = bytearray(len(content) + 1)
+        for begin, stop in covered:
+            inside[begin:stop] = b"\1" * (stop - begin)
+        piece.loose = tuple(
+            Loose(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
+            for m in _BRACKETS.finditer(content)
+            if not inside[m.start()]
+        )
+        return piece
+
+    def _simple(self, content: str, piece: Piece) -> Piece | None:
+        """Return a piece that is one code span or one link to a definition, as most cells are; None for any other."""
+        if match := _CODE.fullmatch(content):
+            piece.text = match[1]
+            piece.codes = (Code(match[1], piece.start + 1, piece.end - 1),)
+            return piece
+        match = _REFERENCE.fullmatch(content)
+        label = label_key(match["label"] or match["text"]) if match else ""
+        if match and "\n" not in content and (found := self.environment.get("references", {}).get(label)):
+            piece.text = match["text"]
+            piece.links = (Link(match["text"], str(found["href"]), label, piece.start, piece.end),)
+            return piece
+        return None
+
+    def _table(self, first: int, columns: list[int]) -> None:
+        rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
+        self.page.tables.append(Table(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
+
+    def _row(self, number: int, start: int) -> Row:
+        source = self.document.line(number)
+        body = source[start:].rstrip()
+        base = self.document.offset(number) + start
+        cells = []
+        for begin, end in islice(cut(body), MOST_CELLS):
+            inner = body[begin:end]
+            lead = len(inner) - len(inner.lstrip())
+            text = inner.strip()
+            cells.append(self._piece(text, [(0, base + begin + lead)], "cell"))
+        return Row(tuple(cells), number, base, base + len(body))
+
+    def _misshapen(self, lines: list[str], offsets: list[tuple[int, int]]) -> None:
+        for number, (head, below) in enumerate(pairwise(lines)):
+            columns = columns_of(below.strip())
+            if "|" in head and columns and (columns > 1 or "|" in below):
+                cells = sum(1 for _ in cut(head.strip()))
+                start = offsets[number][1]
+                self.page.misshapen.append(Misshapen(cells, columns, start, start + len(head.rstrip())))
+
+    def _code(self, token: "Token") -> None:
+        assert token.map
+        first = token.map[0] + (token.type == "fence")
+        lines = []
+        parts = token.content.removesuffix("\n").split("\n") if token.content else ()
+        for number, part in enumerate(parts, first + 1):
+            source = self.document.line(number)
+            at = source.rstrip().rfind(part.strip()) if part.strip() else len(source)
+            indent = len(part) - len(part.lstrip())
+            lines.append((self.document.offset(number) + max(at - indent, 0), part))
+        words = token.info.split()
+        self.page.codes.append(CodeBlock(words[0].lower() if words else "", tuple(lines), self.section))
+
+    def _definitions(self) -> None:
+        found = [(key, value, True) for key, value in self.environment.get("references", {}).items()]
+        found += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
+        for key, value, counts in found:
+            start = self.document.offset(value["map"][0] + 1)
+            end = self.document.starts[value["map"][1]] if value["map"][1] < len(self.document.starts) else None
+            for match in _DEFINITION.finditer(self.document.text[start:end]):
+                if label_key(match["label"]) == label_key(key):
+                    where = start + match.start(), start + match.end()
+                    inner = match["target"].startswith("<")
+                    target = (start + match.start("target") + inner, start + match.end("target") - inner)
+                    self.page.definitions.append(Definition(key, match["label"], value["href"], *where, *target, counts))
+                    break
+        self.page.definitions.sort(key=lambda definition: definition.start)
+
+
+def _inside(tokens: "list[Token]", opening: int) -> "list[Token]":
+    depth = 0
+    for number in range(opening, len(tokens)):
+        depth += tokens[number].type == "link_open"
+        depth -= tokens[number].type == "link_close"
+        if depth == 0:
+            return tokens[opening + 1 : number]
+    return tokens[opening + 1 :]
+
+
+def _plain(tokens: "list[Token]") -> str:
+    found = []
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            found.append("\n")
+        elif token.type in ("text", "text_special", "code_inline", "image"):
+            found.append(token.content)
+    return "".join(found)

@@ -1,0 +1,1 @@
+"""The checker of projects, which judges what is installed together."""

@@ -1,0 +1,55 @@
+"""The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
+
+from collections.abc import Iterator
+
+from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.files import UNREADABLE
+from compatkb.check.project import machine, metadata, pairs, pins
+from compatkb.check.project.environments import World
+from compatkb.check.project.install_plan import Setting, is_judged, settings_of
+from compatkb.check.project.queries import Judge
+from compatkb.core.findings import Finding
+from compatkb.parsers.registry import read
+
+RULES: tuple[Rule, ...] = (
+    *pairs.RULES,
+    *pins.RULES,
+    *metadata.RULES,
+    *machine.RULES,
+)
+
+
+def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
+    """Yield what is wrong with a project."""
+    readings = [(document, read(document.path, document.text)) for document in documents]
+    judge = Judge(asked)
+    for document, reading in readings:
+        if reading.kind not in ("yaml", "manifest"):  # files of any purpose, some of which are templates
+            for problem in reading.problems:
+                told = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
+                yield told._replace(column=problem.place.column)
+    settings: list[Setting] = []
+    found: dict[Finding, None] = {}
+    world = World(asked.facts, readings)
+    for document, more in world.unjudged():
+        yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
+    for environment in world.environments():
+        if environment.images or environment.includes:
+            found.update(dict.fromkeys(metadata.check_environment(environment, judge)))
+        if not environment.wishes and not environment.images:
+            continue
+        for setting in settings_of(environment, judge):
+            if not is_judged(setting, judge):
+                continue
+            settings.append(setting)
+            for rules in (pins, pairs, metadata, machine):
+                found.update(dict.fromkeys(rules.check(setting, judge)))
+    found.update(dict.fromkeys(metadata.check_apart(settings, judge)))
+    yield from found
+    if judge.is_exhausted:
+        yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
+
+
+def _line(document: Document, line: int) -> tuple[int, int]:
+    start = document.offset(line) if line <= len(document.starts) else len(document.text)
+    return start, start + len(document.line(line))

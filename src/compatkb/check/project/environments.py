@@ -1,0 +1,223 @@
+"""A project as environments: what ends up installed together, with everything that its files include."""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from compatkb.check.document import Document
+from compatkb.core.vocabulary import Role
+from compatkb.parsers.requirement import normal
+from compatkb.parsers.statement import (
+    Action,
+    ImageUse,
+    Include,
+    IndexUse,
+    PythonUse,
+    Reading,
+    Requirement,
+    RequirementRole,
+    Statement,
+    SystemPackage,
+    SystemUse,
+)
+from compatkb.store.queries.products import distributions
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
+
+_DEEPEST = 8
+_MOST_STATEMENTS = 20_000
+MOST_ENVIRONMENTS = 400
+"""More environments of one file are not judged."""
+MOST_INDEXES = 100
+
+
+class Said(NamedTuple):
+    """A statement with the document that it stands in."""
+
+    document: Document
+    statement: Statement
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return where it stands: offsets in the document."""
+        place = self.statement.place
+        start = self.document.offset(place.line, place.column)
+        line = self.document.line(place.line)
+        rest = len(line) - place.column + 1
+        return start, start + max(1, min(len(self.statement.text), rest)) if rest > 0 else start
+
+
+class Wish(NamedTuple):
+    """A package of the data that is asked for."""
+
+    said: Said
+    requirement: Requirement
+    product: Product
+
+
+class Environment:
+    """What one group of one file installs, in its steps; `borrowed` where other files include this one."""
+
+    def __init__(self, document: Document, reading: Reading, group: str, *, borrowed: bool = False) -> None:
+        self.document, self.reading, self.group = document, reading, group
+        self.wishes: list[Wish] = []
+        self.indexes: list[tuple[Said, IndexUse]] = []
+        self.pythons: list[tuple[Said, PythonUse]] = []
+        self.systems: list[tuple[Said, SystemUse]] = []
+        self.images: list[tuple[Said, ImageUse]] = []
+        self.packages: list[tuple[Said, SystemPackage]] = []
+        self.actions: list[tuple[Said, Action]] = []
+        self.includes: list[tuple[Said, Include]] = []
+        self.borrowed = borrowed
+        self.missing = False  # it includes a file that is not there
+
+    @cached_property
+    def flags(self) -> dict[int, set[str]]:
+        """The flags that installers are given, by step; asked once all is put in."""
+        found: dict[int, set[str]] = {}
+        for _, action in self.actions:
+            if action.verb != "copy":
+                found.setdefault(action.step, set()).update(action.words)
+        return found
+
+    @property
+    def kind(self) -> str:
+        """Return what the group is: file, extra, group, stage, job, branch, environment, service."""
+        return self.reading.groups[self.group].kind
+
+
+class World:
+    """The documents of a project, read, and the environments in them."""
+
+    def __init__(self, facts: Snapshot, read: Iterable[tuple[Document, Reading]]) -> None:
+        self.facts = facts
+        self.read = {document.path: (document, reading) for document, reading in read}
+        self._names = _distributions(facts)
+        self._left = _MOST_STATEMENTS * 10
+        self._copies: dict[str, dict[str, list[str]]] = {}
+        self.borrowed = frozenset(
+            target
+            for document, reading in self.read.values()
+            for statement in reading.statements
+            if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
+        )
+
+    def product(self, name: str, tool: str) -> Product | None:
+        """Return the product that a package name means to a tool, None for packages that the data do not know."""
+        if found := self._names.get(name):
+            return self.facts.products[found]
+        if tool == "conda":
+            product = self.facts.product(name)
+            return product if product and product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) else None
+        return None
+
+    def target(self, path: str, named: str, reading: Reading) -> str | None:
+        """Return the file that an include means: beside the one that names it, above it, or where it was copied from."""
+        named = named.removeprefix("file://").replace("\\", "/")
+        names = [named]
+        base = posixpath.basename(named)
+        names += self._copied(reading).get(base, ())
+        names.append(base)
+        folder = posixpath.dirname(path)
+        folders = [folder]
+        while folder:
+            folder = posixpath.dirname(folder)
+            folders.append(folder)
+            if len(folders) > 30:
+                break
+        for name in names:
+            for parent in folders:
+                found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
+                if found in self.read and found != path:
+                    return found
+        return None
+
+    def _copied(self, reading: Reading) -> dict[str, list[str]]:
+        """Return the paths that are copied, a few by each last part."""
+        if reading.path not in self._copies:
+            found: dict[str, list[str]] = {}
+            for statement in reading.statements:
+                if isinstance(statement, Action) and statement.verb == "copy":
+                    for word in statement.words[:-1]:
+                        if len(names := found.setdefault(posixpath.basename(word), [])) < 5:
+                            names.append(word)
+            self._copies[reading.path] = found
+        return self._copies[reading.path]
+
+    def environments(self) -> Iterator[Environment]:
+        """Yield every group that says something of products that the data know."""
+        for document, reading in self.read.values():
+            stated = _by_group(reading)
+            for group in list(stated)[:MOST_ENVIRONMENTS]:
+                made = Environment(document, reading, group, borrowed=document.path in self.borrowed)
+                found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                self._put(made, [Said(document, reading.statements[number]) for number, _ in found], (document.path,))
+                yield made
+
+    def unjudged(self) -> Iterator[tuple[Document, int]]:
+        """Yield files with more environments than are judged, and how many more."""
+        for document, reading in self.read.values():
+            if (more := len(_by_group(reading)) - MOST_ENVIRONMENTS) > 0:
+                yield document, more
+
+    def _put(self, made: Environment, statements: Iterable[Said], chain: tuple[str, ...]) -> None:
+        for said in statements:
+            statement = said.statement
+            self._left -= 1
+            if self._left < 0:
+                return
+            if isinstance(statement, Requirement):
+                product = self.product(statement.name, statement.tool)
+                if product:
+                    made.wishes.append(Wish(said, statement, product))
+            elif isinstance(statement, IndexUse):
+                if len(made.indexes) < MOST_INDEXES:
+                    made.indexes.append((said, statement))
+            elif isinstance(statement, PythonUse):
+                made.pythons.append((said, statement))
+            elif isinstance(statement, SystemUse):
+                made.systems.append((said, statement))
+            elif isinstance(statement, ImageUse):
+                made.images.append((said, statement))
+            elif isinstance(statement, SystemPackage):
+                made.packages.append((said, statement))
+            elif isinstance(statement, Action):
+                made.actions.append((said, statement))
+            elif isinstance(statement, Include):
+                made.includes.append((said, statement))
+                self._include(made, said, statement, chain)
+
+    def _include(self, made: Environment, said: Said, include: Include, chain: tuple[str, ...]) -> None:
+        target = self.target(said.document.path, include.path, self.read[said.document.path][1])
+        if target is None:
+            made.missing = True
+            return
+        if target in chain or len(chain) > _DEEPEST:
+            return
+        document, reading = self.read[target]
+        inner = []
+        for statement in reading.statements:
+            moved = statement._replace(group=include.group, step=include.step)
+            if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
+                moved = moved._replace(role=RequirementRole.CONSTRAINT)
+            inner.append(Said(document, moved))
+        self._put(made, inner, (*chain, target))
+
+
+def _by_group(reading: Reading) -> dict[str, list[tuple[int, str]]]:
+    """Return the numbers of the statements of each group that states something itself, in the order of the groups."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, statement in enumerate(reading.statements):
+        found.setdefault(statement.group, []).append((number, statement.group))
+    return {group: found[group] for group in reading.groups if group in found}
+
+
+@lru_cache(maxsize=4)
+def _distributions(facts: Snapshot) -> Mapping[str, str]:
+    """Return the products by the names that package indexes know them by."""
+    found = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
+    for product, distribution in distributions(facts):
+        if facts.products[product].role in (Role.PACKAGE, Role.COMPANION, Role.LEAF):
+            found.setdefault(normal(distribution), product)
+    return found

@@ -1,0 +1,301 @@
+"""What the data and the engine say of the versions of an environment: sets of builds, installers' choices, denials."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from compatkb.check.document import Asked
+from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
+from compatkb.engine.answer import Answer, Near, is_possible, resolve
+from compatkb.engine.conflicts import Cause
+from compatkb.errors import CompatkbError, GaveUpError
+from compatkb.request_parser import find_matching, make_request
+from compatkb.store.queries.products import channels
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Pin, Product, Request
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+    from compatkb.check.lookups import Known
+
+_MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
+MOST_QUESTIONS = 2000
+"""After so many different ones nothing more is refused."""
+
+
+class Held(NamedTuple):
+    """What is installed of a product: the elements that it may be, and how that reads."""
+
+    product: str
+    text: str  # the specifier
+    mask: int
+    exact: bool  # one version is named, so a yanked one is taken
+
+
+class Denial(NamedTuple):
+    """Why versions do not go together: a sentence, how well it is known, its sources, whom it concerns, what is near."""
+
+    said: str
+    basis: str
+    sources: tuple[str, ...]
+    products: frozenset[str]
+    nearest: tuple[Near, ...]
+
+
+class Judge:
+    """The data as questions about projects meet them; each question is asked once."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.facts: Snapshot = asked.facts
+        self.day = asked.day.toordinal()
+        self._denials: dict[tuple[object, ...], Denial | None] = {}
+        self._refused: dict[tuple[object, ...], bool] = {}
+        self.is_exhausted = False
+
+    @property
+    def known(self) -> "Known":
+        """Return the data as documents meet them."""
+        from compatkb.check.lookups import known  # for images alone
+
+        return known(self.facts)
+
+    @cached_property
+    def channels(self) -> Mapping[str, str]:
+        """The channels of the data by their addresses, as `address` writes them; the client's own index has none."""
+        found = {}
+        for channel in channels(self.facts):
+            for url in channel.addresses:
+                found[address(url)] = channel.id
+        return found
+
+    @cached_property
+    def addresses(self) -> Mapping[str, tuple[str, str]]:
+        """The address and the style of each channel, by id."""
+        return {channel.id: (channel.url or "", channel.style) for channel in channels(self.facts)}
+
+    @cached_property
+    def own(self) -> str:
+        """The channel that clients ask when they are told of none."""
+        return next(channel.id for channel in channels(self.facts) if channel.style == "default")
+
+    @cached_property
+    def ended(self) -> frozenset[str]:
+        """The products of which no release will come any more: their lists are whole for good, and all support is over."""
+        last = max((scope.until for scope in self.facts.scopes), default=0)
+        whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
+        return frozenset(p for p in whole if all(e.eol is not None and e.eol < self.day for e in self.facts.elements(p)))
+
+    def held(self, product: Product, specifiers: Iterable[str]) -> Held | None:
+        """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
+        texts = [text for text in dict.fromkeys(specifiers) if text]
+        mask = (1 << len(self.facts.elements(product.id))) - 1
+        exact = False
+        for text in texts:
+            found = _admitted(self.facts, product.id, text)
+            if found is None:
+                return None
+            mask &= found
+            exact |= is_exact(text)
+        return Held(product.id, ",".join(texts), mask, exact)
+
+    def elements(self, product: str, mask: int) -> list[Element]:
+        """Return the elements of a set, oldest first."""
+        return self.facts.elements(product).of(mask)
+
+    def refused(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> bool:
+        """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
+        holds = tuple(sorted(set(holds)))
+        key = (holds, pythons, systems)
+        if key not in self._refused and len(self._refused) >= MOST_QUESTIONS:
+            self.is_exhausted = True
+            return False
+        if key not in self._refused:
+            request = self._request(holds, pythons, systems)
+            try:
+                self._refused[key] = request is not None and not is_possible(self.facts, request)
+            except GaveUpError:
+                self.is_exhausted = True
+                self._refused[key] = False
+            except CompatkbError:
+                self._refused[key] = False
+        return self._refused[key]
+
+    def denial(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Denial | None:
+        """Return why these do not go together, None where they may; 0 and an empty tuple leave Python and OS free.
+
+        Ask it of few: it looks for all that is near.
+        """
+        holds = tuple(sorted(set(holds)))
+        key = (holds, pythons, systems)
+        if key not in self._denials and len(self._denials) >= MOST_QUESTIONS:
+            self.is_exhausted = True
+            return None
+        if key not in self._denials:
+            self._denials[key] = self._denial(holds, pythons, systems)
+        return self._denials[key]
+
+    def _denial(self, holds: tuple[Held, ...], pythons: int, systems: tuple[str, ...]) -> Denial | None:
+        if not self.refused(holds, pythons, systems):
+            return None
+        answer = self.answer(holds, pythons, systems)
+        if answer is None or answer.verdict != Verdict.DOES_NOT_WORK or not answer.causes:
+            return None
+        from compatkb.output.messages import cause, cause_sources
+
+        found = answer.causes[0]
+        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
+        products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
+        said = cause(self.facts, found, answer.request)
+        return Denial(said, _basis(found), sources, products, answer.nearest)
+
+    def answer(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Answer | None:
+        """Return what the engine says; None for what it cannot be asked."""
+        request = self._request(holds, pythons, systems)
+        try:
+            return resolve(self.facts, request) if request is not None else None
+        except CompatkbError:
+            return None
+
+    def _request(self, holds: Iterable[Held], pythons: int, systems: tuple[str, ...]) -> Request | None:
+        pins = []
+        bare = []
+        for hold in holds:
+            if hold.text:
+                pins.append(Pin(hold.product, f"{hold.product}{hold.text}", hold.mask, strict=True, exact=hold.exact))
+            elif self.facts.products[hold.product].role in (Role.PACKAGE, Role.COMPANION):
+                bare.append(hold.product)
+        if pythons:
+            names = [e.version for e in self.elements("python", pythons)]
+            pins.append(Pin("python", f"python {' or '.join(names)}", pythons, exact=False))
+        try:
+            words = [f"os=={name}" for name in systems]
+            base = make_request(self.facts, (), words, clock=self.asked.clock)
+            devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
+            ranks = self.facts.ranks
+            return base._replace(
+                pins=tuple(sorted((*base.pins, *pins), key=lambda pin: ranks[pin.product])),
+                bare=tuple(sorted(bare, key=ranks.__getitem__)),
+                devices=tuple(devices) or base.devices,
+            )
+        except CompatkbError:
+            return None
+
+    def _serves(self, pin: Pin, device: str) -> bool:
+        chosen = self.elements(pin.product, pin.mask)
+        return not chosen or any(not e.devices or device in e.devices for e in chosen)
+
+    def python(self, specifier: str) -> int:
+        """Return the Pythons that a specifier admits, 0 for none and for what is no specifier."""
+        return _pythons(self.facts, specifier)
+
+    def system(self, name: str) -> str | None:
+        """Return the operating system that a runner or an image is named for, None where the data do not know it."""
+        for text in (name, name.partition("-")[0]):
+            if text and (mask := self.facts.word("os", text)):
+                return self.elements("os", mask)[0].version if mask & (mask - 1) == 0 else text
+        return None
+
+    def taken(self, hold: Held, channels: frozenset[str], beside: Iterable[Held]) -> Element | None:
+        """Return what an installer takes: the newest build on these indexes that the metadata of the others admit."""
+        best: tuple[Version, Element] | None = None
+        for element in self.elements(hold.product, hold.mask):
+            if not element.installable or not channels & set(element.channels):
+                continue
+            if element.yank_by is not None and element.yank_by <= self.day and not hold.exact:
+                continue
+            if element.since is not None and element.since > self.day:
+                continue
+            version = _version(element.version)
+            if version is None or (version.is_prerelease and not hold.exact) or (best and version < best[0]):
+                continue
+            others = [other for other in beside if other.product != hold.product and other.mask]
+            if all(self._demands(element, other) and self._demanded(element, other, channels) for other in others):
+                best = (version, element)
+        return best[1] if best else None
+
+    def _demands(self, element: Element, other: Held) -> bool:
+        """Return whether what a build declares leaves something of what the other one may be."""
+        for edge in self.facts.edges(element.product, other.product):
+            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1:
+                own = _admitted(self.facts, other.product, edge.spec) or 0
+                if not (edge.to_mask | own) & other.mask:
+                    return False
+        return True
+
+    def _demanded(self, element: Element, other: Held, channels: frozenset[str]) -> bool:
+        """Return whether something that the other one may be declares nothing against a build."""
+        mine = Held(element.product, "", 1 << element.idx, exact=True)
+        there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
+        return not there or any(self._demands(one, mine) for one in there)
+
+    def narrowed(self, hold: Held, channels: frozenset[str]) -> Held:
+        """Return what of a product these indexes have."""
+        mask = sum(1 << e.idx for e in self.elements(hold.product, hold.mask) if channels & set(e.channels))
+        return hold._replace(mask=mask)
+
+    def declares(self, element: Element, other: str) -> bool:
+        """Return whether an installer can see what a build demands of another product, or what that demands of it."""
+        forward = any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+        return forward or any(e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product))
+
+    def excluded(self, element: Element, other: str) -> int:
+        """Return the versions of another product that a build refuses, whoever says so."""
+        found = 0
+        listed = (1 << len(self.facts.elements(other))) - 1
+        for edge in self.facts.edges(element.product, other):
+            if edge.kind != Kind.VERIFIED and edge.of_mask >> element.idx & 1 and not edge.open:
+                found |= edge.to_mask if edge.kind == Kind.BREAKS else listed & ~edge.to_mask
+        return found
+
+
+def address(url: str) -> str:
+    """Return an index address in the one form in which addresses are compared."""
+    url = url.strip().lower().partition("#")[0].partition("?")[0]
+    for scheme in ("https://", "http://"):
+        url = url.removeprefix(scheme)
+    return url.rpartition("@")[2].rstrip("/").removesuffix("/simple").rstrip("/")
+
+
+def is_exact(text: str) -> bool:
+    """Return whether a specifier names one version."""
+    return any(c.strip().startswith("==") and not c.strip().endswith("*") for c in text.split(","))
+
+
+def _basis(found: Cause) -> str:
+    if found.edges:
+        return "inferred" if all(edge.level == Certainty.INFERRED for edge in found.edges) else "stated"
+    return "observed" if found.certain else "inferred"
+
+
+@lru_cache(maxsize=8192)
+def _admitted(facts: Snapshot, product: str, text: str) -> int | None:
+    try:
+        return find_matching(facts, facts.products[product], text)
+    except CompatkbError:
+        return None
+
+
+@lru_cache(maxsize=8192)
+def _version(text: str) -> "Version | None":
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _pythons(facts: Snapshot, specifier: str) -> int:
+    if minor := _MINOR.fullmatch(specifier):
+        return sum(1 << element.idx for element in facts.elements("python") if element.version == minor[1])
+    from compatkb.core.versions import admits_python
+
+    usual = [element for element in facts.elements("python") if not element.version.endswith("t")]
+    try:
+        return sum(1 << element.idx for element in usual if admits_python(specifier, element.version))
+    except ValueError:
+        return 0

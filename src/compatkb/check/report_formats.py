@@ -1,0 +1,181 @@
+"""What `check` found, for other programs: SARIF, code quality of GitLab, JUnit, annotations of GitHub, a pull request."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from compatkb import __version__
+from compatkb.check import Report, rules_by_id
+from compatkb.check.baseline import known_of
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.output.findings import count_text, findings_annotations
+
+_SARIF = "2.1.0"
+_SCHEMA = f"https://json.schemastore.org/sarif-{_SARIF}.json"
+_SARIF_LEVELS = {Severity.INFO: "note", Severity.WARNING: "warning", Severity.ERROR: "error"}
+_GITLAB_LEVELS = {Severity.INFO: "info", Severity.WARNING: "minor", Severity.ERROR: "major"}
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MOST_ROWS = 50
+
+
+def sarif_text(report: Report, day: date, data_date: str) -> str:
+    """Return a log of one run in SARIF; columns count Unicode characters, paths are relative to the working directory."""
+    used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
+    numbers = {rule: number for number, rule in enumerate(used)}
+    results = [_result(finding, print_, numbers, report) for finding, print_ in _fingerprinted(report)]
+    driver = {
+        "name": "compatkb",
+        "semanticVersion": __version__,
+        "rules": [_rule(rule) for rule in used],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The working directory of the run."}}},
+        "invocations": [{"executionSuccessful": True}],
+        "properties": {"asOf": day.isoformat(), "dataDate": data_date},
+        "results": results,
+    }
+    return _json({"$schema": _SCHEMA, "version": _SARIF, "runs": [run]})
+
+
+def _rule(name: str) -> dict[str, object]:
+    rule = rules_by_id()[name]
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.summary},
+        "help": {"text": f"{rule.summary}; see {rule.anchor}", "markdown": f"{rule.summary}; see `{rule.anchor}`"},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[rule.level]},
+    }
+
+
+def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report: Report) -> dict[str, object]:
+    message = finding.message + (f"\nfix: {finding.fix}" if finding.fix else "")
+    message += "".join(f"\nsource: {source}" for source in finding.sources)
+    artifact = {"uri": quote(finding.path), "uriBaseId": "%SRCROOT%"}
+    region: dict[str, object] = {"startLine": max(finding.line, 1)}
+    if finding.column:
+        region["startColumn"] = finding.column
+        if finding.end_column and finding.end_column > finding.column:
+            region["endColumn"] = finding.end_column
+    result: dict[str, object] = {
+        "ruleId": finding.rule,
+        "level": _SARIF_LEVELS[finding.level],
+        "message": {"text": message},
+        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
+        "partialFingerprints": {"compatkb/v1": fingerprint},
+    }
+    if finding.rule in numbers:
+        result["ruleIndex"] = numbers[finding.rule]
+    if finding.edits and finding.path in report.documents:
+        replacements = [_replacement(edit, finding, report) for edit in finding.edits]
+        change = {"artifactLocation": artifact, "replacements": replacements}
+        result["fixes"] = [{"description": {"text": finding.fix or "mend it"}, "artifactChanges": [change]}]
+    return result
+
+
+def _replacement(edit: Edit, finding: Finding, report: Report) -> dict[str, object]:
+    document = report.documents[finding.path]
+    start, end = document.place(edit.start), document.place(edit.end)
+    region = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
+    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+
+
+def _fingerprinted(report: Report) -> Iterator[tuple[Finding, str]]:
+    """Yield findings with a fingerprint each that edits elsewhere in the file leave as it is; no two have the same."""
+    seen: Counter[object] = Counter()
+    for finding in report.findings:
+        known = known_of(finding, report.line(finding))
+        seen[known] += 1
+        yield finding, hashlib.sha256(json.dumps([*known, seen[known]]).encode()).hexdigest()
+
+
+def gitlab_text(report: Report) -> str:
+    """Return the report of code quality that GitLab shows in a merge request."""
+    return _json(
+        [
+            {
+                "description": finding.message + (f" (fix: {finding.fix})" if finding.fix else ""),
+                "check_name": finding.rule,
+                "fingerprint": fingerprint,
+                "severity": _GITLAB_LEVELS[finding.level],
+                "location": {"path": finding.path, "lines": {"begin": max(finding.line, 1)}},
+            }
+            for finding, fingerprint in _fingerprinted(report)
+        ]
+    )
+
+
+def junit_text(report: Report) -> str:
+    """Return findings as failed tests, one suite a file, and files without any as a test that passed; info does not fail."""
+    root = ElementTree.Element("testsuites", name="compatkb check")
+    total = failed = 0
+    by_path: dict[str, list[Finding]] = {path: [] for path in sorted(report.documents)}
+    for finding in report.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    for path, findings in by_path.items():
+        failures = [finding for finding in findings if finding.level is not Severity.INFO]
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=_writable(path), tests=str(max(1, len(findings))), failures=str(len(failures)), errors="0",
+            skipped="0",
+        )  # fmt: skip
+        total, failed = total + max(1, len(findings)), failed + len(failures)
+        if not findings:
+            ElementTree.SubElement(suite, "testcase", classname=_writable(path), name="no findings")
+        for finding in findings:
+            place = ":".join(str(n) for n in (finding.line, finding.column) if n) or "file"
+            case = ElementTree.SubElement(suite, "testcase", classname=_writable(path), name=f"{finding.rule} at {place}")
+            said = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
+            kind = "system-out" if finding.level is Severity.INFO else "failure"
+            about = {} if kind == "system-out" else {"message": _writable(finding.message), "type": str(finding.level)}
+            ElementTree.SubElement(case, kind, about).text = _writable(said)
+    root.set("tests", str(total))
+    root.set("failures", str(failed))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+def github_text(report: Report) -> str:
+    """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
+    return findings_annotations(report.findings, "")
+
+
+def summary_text(report: Report) -> str:
+    """Return a Markdown summary for a pull request: a count, and a table of the gravest findings, MOST_ROWS at most."""
+    files = f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
+    lines = ["### compatkb check", "", f"{count_text(report.findings)} in {files} read."]
+    order = list(Severity)
+    shown = sorted(report.findings, key=lambda finding: (-order.index(finding.level), finding.order))[:MOST_ROWS]
+    if shown:
+        lines += ["", "| level | where | what | fix |", "|---|---|---|---|"]
+    for finding in shown:
+        place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
+        what = f"{_cell(finding.message)} ({_code(finding.rule)})"
+        lines.append(f"| {finding.level} | {_code(place)} | {what} | {_cell(finding.fix or '')} |")
+    if len(report.findings) > len(shown):
+        lines += ["", f"{len(report.findings) - len(shown)} more are not shown."]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Return text that stays text within a cell: nothing in it is markup or breaks the row."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    gap = " " if len(ticks) > 1 else ""
+    return f"{ticks}{gap}{' '.join(text.split())}{gap}{ticks}".replace("|", "\\|")
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

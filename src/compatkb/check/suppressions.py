@@ -1,0 +1,118 @@
+"""Comments that accept findings: `# compatkb: ignore[rule] reason`, and the same in a comment of Markdown."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from compatkb.check.document import Document, Rule
+from compatkb.core.findings import Finding, Severity
+
+IGNORE = Rule("ignore", Severity.WARNING, "a comment that accepts findings names no rule, gives no reason, or accepts nothing")
+RULES = (IGNORE,)
+
+_BODY = r"compatkb:\s*(?P<word>ignore(?:-file)?)\b[ \t]*(?:\[(?P<rules>[^\]\n]*)\])?[ \t]*(?P<reason>[^\n]*?)[ \t]*"
+_HASH = rf"(?:(?<=\s)|^)#[ \t]*{_BODY}$"
+_ANGLE = rf"<!--[ \t]*{_BODY}-->"
+_FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"
+_MARKDOWN = (".md", ".markdown", ".mdx")
+
+
+class Ignore(NamedTuple):
+    """A comment that accepts findings of `rules` on the lines from `first` to `last`; one in code may be an example."""
+
+    rules: tuple[str, ...]
+    reason: str
+    start: int
+    end: int
+    first: int
+    last: int
+    shown: bool = False
+
+
+def settle(
+    document: Document, findings: Iterable[Finding], known: Callable[[str], bool], others: frozenset[str] = frozenset()
+) -> tuple[list[Finding], int]:
+    """Return the findings of a document that no comment accepts, with those about its comments; and how many are accepted.
+
+    `others` are rules that were not asked: a comment that names one may accept what another command finds.
+    """
+    found = list(findings)
+    if "compatkb:" not in document.text:
+        return found, 0
+    ignores = list(ignores_of(document))
+    used: set[int] = set()
+    left = []
+    for finding in found:
+        accepting = [
+            n for n, i in enumerate(ignores) if finding.rule in i.rules and i.reason and i.first <= finding.line <= i.last
+        ]
+        used.update(accepting)
+        if not accepting:
+            left.append(finding)
+    told = [(n, i) for n, i in enumerate(ignores) if not i.shown]
+    used |= {n for n, ignore in told if others & set(ignore.rules)}
+    wrong = [finding for n, ignore in told for finding in _wrong(document, ignore, known, used=n in used)]
+    return [*left, *wrong], len(found) - len(left)
+
+
+def ignores_of(document: Document) -> Iterator[Ignore]:
+    """Yield the comments that accept findings, in order."""
+    markdown = document.path.lower().endswith(_MARKDOWN)
+    code = _code_lines(document) if markdown else set()
+    for pattern in (_HASH, _ANGLE) if markdown else (_HASH,):
+        for match in re.finditer(pattern, document.text, re.MULTILINE):
+            line = document.place(match.start()).line
+            before = document.text[document.starts[line - 1] : match.start()]
+            in_code = line in code or before.count("`") % 2 == 1
+            if markdown and in_code != (pattern is _HASH):
+                continue
+            after = document.line(line)[len(before) + len(match[0]) :]
+            alone = not before.strip(" \t>") and not after.strip()
+            first, last = (
+                (0, len(document.starts)) if match["word"] == "ignore-file" else _reach(document, line, alone, pattern)
+            )
+            rules = tuple(name.strip() for name in (match["rules"] or "").split(",") if name.strip())
+            yield Ignore(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
+
+
+def _reach(document: Document, line: int, alone: bool, pattern: str) -> tuple[int, int]:
+    """Return the lines that a comment speaks of: its own; alone on its line, also the next one, in Markdown the next block."""
+    if not alone:
+        return line, line
+    last = line + 1
+    if pattern is _ANGLE:
+        while last <= len(document.starts) and not document.line(last).strip(" \t>"):
+            last += 1
+        while last < len(document.starts) and document.line(last + 1).strip(" \t>"):
+            last += 1
+    return line, last
+
+
+def _wrong(document: Document, ignore: Ignore, known: Callable[[str], bool], *, used: bool) -> Iterator[Finding]:
+    unknown = [name for name in ignore.rules if not known(name)]
+    if not ignore.rules:
+        said = "names no rule: write ignore[RULE] REASON"
+    elif unknown:
+        said = f"names {unknown[0]!r}, which is no rule; `compatkb check --rules` lists them"
+    elif not ignore.reason:
+        said = "gives no reason, so it accepts nothing: write it after the bracket"
+    elif not used:
+        said = "accepts nothing any more: remove it"
+    else:
+        return
+    yield document.finding(IGNORE, ignore.start, ignore.end, f"this comment {said}")
+
+
+def _code_lines(document: Document) -> set[int]:
+    """Return the lines of a Markdown text that stand in fenced blocks."""
+    found: set[int] = set()
+    fence = ""
+    for number in range(1, len(document.starts) + 1):
+        mark = re.match(_FENCE, document.line(number))
+        if fence:
+            found.add(number)
+            if mark and mark[1].startswith(fence):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+    return found

@@ -1,0 +1,153 @@
+"""The commands that look through the knowledge base: show, list, features, search, eol, changes."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from compatkb.cli import completion
+from compatkb.cli import options as o
+from compatkb.cli.opening import open_facts
+from compatkb.errors import UsageError
+from compatkb.request_parser import find_feature, find_product, parse_day
+
+
+def show(
+    product: Annotated[
+        str,
+        typer.Argument(
+            metavar="PRODUCT",
+            help="a product, or an image repository such as OWNER/NAME",
+            autocompletion=completion.products_and_features,
+        ),
+    ],
+    version: Annotated[
+        str | None,
+        typer.Argument(metavar="VERSION", help="a version or series of it, or a tag", autocompletion=completion.versions),
+    ] = None,
+    form: o.Format = "text",
+    why: Annotated[bool, typer.Option("--why", help="print every claim, source and dispute")] = False,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Show what the data hold of a product, a version, an image repository or a tag."""
+    from compatkb.output.catalog import product_text, release_text
+
+    facts, clock = open_facts(data, as_of)
+    as_json = form == "json"
+    if "/" in product:
+        from compatkb.output.tags import repository_text
+
+        name = ":".join(filter(None, (product, version)))
+        print(repository_text(facts, name, clock.day, as_json=as_json), end="")
+        return 0
+    name, _, pinned = product.partition("==")
+    found = find_product(facts, name)
+    if found.role == "feature":
+        from compatkb.output.features import features_text
+
+        print(features_text(facts, clock.day, feature=found.id, form=form), end="")
+    elif wanted := version or pinned:
+        print(release_text(facts, found, wanted, clock.day, as_json=as_json, why=why), end="")
+    else:
+        print(product_text(facts, found, clock.day, as_json=as_json, why=why), end="")
+    return 0
+
+
+def list_products(
+    product: o.OptionalProduct = None, form: o.Format = "text", as_of: o.AsOf = None, data: o.Data = None
+) -> int:
+    """List products, or the versions of one."""
+    from compatkb.output.catalog import list_text
+
+    facts, clock = open_facts(data, as_of)
+    found = find_product(facts, product) if product else None
+    if found and found.role == "feature":
+        raise UsageError(f"{found.id} is a feature; see `compatkb features {found.id}`")
+    print(list_text(facts, found, clock.day, as_json=form == "json"), end="")
+    return 0
+
+
+def features(
+    product: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PRODUCT",
+            help="a product, or one feature (default: all)",
+            autocompletion=completion.products_and_features,
+        ),
+    ] = None,
+    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="form of the output")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """List features with what is said of them, or the table of them."""
+    from compatkb.output.features import features_text
+
+    facts, clock = open_facts(data, as_of)
+    of = feature = None
+    if product:
+        try:
+            feature = find_feature(facts, product)
+        except UsageError:
+            of = find_product(facts, product).id
+    print(features_text(facts, clock.day, product=of, feature=feature, form=form), end="")
+    return 0
+
+
+def search(
+    words: Annotated[
+        list[str], typer.Argument(metavar="WORD...", help="every word must match, from its start: arc a770, avx2 aten")
+    ],
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="show at most this many records")] = 20,
+    form: o.Format = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Search for words; 1 where nothing has them all."""
+    from compatkb.catalog.search import search as find
+    from compatkb.output.search_results import search_text
+
+    facts, clock = open_facts(data, as_of)
+    found = find(facts, words, clock.day)
+    print(search_text(facts, found, clock.day, limit, as_json=form == "json"), end="")
+    return 0 if found.hits else 1
+
+
+def eol(
+    product: o.OptionalProduct = None,
+    within: Annotated[str, typer.Option("--within", metavar="DAYS", help="look this far ahead, such as 90d or 1y")] = "90d",
+    form: o.Format = "text",
+    everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """List ends of life."""
+    from compatkb.output.catalog import eol_text, parse_days
+
+    facts, clock = open_facts(data, as_of)
+    found = find_product(facts, product) if product else None
+    days = parse_days(within)
+    print(eol_text(facts, found, clock.day, days, as_json=form == "json", everything=everything), end="")
+    return 0
+
+
+def changes(
+    since: Annotated[str, typer.Option("--since", metavar="DATE", help="the first day, YYYY-MM-DD")],
+    product: o.OptionalProduct = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)"),
+    ] = None,
+    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="form of the output")] = "text",
+    data: o.Data = None,
+) -> int:
+    """List what became true in a span of days."""
+    from compatkb.catalog.changelog import find_changes
+    from compatkb.output.changelog import FORMS
+
+    facts, clock = open_facts(data, as_of)
+    first = parse_day(since)
+    of = find_product(facts, product).id if product else None
+    found = find_changes(facts, first, clock.day, of)
+    print(FORMS[form](facts, found, first, clock.day), end="")
+    return 0

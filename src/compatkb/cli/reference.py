@@ -1,0 +1,103 @@
+"""The page docs/commands.md, made from the application: `python -m compatkb.cli.reference > docs/commands.md`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from compatkb.cli.app import COMMANDS, application, load
+
+PAGES = {
+    "diagnose": "diagnose.md",
+    "doctor": "doctor.md",
+    "timeline": "timeline.md",
+    "check": "check.md",
+    "migrate": "migrate.md",
+    "refresh": "refresh.md",
+    "stats": "stats.md",
+    "docs render": "regions.md",
+    "docs check": "regions.md",
+    "docs table": "regions.md",
+    "docs diff": "regions.md",
+    "build": "database.md",
+    "export": "export.md",
+    "web build": "web.md",
+    "web serve": "web.md",
+    "lint": "lint.md",
+    "validate": "validation.md",
+}
+"""The pages that say more of a command."""
+HEAD = """# Commands and options
+
+This page is made from the program (`python -m compatkb.cli.reference`); `compatkb COMMAND --help` prints the same.
+
+A word of `resolve` or `explain` is a product (`torch`), a product at a version (`torch==2.8.0`, `'torch>=2.5,<2.7'`), a
+feature (`torch.compile`), or where it runs: a GPU or CPU (`B580`), an operating system (`ubuntu24.04`), a Python (`py3.12`),
+a device (`xpu`). Any product can be fixed by PRODUCT==V, those without an option too: `compatkb resolve torch numpy==1.26.4`.
+
+With `--as-of 2025-03-31` an answer is that of the end of this day (UTC): later releases do not exist, later ends of life have
+not come. Every command takes `--help` (`-h`), and `--no-color` or the environment variable `NO_COLOR` for output without
+colours. Results go to standard output, remarks and errors to standard error.
+
+`compatkb --install-completion` teaches the shell (bash, zsh, fish or PowerShell) to complete commands, options and values.
+
+| exit code | means |
+|---|---|
+| 0 | an answer, or no findings |
+| 1 | does not work, or unknown; or findings from `--fail-on` on |
+| 2 | wrong usage |
+| 3 | the data are invalid |
+| 4 | a generated file is stale |
+| 5 | something needed is unavailable: network, interpreter, disk |
+| 6 | gave up within its budget |
+"""
+
+
+def reference() -> str:
+    """Return the page as Markdown."""
+    root = application()
+    parts = [HEAD, "## All commands\n", _table(root)]
+    panel = None
+    for name, entry in COMMANDS.items():
+        if entry.panel != panel:
+            panel = entry.panel
+            parts.append(f"## {panel}\n")
+        command = load(name)
+        inner = getattr(command, "commands", {})
+        for words, each in [(f"{name} {key}", below) for key, below in inner.items()] or [(name, command)]:
+            parts.append(_section(words, each))
+    return "\n".join(parts)
+
+
+def _section(words: str, command: Any) -> str:
+    arguments = [param.make_metavar(None) for param in command.params if param.param_type_name == "argument"]
+    page = f" [More]({PAGES[words]})." if words in PAGES else ""
+    usage = " ".join(["compatkb", words, "[OPTIONS]", *arguments])
+    summary = command.help[:1].upper() + command.help[1:]
+    return f"### `compatkb {words}`\n\n{summary}.{page}\n\n```text\n{usage}\n```\n\n{_table(command)}"
+
+
+def _table(command: Any) -> str:
+    rows = ["| word or option | meaning |", "|---|---|", *_rows(command)]
+    return "\n".join(rows) + "\n"
+
+
+def _rows(command: Any) -> Iterator[str]:
+    for param in command.params:
+        text = (param.help or "").replace("|", "\\|")
+        if param.param_type_name == "argument":
+            yield f"| `{param.make_metavar(None)}` | {text} |"
+            continue
+        names = ", ".join(f"`{name}`" for name in param.opts)
+        choices = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())]
+        taken = " or ".join(f"`{choice}`" for choice in choices)
+        default = getattr(param.default, "value", param.default)
+        after = [f"one of {taken}" if taken else "", f"default: `{default}`" if _is_shown(default) else ""]
+        more = "; ".join(filter(None, after))
+        yield f"| {names} | {text}{f' ({more})' if more else ''} |"
+
+
+def _is_shown(default: object) -> bool:
+    return default not in (None, False, True, "", [], ())
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

@@ -1,0 +1,159 @@
+"""The platform grid: every combination of Python, OS and architecture as one bit, and wheel tags read into it.
+
+Tags follow the platform compatibility specifications (PEP 425, PEP 600); marker environments follow PEP 508.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from packaging.markers import Marker
+
+from compatkb.core.versions import admits_python
+
+_LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
+_SYSTEMS = {  # OS family: how markers spell it
+    "linux": ("linux", "Linux", "posix"),
+    "windows": ("win32", "Windows", "nt"),
+    "macos": ("darwin", "Darwin", "posix"),
+}
+_MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
+
+
+class Target(NamedTuple):
+    """What one platform tag admits; `glibc` is the oldest one, None where the tag names none."""
+
+    os: str | None  # None: any
+    arch: str | None
+    glibc: str | None
+    macos: int | None = None  # the oldest major version of macOS
+
+
+def target(tag: str) -> Target | None:
+    """Return what a platform tag admits, None for tags outside the grid (musl, 32 bit)."""
+    if tag == "any":
+        return Target(None, None, None)
+    if match := re.fullmatch(r"(manylinux1|manylinux2010|manylinux2014)_(x86_64|aarch64)", tag):
+        return Target("linux", match[2], _LEGACY[match[1]])
+    if match := re.fullmatch(r"manylinux_(\d+)_(\d+)_(x86_64|aarch64)", tag):
+        return Target("linux", match[3], f"{match[1]}.{match[2]}")
+    if match := re.fullmatch(r"linux_(x86_64|aarch64)", tag):
+        return Target("linux", match[1], None)
+    if tag in ("win_amd64", "win_arm64"):
+        return Target("windows", "x86_64" if tag == "win_amd64" else "arm64", None)
+    if match := re.fullmatch(r"macosx_(\d+)_\d+_(x86_64|arm64)", tag):
+        return Target("macos", match[2], None, int(match[1]))
+    return None
+
+
+class Grid:
+    """The bits of all (os, arch, python) combinations; os-major, Python fastest."""
+
+    def __init__(self, systems: dict[str, tuple[str, ...]], archs: tuple[str, ...], pythons: tuple[str, ...]) -> None:
+        """Take each OS with the wider ones that it is part of, the architectures, the Pythons; oldest first."""
+        self.systems = tuple(systems)
+        self.archs = archs
+        self.pythons = pythons
+        self._members = {
+            name: tuple(other for other, wider in systems.items() if other == name or name in wider) for name in systems
+        }
+        self._wider = systems
+        self.all = (1 << (len(self.systems) * len(archs) * len(pythons))) - 1
+
+    def cells(
+        self,
+        systems: Iterable[str] | None = None,
+        archs: Iterable[str] | None = None,
+        pythons: Iterable[str] | None = None,
+        *,
+        members: bool = True,
+    ) -> int:
+        """Return the bits of a rectangle; None means every value, a family all of its `members` unless told otherwise."""
+        row = 0
+        for python in self.pythons if pythons is None else pythons:
+            if python in self.pythons:
+                row |= 1 << self.pythons.index(python)
+        block = 0
+        for arch in self.archs if archs is None else archs:
+            if arch in self.archs:
+                block |= row << (self.archs.index(arch) * len(self.pythons))
+        if systems is None:
+            names: Iterable[str] = self.systems
+        else:
+            names = {m for s in systems for m in (self._members.get(s, ()) if members else (s,)) if m in self._wider}
+        mask = 0
+        for name in names:
+            mask |= block << (self.systems.index(name) * len(self.archs) * len(self.pythons))
+        return mask
+
+    def widened(self, systems: Iterable[str]) -> tuple[str, ...]:
+        """Return the systems and the families around them: what holds on one Linux holds on some Linux."""
+        found = dict.fromkeys(systems)
+        for system in tuple(found):
+            found.update(dict.fromkeys(self._wider.get(system, ())))
+        return tuple(found)
+
+    def families(self, system: str) -> tuple[str, ...]:
+        """Return the families that markers and wheel tags know among a system and the ones around it."""
+        return tuple(name for name in (system, *self._wider.get(system, ())) if name in _SYSTEMS)
+
+    def admitted(self, requires_python: str) -> tuple[str, ...]:
+        """Return the Pythons of which at least one patch release satisfies a Requires-Python."""
+        return tuple(python for python in self.pythons if admits_python(requires_python, python))
+
+    def wheel_cells(self, python_tag: str, platform_tags: Iterable[str], requires_python: str) -> dict[str | None, int]:
+        """Return the bits that wheels of one Python tag serve, by the oldest glibc that their platform tag admits."""
+        admitted = self.admitted(requires_python)
+        if match := re.fullmatch(r"cp(\d)(\d+)(t?)", python_tag):
+            pythons: tuple[str, ...] = tuple(p for p in admitted if p == f"{match[1]}.{match[2]}{match[3]}")
+        elif "py3" in python_tag.split("."):
+            pythons = admitted
+        else:
+            pythons = ()
+        found: dict[str | None, int] = {}
+        for tag in (part for tags in platform_tags for part in tags.split(".")):
+            where = target(tag)
+            if where is None:
+                continue
+            cells = self.cells(
+                None if where.os is None else (where.os,), None if where.arch is None else (where.arch,), pythons
+            )
+            if where.macos is not None:
+                cells &= ~self.cells(self._older_macos(where.macos), members=False)
+            found[where.glibc] = found.get(where.glibc, 0) | cells
+        return found
+
+    def _older_macos(self, oldest: int) -> list[str]:
+        """Return the members of the family that end with an older version than a platform tag asks for."""
+        named = [(name, re.fullmatch(r"macos(\d+)(\.\d+)*", name)) for name in self.systems]
+        return [name for name, match in named if match and int(match[1]) < oldest]
+
+    def marker_cells(self, marker: Marker | None) -> int:
+        """Return the bits on which a PEP 508 marker holds without any extra."""
+        return self.all if marker is None else self._marker_cells(str(marker))
+
+    @lru_cache(maxsize=4096)  # noqa: B019  # one grid a process, and it outlives the cache
+    def _marker_cells(self, text: str) -> int:
+        marker = Marker(text)
+        mask = 0
+        for family, (sys_platform, system, os_name) in _SYSTEMS.items():
+            if family not in self.systems:
+                continue
+            for arch in self.archs:
+                for python in self.pythons:
+                    minor = python.rstrip("t")
+                    environment = {
+                        "sys_platform": sys_platform,
+                        "platform_system": system,
+                        "os_name": os_name,
+                        "platform_machine": _MACHINES.get((family, arch), arch),
+                        "python_version": minor,
+                        "python_full_version": f"{minor}.0",
+                        "implementation_name": "cpython",
+                        "platform_python_implementation": "CPython",
+                        "extra": "",
+                    }
+                    if marker.evaluate(environment):
+                        mask |= self.cells((family,), (arch,), (python,))
+        return mask

@@ -1,0 +1,149 @@
+"""Versions of every scheme, parsed once and ordered; specifiers over them.
+
+Four schemes exist. `pep440` follows PEP 440. `dotted` is numbers between dots (drivers: 803.29). `minor` is a Python
+minor with an optional `t` for the free-threaded build (3.13t). `listed` has no inner order: the file's order counts.
+"""
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+
+class Scheme(StrEnum):
+    """How the versions of a product are written and ordered."""
+
+    PEP440 = "pep440"
+    DOTTED = "dotted"
+    MINOR = "minor"
+    LISTED = "listed"
+
+
+Key = tuple[object, ...] | Version | str
+
+_DOTTED = re.compile(r"\d+(\.\d+)*")
+_MINOR = re.compile(r"(\d+)\.(\d+)(t?)")
+_LISTED = re.compile(r"[a-z0-9][a-z0-9._+-]*")
+_CLAUSE = re.compile(r"\s*(==|!=|>=|<=|<|>)\s*([^\s,]+)\s*")
+
+
+@lru_cache(maxsize=65536)
+def parse(scheme: Scheme, text: str) -> Key:
+    """Return the comparable value of `text`; raises ValueError with a sentence when it does not fit `scheme`."""
+    if scheme is Scheme.PEP440:
+        try:
+            return Version(text)
+        except InvalidVersion:
+            raise ValueError(f"{text!r} is not a PEP 440 version") from None
+    if scheme is Scheme.DOTTED:
+        if not _DOTTED.fullmatch(text):
+            raise ValueError(f"{text!r} is not numbers between dots")
+        return tuple(int(part) for part in text.split("."))
+    if scheme is Scheme.MINOR:
+        match = _MINOR.fullmatch(text)
+        if not match:
+            raise ValueError(f"{text!r} is not a Python minor such as 3.12 or 3.13t")
+        return (int(match[1]), int(match[2]), match[3])
+    if not _LISTED.fullmatch(text):
+        raise ValueError(f"{text!r} is not a name of small letters, digits and . _ + -")
+    return text
+
+
+@lru_cache(maxsize=65536)
+def specifier(text: str) -> SpecifierSet:
+    """Return a PEP 440 specifier set that admits pre-releases; raises ValueError with a sentence."""
+    try:
+        return SpecifierSet(text, prereleases=True)
+    except InvalidSpecifier:
+        hint = "; clauses are set apart by commas, such as >=1.0,<2.0" if re.search(r"\d\s+[<>=!~]", text) else ""
+        raise ValueError(f"{text!r} is not a PEP 440 specifier{hint}") from None
+
+
+@lru_cache(maxsize=65536)
+def matches(spec: str, version: str) -> bool:
+    """Return whether a PEP 440 specifier names a version, to the letter; pre-releases count as if they were installed.
+
+    Raises ValueError for text that is no specifier; text that is no version is named by an equal `===` alone.
+    """
+    try:
+        return specifier(spec).contains(version)
+    except InvalidVersion:  # packaging before 26 raises it
+        return False
+
+
+@lru_cache(maxsize=65536)
+def admits_python(requires_python: str, python: str) -> bool:
+    """Return whether a Requires-Python admits a patch of Python (3.14.1), or any patch of a minor (3.14, 3.13t).
+
+    Raises ValueError for text that is no specifier.
+    """
+    number = python.removesuffix("t")
+    if number.count(".") > 1:
+        return matches(requires_python, number)
+    return any(matches(requires_python, f"{number}.{patch}") for patch in _patches(requires_python))
+
+
+@lru_cache(maxsize=4096)
+def _patches(requires_python: str) -> tuple[int, ...]:
+    """Return the patches that its bounds name and those beside them: all others are judged as one of these."""
+    found = {0}
+    for clause in specifier(requires_python):
+        try:
+            release = Version(clause.version.removesuffix(".*")).release
+        except InvalidVersion:  # `===` takes any text
+            continue
+        patch = release[2] if len(release) > 2 else 0
+        found |= {max(patch - 1, 0), patch, patch + 1}
+    return tuple(sorted(found))
+
+
+def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) -> bool:
+    """Return whether `spec` names `release`, or its `build` when one is given.
+
+    An `==` without a local label names a release and so all its builds; with one, or with the text of a build, that
+    build (this is how claims are written, and it is wider than PEP 440 on purpose). Other operators look at releases.
+    An empty `spec` names everything. Raises ValueError for text that the scheme cannot read.
+    """
+    if not spec.strip():
+        return True
+    if scheme is Scheme.PEP440:
+        return all(_pep440_clause(clause.strip(), release, build) for clause in spec.split(","))
+    clauses = [_CLAUSE.fullmatch(clause) for clause in spec.split(",")]
+    if not all(clauses):
+        raise ValueError(f"{spec!r} is not a list of ==, !=, >=, <=, <, > clauses")
+    return all(_ordered_clause(scheme, m[1], m[2], release) for m in clauses if m)
+
+
+def _pep440_clause(clause: str, release: str, build: str | None) -> bool:
+    if clause.startswith("==") and not clause.startswith("===") and not clause.endswith(".*"):
+        wanted = parse(Scheme.PEP440, clause[2:].strip())
+        assert isinstance(wanted, Version)
+        known = parse(Scheme.PEP440, build or release)
+        assert isinstance(known, Version)
+        if wanted == known or wanted == parse(Scheme.PEP440, release):
+            return True
+        return wanted.local is None and wanted.public == known.public
+    return matches(clause, release)
+
+
+def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> bool:
+    if operator in ("==", "!="):
+        if text.endswith(".*"):
+            prefix = parse(scheme, text[:-2])
+            known = parse(scheme, release)
+            assert isinstance(prefix, tuple)
+            assert isinstance(known, tuple)
+            equal = known[: len(prefix)] == prefix
+        else:
+            equal = parse(scheme, text) == parse(scheme, release)
+        return equal == (operator == "==")
+    if scheme is Scheme.LISTED:
+        raise ValueError(f"{operator} needs an order, and a listed product has none")
+    left, right = parse(scheme, release), parse(scheme, text)
+    assert isinstance(left, tuple)
+    assert isinstance(right, tuple)
+    if scheme is Scheme.MINOR:  # a bound on the language counts for the free-threaded build too
+        left, right = left[:2], right[:2]
+    return {">=": left >= right, "<=": left <= right, "<": left < right, ">": left > right}[operator]

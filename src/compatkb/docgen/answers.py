@@ -1,0 +1,115 @@
+"""Regions that answer a request: the whole answer, or the commands that install its best stack."""
+
+from collections.abc import Callable
+
+from compatkb.core.vocabulary import Verdict
+from compatkb.docgen.arguments import DEVICE, YES_NO, Argument, Kind, Question
+from compatkb.docgen.images import run_command
+from compatkb.engine.stacks import Stack
+from compatkb.errors import UsageError
+from compatkb.output import commands, messages
+from compatkb.output.document_model import Block, Bullets, Code, Paragraph
+from compatkb.output.images import images_of
+from compatkb.output.payload import unsettled
+from compatkb.output.text import VERDICTS, answer_text
+from compatkb.store.queries.images import contents, images
+from compatkb.store.reader import Snapshot
+
+_CONTAINER = "container"
+_WITH = ("pip", "uv", "conda", _CONTAINER, "requirements")
+_WORDS = Argument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
+
+
+def _answer(asked: Question) -> list[Block]:
+    answer = asked.answer()
+    return [Code(answer_text(asked.facts, answer, why=asked.is_on("why"), everything=asked.is_on("all")), "text")]
+
+
+def _install(asked: Question) -> list[Block]:
+    answer, facts = asked.answer(), asked.facts
+    if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
+        raise UsageError(f"nothing to install: {messages.asked(asked.facts, answer.request)}: {VERDICTS[answer.verdict]}")
+    stack = answer.stacks[0]
+    if not commands.steps_of(facts, stack):
+        raise UsageError("nothing to install: a package of the stack is on no index that the data know")
+    if asked.values["with"] == "requirements":
+        if pins := commands.waived(facts, stack):
+            raise UsageError(f"one requirements file cannot install this stack: it goes against {', '.join(pins)}")
+        lines, language = [commands.requirements(facts, stack)], "text"
+    else:
+        lines = _COMMANDS[asked.values["with"]](asked, stack)
+        language = "powershell" if set(stack.os) <= set(_WINDOWS) else "sh"
+        if asked.is_on("proof") and (proof := commands.proof_command(facts, stack)):
+            lines.append(proof)
+    return [Code("\n".join(lines), language), *_remarks(asked, facts, stack)]
+
+
+def _conda(asked: Question, stack: Stack) -> list[str]:
+    """Return an environment with a Python from conda, and the stack from its own indexes: the data know no conda channel."""
+    python = next(p for p in reversed(stack.python) if not p.endswith("t"))
+    made = [f"conda create --name {_ENVIRONMENT} python={python}", f"conda activate {_ENVIRONMENT}"]
+    return [*made, *commands.pip_commands(asked.facts, stack)]
+
+
+def _container(asked: Question, stack: Stack) -> list[str]:
+    """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
+    found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
+    declaring = [image for image in images(asked.facts) if image.reference in found]
+    if not declaring:
+        raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
+    held = contents(asked.facts)  # the plainest image, by its own name
+    plainest = min(declaring, key=lambda image: (len(held.get(image.same, ())), image.same != image.id, image.name))
+    return [run_command(asked.facts, plainest, plainest.name)]
+
+
+_COMMANDS: dict[str, Callable[[Question, Stack], list[str]]] = {
+    "pip": lambda asked, stack: commands.pip_commands(asked.facts, stack),
+    "uv": lambda asked, stack: commands.uv_commands(asked.facts, stack),
+    "conda": _conda,
+    _CONTAINER: _container,
+}
+_ENVIRONMENT = "stack"
+_WINDOWS = ("windows",)
+
+
+def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> list[Block]:
+    """Return where the stack holds and how well it is known: commands alone would look surer than they are."""
+    pythons = messages.ranges(stack.python, facts.grid["python"])
+    where = f"Python {pythons}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
+    notes = [f"warning ({warned.kind}): {messages.warning(facts, warned)}" for warned in stack.warnings]
+    notes += [f"open: {sentence}" for sentence in unsettled(facts, stack)]
+    if asked.values["with"] == _CONTAINER:
+        notes.append("what the image holds is what its build files declare; it was not pulled")
+    holds = Paragraph(f"{VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
+    return [holds, Bullets(tuple(notes))] if notes else [holds]
+
+
+ANSWERS = {
+    "install": Kind(
+        "the commands that install the best stack, where it holds, and what there is to know about it",
+        _install,
+        (
+            DEVICE,
+            _WORDS,
+            Argument(
+                "with",
+                "pip, uv, conda (Python alone), container, or a requirements file",
+                "pip",
+                choices=_WITH,
+            ),
+            Argument("proof", "whether a command that proves the installation is added", "no", choices=YES_NO),
+        ),
+        pins=True,
+    ),
+    "answer": Kind(
+        "what the command resolve prints, in a fenced block",
+        _answer,
+        (
+            DEVICE,
+            _WORDS,
+            Argument("why", "whether every link is traced to its source", "no", choices=YES_NO),
+            Argument("all", "whether every stack is shown", "no", choices=YES_NO),
+        ),
+        pins=True,
+    ),
+}

@@ -1,0 +1,109 @@
+"""Files with regions on disk: which ones, read and written whole, compared as a diff."""
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from compatkb.core.atomic_write import write_file
+from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED
+from compatkb.docgen.render import Filled, fill
+from compatkb.errors import DocumentError, UnavailableError, UsageError
+from compatkb.store.reader import Snapshot
+
+USUAL = ("README.md", "docs")
+FORMS = {".md": MARKDOWN, ".rst": RESTRUCTURED, ".html": HYPERTEXT}
+"""The form of a file by the end of its name; others are Markdown."""
+_BOM = b"\xef\xbb\xbf"
+
+
+class Document(NamedTuple):
+    """A file as it is and as it should be, with its regions."""
+
+    path: Path
+    before: bytes
+    after: bytes
+    regions: list[Filled]
+
+    @property
+    def stale(self) -> list[Filled]:
+        """The regions that hold something else than they should."""
+        return [filled for filled in self.regions if filled.is_stale]
+
+
+def find_files(names: Iterable[str]) -> list[Path]:
+    """Return the files named and those of the folders that can hold regions, once each; raises UsageError for missing ones.
+
+    Without names: README.md and the folder docs/ below the working directory, as far as they exist.
+    """
+    named = [Path(name) for name in names]
+    if not named:
+        named = [path for path in map(Path, USUAL) if path.exists()]
+        if not named:
+            raise UsageError(f"there is neither {' nor '.join(USUAL)} here; name the files")
+    found: dict[str, Path] = {}
+    for path in named:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file")
+        for file in _below(path) if path.is_dir() else [path]:
+            found.setdefault(os.path.realpath(file), file)
+    return list(found.values())
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(root, name) for name in sorted(files) if name.endswith(tuple(FORMS)))
+
+
+def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[Document]:
+    """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
+    problems: list[str] = []
+    found = []
+    for path in paths:
+        try:
+            before = path.read_bytes()
+        except OSError as error:
+            raise UnavailableError(f"{path}: cannot be read: {error.strerror}") from None
+        head = _BOM if before.startswith(_BOM) else b""
+        try:
+            text = before[len(head) :].decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = before[: len(head) + error.start].count(b"\n") + 1
+            problems.append(f"{path}:{line}: is not UTF-8")
+            continue
+        after, regions, wrong = fill(facts, text, FORMS.get(path.suffix.lower(), MARKDOWN), day)
+        problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
+        found.append(Document(path, before, head + after.encode("utf-8"), regions))
+    if problems:
+        raise DocumentError(tuple(problems))
+    return found
+
+
+def read_text(name: str) -> str:
+    """Return the text of one file; raises UsageError, UnavailableError or DocumentError."""
+    path = Path(name)
+    if not path.is_file():
+        raise UsageError(f"{name}: no such file")
+    try:
+        return path.read_bytes().removeprefix(_BOM).decode("utf-8")
+    except OSError as error:
+        raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError((f"{name}:{error.object[: error.start].count(10) + 1}: is not UTF-8",)) from None
+
+
+def write_document(document: Document) -> None:
+    """Write a document as it should be, whole or not at all; a link stays a link, and the mode of the file is kept."""
+    write_file(document.path, document.after)
+
+
+def diff_of(document: Document) -> str:
+    """Return what changes as a unified diff, empty where nothing does; line ends stay as the file has them."""
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", side.decode("utf-8")) for side in (document.before, document.after))
+    name = document.path.as_posix()
+    lines = difflib.unified_diff(before, after, name, f"{name} (generated)")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,127 @@
+"""Regions about what happened and what came after: the timeline, wheels by Python, and what replaces what."""
+
+from typing import Any
+
+from compatkb.docgen.arguments import Argument, Kind, Question
+from compatkb.errors import UsageError
+from compatkb.output import timeline as events
+from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
+from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, python_matrix
+from compatkb.store.queries.claims import features, statements
+from compatkb.store.queries.products import replacements
+
+
+def _timeline(asked: Question) -> list[Block]:
+    values = asked.values
+    since = events.parse_bound(values["from"], end=False) if values["from"] else None
+    until = events.parse_bound(values["to"], end=True) if values["to"] else None
+    for kind in asked.words("what"):
+        if kind not in events.KINDS:
+            raise UsageError(f"what={kind}: it is one of {', '.join(events.KINDS)}")
+    vendors = asked.words("vendor")
+    found = events.select(asked.facts, asked.day, since, until, vendors, asked.words("what"))
+    if not found:
+        return [Paragraph(f"The data know of no event here, as of {asked.day}.")]
+    rows = []
+    for event in found:
+        title = " ".join([event.title, *(f"({mark})" for mark in events.marks(event, asked.day))])
+        who = () if len(vendors) == 1 else (asked.facts.vendors[event.vendor],)
+        rows.append((events.date_text(event), *who, event.kind, title, numbered(event.sources)))
+    notes = tuple(
+        f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
+        for event in found
+        for d in event.disputes
+    )
+    disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
+    head = ("date", *(() if len(vendors) == 1 else ("who",)), "kind", "event", "sources")
+    return [Table(head, tuple(rows)), *disputed, asked.foot]
+
+
+def numbered(sources: Any) -> Inline:
+    """Return sources, pairs of text and address, as numbered links."""
+    pieces: list[str | Span] = []
+    for number, (text, url) in enumerate(sources, 1):
+        pieces += [", ", Span(str(number), url) if url else text.partition(": ")[0]]  # a file of an index has no page
+    return tuple(pieces[1:])
+
+
+def _wheels(asked: Question) -> list[Block]:
+    product = asked.product("product")
+    assert product  # it is required
+    made = python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
+    if not made.rows:
+        return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
+    shown = made.rows[: asked.number("limit")]
+    kept = [n for n in range(len(made.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
+    shown = tuple(row._replace(cells=tuple(row.cells[n] for n in kept)) for row in shown)
+    rows = tuple(
+        (f"{row.release} (yanked)" if row.yanked else row.release, *("" if c.words == NO else c.words for c in row.cells))
+        for row in shown
+    )
+    used = {name for row in shown for cell in row.cells for name in (cell.level, *(level for _, level in cell.devices))}
+    words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in used and level != NO)
+    empty = "; empty: there is none" if NO in used else ""
+    head = (product.name, *(made.pythons[n] for n in kept))
+    return [Table(head, rows), Paragraph(f"{words}{empty}."), asked.foot]
+
+
+def _replacements(asked: Question) -> list[Block]:
+    rows: list[tuple[Inline, ...]] = []
+    facts = asked.facts
+    for product, replaced in replacements(facts).items():
+        where = f" on {replaced.device}" if replaced.device else ""
+        name = facts.products[replaced.product].name if replaced.product in facts.products else replaced.product
+        since = f"{name} {replaced.version.removeprefix('>=')}{where}"
+        rows.append((facts.products[product].name, name, since, "stated", numbered(replaced.sources)))
+    for feature in features(facts):
+        if instead := feature.replaced_by:
+            known = instead.basis if instead.basis == "stated" else f"inferred: {instead.note}"
+            name = facts.features.get(instead.feature, (instead.feature,))[0]
+            rows.append((feature.name, name, _since(asked, instead.feature), known, numbered(instead.sources)))
+    if not rows:
+        return [Paragraph("The data know of nothing that replaces anything.")]
+    return [Table(("before", "instead", "from", "known", "sources"), tuple(rows)), asked.foot]
+
+
+def _since(asked: Question, feature: str) -> str:
+    """Return the oldest release that has a feature, for each device and system that its statements name."""
+    oldest: dict[tuple[str, str], tuple[int, str]] = {}
+    for said in statements(asked.facts):
+        elements = asked.facts.elements(said.product).of(said.mask)
+        if not elements or said.feature != feature or said.status != "supported":
+            continue
+        name = f"{asked.facts.products[said.product].name} {elements[0].release}"
+        for device in said.device or ("",):
+            for system in said.os or ("",):
+                key = (device, system)
+                oldest[key] = min(oldest.get(key, (elements[0].idx, name)), (elements[0].idx, name))
+    if any(device for device, _ in oldest):  # what is said of no device adds nothing then
+        oldest = {key: found for key, found in oldest.items() if key[0]}
+    places: dict[str, list[str]] = {}
+    for key, (_, name) in sorted(oldest.items(), key=lambda pair: (pair[1][0], pair[0])):
+        places.setdefault(name, []).append(" on ".join(word for word in key if word) or "everywhere")
+    return "; ".join(f"{name} ({', '.join(words)})" for name, words in places.items())
+
+
+HISTORY = {
+    "timeline": Kind(
+        "what happened in the support of hardware, oldest first, with sources",
+        _timeline,
+        (
+            Argument("from", "leaves out what came before this day, month or year"),
+            Argument("to", "leaves out what came after, likewise"),
+            Argument("vendor", "only the events of these, separated by commas"),
+            Argument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
+        ),
+    ),
+    "wheels": Kind(
+        "the releases of a product by the Pythons that they have wheels for, newest first",
+        _wheels,
+        (
+            Argument("product", "the product", required=True),
+            Argument("device", "only the builds for this device"),
+            Argument("limit", "how many releases are shown; all unless given"),
+        ),
+    ),
+    "replacements": Kind("products and features that have ended, and what to use instead", _replacements),
+}

@@ -1,0 +1,103 @@
+"""The registry: every kind of region, and the one function that writes a region."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from difflib import get_close_matches
+
+from compatkb.docgen.answers import ANSWERS
+from compatkb.docgen.arguments import Argument, Kind, Question
+from compatkb.docgen.history import HISTORY
+from compatkb.docgen.images import IMAGES
+from compatkb.docgen.matrix import MATRIX
+from compatkb.docgen.migration import MIGRATION
+from compatkb.docgen.tables import TABLES
+from compatkb.errors import UsageError
+from compatkb.output.document_model import Block, Table
+from compatkb.request_parser import parse_day
+from compatkb.store.reader import Snapshot
+
+AS_OF = Argument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")
+
+
+def _kinds(asked: Question) -> list[Block]:
+    """Return the table of kinds; it needs the registry that it stands in."""
+    del asked
+    rows = [("any", "", *_described(AS_OF))]
+    for name, kind in KINDS.items():
+        arguments = [_described(argument) for argument in kind.arguments]
+        arguments += [("PRODUCT", "version words that pin a product, by its id or another name of it")] if kind.pins else []
+        first, *rest = arguments or [("", "")]
+        rows += [(name, kind.shows, *first), *(("", "", *row) for row in rest)]
+    return [Table(("kind", "shows", "argument", "means"), tuple(rows))]
+
+
+def _described(argument: Argument) -> tuple[str, str]:
+    more = "; required" if argument.required else ""
+    if argument.default:
+        more = f"; {argument.default} unless given"
+    return argument.name, argument.means + more
+
+
+KINDS: dict[str, Kind] = {
+    **TABLES,
+    **MATRIX,
+    **ANSWERS,
+    **IMAGES,
+    **HISTORY,
+    **MIGRATION,
+    "kinds": Kind("this table", _kinds),
+}
+"""Every kind of region, in the order in which the documents list them."""
+
+
+def content_of(facts: Snapshot, name: str, arguments: Mapping[str, str], today: date | None = None) -> list[Block]:
+    """Return what a region of a kind shows, on `today` or the date of the data unless it names a day.
+
+    Raises UsageError naming the wrong kind or argument.
+    """
+    kind = KINDS.get(name)
+    if kind is None:
+        raise UsageError(f"{name!r} is no kind of region{_closest(name, list(KINDS))}")
+    known = {argument.name: argument for argument in (AS_OF, *kind.arguments)}
+    values = {key: argument.default for key, argument in known.items()}
+    pins = {}
+    for key, value in arguments.items():
+        if key in known:
+            _check(known[key], value)
+            values[key] = value
+        elif kind.pins and facts.product(key):
+            pins[key] = value
+        else:
+            also = " and no product" if kind.pins else ""
+            names = [*known, *(facts.products if kind.pins else ())]
+            raise UsageError(f"{key!r} is no argument of {name}{also}{_closest(key, names)}")
+    for argument in kind.arguments:
+        if argument.required and not values[argument.name]:
+            raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
+    day = parse_day(values["as-of"]) if values["as-of"] else today or date.fromisoformat(facts.meta["data_date"])
+    return kind.render(Question(facts, day, values, pins))
+
+
+def parse_arguments(words: Iterable[str]) -> dict[str, str]:
+    """Return KEY=VALUE words as arguments; raises UsageError."""
+    found: dict[str, str] = {}
+    for word in words:
+        key, mark, value = word.partition("=")
+        if not mark or not key:
+            raise UsageError(f"{word!r} is not KEY=VALUE")
+        if key in found:
+            raise UsageError(f"argument {key} is there twice")
+        found[key] = value
+    return found
+
+
+def _check(argument: Argument, value: str) -> None:
+    if not value:
+        raise UsageError(f"{argument.name}= has no value; leave it out where none is meant")
+    if argument.choices and value not in argument.choices:
+        raise UsageError(f"{argument.name}={value}: it is one of {', '.join(argument.choices)}")
+
+
+def _closest(word: str, known: list[str]) -> str:
+    near = get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known[:12])}"

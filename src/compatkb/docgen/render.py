@@ -1,0 +1,76 @@
+"""A Markdown text with its regions filled."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+
+from compatkb.docgen.kinds import content_of
+from compatkb.docgen.markers import Problem
+from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, Region, find_regions
+from compatkb.errors import CompatkbError
+from compatkb.output.document_model import Block
+from compatkb.output.markdown import Links, render
+from compatkb.output.writers import hypertext, restructured
+from compatkb.store.reader import Snapshot
+
+
+class Filled(NamedTuple):
+    """A region, what stood in it, and what it should hold."""
+
+    region: Region
+    before: str
+    after: str
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether what stood there is not what it should hold, to the byte."""
+        return self.before != self.after
+
+
+def fill(facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = None) -> tuple[str, list[Filled], list[Problem]]:
+    """Return the text with every region filled, the regions, and all that is wrong; the rest of the text stays as it is.
+
+    `day` is that of the regions that name none, unless given the date of the data. A link is defined once in a text.
+    """
+    regions, problems = find_regions(text, form)
+    links = Links(_defined(text, regions) if form == MARKDOWN else {})
+    parts: list[str] = []
+    filled: list[Filled] = []
+    place = 0
+    for region in regions:
+        before = text[region.start : region.end]
+        try:
+            after = _placed(_written(content_of(facts, region.kind, region.arguments, day), form, links), region)
+        except CompatkbError as error:
+            problems.append(Problem(region.line, f"region {region.name}: {error}"))
+            continue
+        filled.append(Filled(region, before, after))
+        parts += [text[place : region.start], after]
+        place = region.end
+    return "".join([*parts, text[place:]]), filled, sorted(problems)
+
+
+def _written(blocks: list[Block], form: str, links: Links) -> str:
+    if form == RESTRUCTURED:
+        return restructured(blocks)
+    return hypertext(blocks) if form == HYPERTEXT else render(blocks, links)
+
+
+def _defined(text: str, regions: list[Region]) -> Mapping[str, str]:
+    """Return the link definitions that stand outside the regions: targets by label."""
+    if "]:" not in text:
+        return {}
+    places = [0, *(place for region in regions for place in (region.start, region.end)), len(text)]
+    by_hand = "".join(text[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
+    known: dict[str, dict[str, dict[str, str]]] = {}
+    MarkdownIt("commonmark").disable("inline").parse(by_hand, known)
+    return {label: found["href"] for label, found in known.get("references", {}).items()}
+
+
+def _placed(content: str, region: Region) -> str:
+    """Return the lines of a region as they stand in the file: blank ones around, indented and ended as its marker is."""
+    lines = ["", *re.split(r"\r\n?|\n", content.strip("\r\n")), ""]
+    return "".join((region.indent + line if line else "") + region.newline for line in lines)

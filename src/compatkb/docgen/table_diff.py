@@ -1,0 +1,166 @@
+"""Where the tables of a document are not what the knowledge base makes of them, with the reason of each difference."""
+
+import json
+import re
+from datetime import date
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from compatkb.docgen.image_rows import Listed, Reason, cell_of, reason_of, rows_on
+from compatkb.docgen.reading import Cell, DocumentTable, read_tables
+from compatkb.output.document_model import Inline, plain, spans
+from compatkb.store.queries.images import columns_of
+from compatkb.store.reader import Snapshot
+
+
+class Deviation(NamedTuple):
+    """A difference: where it stands, what is there, and what would be generated; empty where nothing is."""
+
+    line: int
+    table: str
+    row: str
+    column: str
+    theirs: str
+    ours: str
+    reason: str | None
+    sources: tuple[tuple[str, str | None], ...]
+
+
+class Compared(NamedTuple):
+    """A table that was recognised, and how many of its cells were compared."""
+
+    line: int
+    repository: str
+    table: str
+    cells: int
+
+
+def compare(facts: Snapshot, text: str, day: date) -> tuple[list[Compared], list[Deviation]]:
+    """Return the tables of image tags in a Markdown text that the data know, and their differences, by line."""
+    listed = rows_on(facts, day)
+    compared, found = [], []
+    for table in read_tables(text):
+        mine = _recognised(facts, table, listed)
+        if mine:
+            cells, deviations = _compare(facts, table, mine, day)
+            compared.append(Compared(table.line, mine[0].repository, mine[0].table, cells))
+            found += deviations
+    return compared, sorted(found, key=lambda deviation: deviation.line)
+
+
+def _recognised(facts: Snapshot, table: DocumentTable, listed: list[Listed]) -> list[Listed]:
+    """Return the listed rows that a table is about: those of the one whose tags it has most of, under its column heads."""
+    names = {name for row in table.rows if row.cells for name in _names(row.cells[0])}
+    heads = {cell.text.casefold() for cell in table.head}
+    counts: dict[tuple[str, str], int] = {}
+    for row in listed:
+        columns = columns_of(facts, row.repository).values()
+        titles = {column.title.casefold() for column in columns if column.name in row.cells}
+        if heads & titles:
+            key = (row.repository, row.table)
+            counts[key] = counts.get(key, 0) + len(names & set(row.tags))
+    best = max(counts, key=lambda key: counts[key], default=None)
+    return [row for row in listed if (row.repository, row.table) == best] if best and counts[best] else []
+
+
+def _names(cell: Cell) -> tuple[str, ...]:
+    return cell.codes or tuple(re.split(r"[\s,]+", cell.text))
+
+
+def _compare(facts: Snapshot, table: DocumentTable, mine: list[Listed], day: date) -> tuple[int, list[Deviation]]:
+    columns = columns_of(facts, mine[0].repository)
+    titles = {column.title.casefold(): column for column in columns.values()}
+    heads = [titles.get(cell.text.casefold()) for cell in table.head]
+    made = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in mine]
+    reasons: dict[tuple[str, ...], Reason | None] = {}
+    cells, found = 0, []
+    matched: list[int] = []
+    for row in table.rows:
+        theirs = _names(row.cells[0])
+        number = max(range(len(mine)), key=lambda n: (theirs[0] in mine[n].tags, len(set(theirs) & set(mine[n].tags))))
+        same = mine[number]
+        known = set(theirs) & set(same.tags)
+        if not known or number in matched:
+            text = f"no row of {same.document} had {', '.join(theirs)} in this table on {day}"
+            text = "the row is there twice" if known else text
+            found.append(Deviation(row.line, same.table, theirs[0], "row", ", ".join(theirs), "", text, ()))
+            continue
+        matched.append(number)
+        for column, cell in zip(heads, row.cells, strict=False):
+            if column is None:
+                continue
+            cells += 1
+            ours = made[number][column.name]
+            if _is_same(cell, ours):
+                continue
+            key = (column.name, *same.tags, *theirs)  # a tag too many has its reason as well
+            if key not in reasons:
+                reasons[key] = reason_of(facts, same._replace(tags=(*same.tags, *theirs)), column)
+            why, cited = reasons[key] or (_same_version(cell, ours) if column.product else None) or (None, ())
+            shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
+            found.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
+    for number, other in enumerate(mine):
+        if number not in matched:
+            text = f"{other.document} had it in this table on {day}"
+            found.append(Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ()))
+    if matched != sorted(matched):
+        names = ", ".join(mine[number].tags[0] for number in sorted(matched))
+        text = "the rows stand in another order"
+        found.append(Deviation(table.line, mine[0].table, "", "order", "", names, text, ()))
+    return cells, found
+
+
+def _is_same(cell: Cell, ours: Inline) -> bool:
+    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == _is_code(ours)
+    return same and _links(cell) == _our_links(ours)
+
+
+def _same_version(cell: Cell, ours: Inline) -> Reason | None:
+    """Return why two spellings or two pages of one version differ."""
+    version = plain(ours).removeprefix("v")
+    word = re.compile(rf"(?<![\w.+-])v?{re.escape(version)}(?![\w.+-])") if version[:1].isdigit() else None
+    if word and all(
+        word.search(unquote(text)) for text in (re.sub(r"-(?=v?\d)", " ", cell.text), *(url for _, url in cell.links))
+    ):
+        return Reason("both name the same version", ())
+    return None
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\s*,\s*", ",", " ".join(text.split()))
+
+
+def _links(cell: Cell) -> tuple[tuple[str, str], ...]:
+    return tuple((text, unquote(url)) for text, url in cell.links)
+
+
+def _our_links(text: Inline) -> tuple[tuple[str, str], ...]:
+    return tuple((span.text, unquote(span.url)) for span in spans(text) if span.url)
+
+
+def _is_code(text: Inline) -> bool:
+    return any(span.code for span in spans(text))
+
+
+def _shown(text: str, links: tuple[tuple[str, str], ...]) -> str:
+    return " ".join([text, *(f"<{url}>" for _, url in links)])
+
+
+def diff_text(path: str, compared: list[Compared], found: list[Deviation]) -> str:
+    """Return the deviations for people, with reason and sources, and a sum."""
+    lines = []
+    for d in found:
+        where = f"{path}:{d.line}: {d.table}: {d.row}: {d.column}" if d.row else f"{path}:{d.line}: {d.table}: {d.column}"
+        lines += [where, f"  document:  {d.theirs or 'nothing'}", f"  generated: {d.ours or 'nothing'}"]
+        lines.append(f"  reason:    {d.reason or 'the data give none'}")
+        lines += [f"  source:    {url or text}" for text, url in d.sources]
+    cells = sum(table.cells for table in compared)
+    lines.append(f"{len(compared)} tables, {cells} cells compared, {len(found)} deviations")
+    return "\n".join(lines) + "\n"
+
+
+def diff_json(path: str, dates: dict[str, object], compared: list[Compared], found: list[Deviation]) -> str:
+    """Return the compared tables and the deviations for programs."""
+    deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in found]
+    content = {**dates, "file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

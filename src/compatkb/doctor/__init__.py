@@ -1,0 +1,1 @@
+"""A machine, or an error text, against the knowledge base."""

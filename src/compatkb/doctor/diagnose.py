@@ -1,0 +1,227 @@
+"""What is behind an error: candidate causes from what a pasted text prints, and the nearest stack that works."""
+
+import re
+from typing import Any, NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Role, Verdict
+from compatkb.doctor.error_text import Hit, Pasted
+from compatkb.doctor.phrases import is_phrase, meant_by
+from compatkb.doctor.target import Target, ask, installed, nearest_of, successor_of, target_of
+from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
+from compatkb.engine.answer import Answer, Near
+from compatkb.engine.successors import Instead
+from compatkb.errors import CompatkbError
+from compatkb.request_parser import find_versions
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
+
+_DENIED, _FITS, _ALONE = 3, 4, 6  # what the engine's word on the versions adds to causes about versions, or takes from them
+COLLECT = (
+    "the whole traceback, from its first line on",
+    "what `python -m torch.utils.collect_env` prints, and `pip list`",
+    "what `compatkb doctor` says of the machine",
+)
+_SONAME = re.compile(r"lib[a-z0-9_+-]{2,40}\.so\.\d{1,3}|[a-z]{3,20}\d{1,2}\.dll")
+
+
+class Candidate(NamedTuple):
+    """A cause that the text speaks for; `hits` are the lines that do."""
+
+    id: str
+    kind: str
+    title: str
+    why: str
+    do: tuple[str, ...]
+    weight: int
+    hits: tuple[Hit, ...]
+    sources: tuple[tuple[str, str | None], ...]
+
+
+class Wanted(NamedTuple):
+    """A requirement that an installer could not meet, and what the data know of it: builds of that release, what is near."""
+
+    requirement: str
+    known: bool  # the very version is in the data
+    builds: tuple[tuple[str, tuple[str, ...]], ...]  # version and channels, newest first
+    near: tuple[str, ...]
+    pins: tuple[Read, ...] = ()  # the release and the device that were wanted, as far as the data know them
+
+
+class Diagnosis(NamedTuple):
+    """What is said about a text; candidates with the likeliest first."""
+
+    candidates: tuple[Candidate, ...]
+    versions: tuple[Read, ...]
+    unread: tuple[str, ...]  # versions that the data do not know, as they stand in the text
+    answer: Answer | None  # to the versions that the text names, where they are two packages or more
+    wanted: tuple[Wanted, ...]
+    nearest: tuple[Near, ...]
+    instead: Instead | None = None  # what takes the place of products that have ended
+    target: Target = Target()  # what the answer is for
+    collect: tuple[str, ...] = ()  # where no cause is known: what tells more
+
+    @property
+    def about_versions(self) -> bool:
+        """Whether the likeliest cause is one that other versions mend."""
+        return bool(self.candidates) and self.candidates[0].kind not in ("machine", "code")
+
+
+class _Evidence(NamedTuple):
+    """What symptoms found in a text: by cause how much speaks for it, which lines and whose threads; versions; wishes."""
+
+    weights: dict[str, int]
+    hits: dict[str, list[Hit]]
+    cited: dict[str, dict[tuple[str, str | None], None]]
+    learnt: list[Read]
+    wanted: dict[str, None]
+
+
+def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
+    """Return what a text that was printed by a failing program speaks for, as of a day (a date)."""
+    pasted = Pasted(text)
+    causes = {record["id"]: record for record in guide(facts, "cause")}
+    evidence = _evidence(facts, pasted, text)
+    versions = read_versions(facts, pasted, tuple(evidence.learnt))
+    told = target_of(facts, versions, None, None)
+    answer, pins, unread = _judge(facts, versions, told, clock)
+    candidates = with_generations(facts, pasted, _ranked(causes, evidence, answer))
+    missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
+    top = causes[candidates[0].id] if candidates else {}
+    decided = top.get("device") or (None if told.foreign else _wished_device(missed))
+    target = target_of(facts, versions, decided, top.get("usual_device"))
+    made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, () if candidates else COLLECT)
+    about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
+    if (candidates and not made.about_versions) or not (candidates or about or target.device):
+        return made
+    words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
+    near = nearest_of(facts, answer, _wishes(pins, missed), pins if candidates else (), target, words, clock)
+    asked = {re.split(r"[=<>!~]", word)[0] for word in words}
+    return made._replace(nearest=near, instead=successor_of(facts, asked | about, target, clock))
+
+
+def _evidence(facts: Snapshot, pasted: Pasted, text: str) -> _Evidence:
+    """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
+    made = _Evidence({}, {}, {}, [], {})
+    symptoms = guide(facts, "symptom")
+    for symptom in symptoms:
+        found = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
+        beside, unless = (any(map(pasted.find, symptom[name])) for name in ("beside", "unless"))
+        if not found or unless or (symptom["beside"] and not beside):
+            continue
+        _add(facts, made, symptom, found)
+    if not made.weights and is_phrase(text):
+        for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide(facts, "cause")}):
+            _add(facts, made, symptom, [Hit(1, text.strip(), ())])
+    return made
+
+
+def _add(facts: Snapshot, made: _Evidence, symptom: dict[str, Any], found: list[Hit]) -> None:
+    for hit in found:
+        made.learnt.extend(Read(n, shape(facts, n, v), hit.line, SLOTS) for n, v in hit.slots if n in facts.products)
+        made.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
+    for speaks in symptom["causes"]:
+        name = speaks["cause"]
+        made.weights[name] = made.weights.get(name, 0) + speaks["weight"]
+        made.hits.setdefault(name, []).extend(found)
+        made.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
+
+
+def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answer | None) -> tuple[Candidate, ...]:
+    """Return the causes that the evidence and the engine's word on the versions speak for, the likeliest first."""
+    weights = dict(evidence.weights)
+    if answer and answer.verdict == Verdict.DOES_NOT_WORK:
+        weights |= {name: _ALONE - _DENIED for name in causes if causes[name]["denied"] and name not in weights}
+    for name in weights:
+        if answer and causes[name]["kind"] == "version":
+            weights[name] += _DENIED if answer.verdict == Verdict.DOES_NOT_WORK else -_FITS if answer.verdict.is_usable else 0
+    order = list(causes)
+    ranked = sorted(weights, key=lambda name: (-weights[name], order.index(name)))
+    return tuple(_candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {}))) for n in ranked)
+
+
+def _wished_device(missed: tuple[Wanted, ...]) -> str | None:
+    """Return the device of a build that no installer found."""
+    return next((pin.version for wanted in missed for pin in wanted.pins if pin.product == "device"), None)
+
+
+def _wishes(pins: tuple[Read, ...], missed: tuple[Wanted, ...]) -> tuple[Read, ...]:
+    """Return what is installed, with the releases that were asked for in its place."""
+    asked = tuple(pin for wanted in missed for pin in wanted.pins if pin.product != "device")
+    fixed = {pin.product for pin in asked}
+    return (*(pin for pin in pins if pin.product not in fixed), *asked)
+
+
+def with_generations(facts: Snapshot, pasted: Pasted, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
+    telling = {record["id"] for record in guide(facts, "cause") if record["generations"]}
+    known = {record["library"]: record["version"] for record in guide(facts, "generation")}
+    named = dict.fromkeys(name for name in _SONAME.findall(pasted.plain) if name in known)
+    steps = tuple(
+        f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "
+        f"setvars.bat), or install the run-time packages of {known[name]} that the wheel requires."
+        for name in list(named)[:2]
+    )
+    return tuple(c._replace(do=(*steps, *c.do)) if c.id in telling and steps else c for c in candidates)
+
+
+def _candidate(record: dict[str, Any], weight: int, hits: list[Hit], cited: list[tuple[str, str | None]]) -> Candidate:
+    lines = tuple({hit.line: hit for hit in sorted(hits, key=lambda hit: hit.line)}.values())
+    own = [(s[0], s[1]) for s in record["sources"]]
+    sources = tuple(dict.fromkeys([*cited, *own]))
+    return Candidate(record["id"], record["kind"], record["title"], record["why"], tuple(record["do"]), weight, lines, sources)
+
+
+def _judge(
+    facts: Snapshot, versions: tuple[Read, ...], target: Target, clock: Clock
+) -> tuple[Answer | None, tuple[Read, ...], tuple[str, ...]]:
+    """Return the engine's answer to the packages that a text names as installed, those packages, and unknown versions."""
+    pins, unread = [], []
+    for read in installed(versions):
+        if facts.products[read.product].role == Role.DIMENSION:
+            continue
+        if _is_known(facts, facts.products[read.product], read.version):
+            pins.append(read)
+        else:
+            unread.append(f"{read.product} {read.version}")
+    if len([pin for pin in pins if facts.products[pin.product].role in (Role.PACKAGE, Role.COMPANION)]) < 2:
+        return None, tuple(pins), tuple(unread)
+    return ask(facts, tuple(pins), target, clock), tuple(pins), tuple(unread)
+
+
+def _is_known(facts: Snapshot, product: Product, version: str) -> bool:
+    return product.role == Role.LEAF or bool(_mask(facts, product, version))
+
+
+def _missed(facts: Snapshot, text: str) -> Wanted | None:
+    """Return what the data know of a requirement that no installer could meet; None for packages that they do not know."""
+    match = re.fullmatch(r"([a-z0-9][a-z0-9._-]*?)(?:\[.*\])?(?:===?(.+))?", text.rstrip("."))
+    product = facts.product(str(canonicalize_name(match[1]))) if match else None
+    if match is None or product is None or product.distribution is None:
+        return None
+    version = (match[2] or "").rstrip(".-_")
+    elements = facts.elements(product.id)
+    mask = _mask(facts, product, version) if version else 0
+    release = _mask(facts, product, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
+    shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    releases = list(dict.fromkeys(e.release for e in elements if e.installable))
+    below = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) <= numbers][-2:]
+    above = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) > numbers][:1]
+    exact = any(e.version == version for e in elements)
+    shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
+    pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
+    label = version.partition("+")[2]
+    devices = {e.devices for e in elements if label and e.version.partition("+")[2] == label}
+    if len(devices) == 1:
+        pins += tuple(Read("device", device, 0, SLOTS) for device in devices.pop())[:1]
+    return Wanted(text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins)
+
+
+def _mask(facts: Snapshot, product: Product, version: str) -> int:
+    try:
+        return find_versions(facts, product, version)
+    except CompatkbError:
+        return 0

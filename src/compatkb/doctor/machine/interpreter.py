@@ -1,0 +1,135 @@
+"""The packages of an interpreter, told by itself in a process of its own; none of them is imported."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compatkb.doctor.machine import Installed, Machine
+from compatkb.doctor.machine.system import architecture
+from compatkb.errors import UnavailableError
+
+_SECONDS = 60
+_MOST = 32_000_000
+
+_PROBE = r"""
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import importlib.machinery, json, os, platform, sysconfig
+from importlib import metadata
+modules = json.loads(sys.argv[1])
+found = []
+for held in metadata.distributions():
+    try:
+        name = held.metadata["Name"]
+    except Exception:
+        name = None
+    try:
+        version = held.metadata["Version"]
+    except Exception:
+        version = None
+    found.append([name, version, str(getattr(held, "_path", ""))])
+packages = {}
+for module in modules:
+    try:
+        spec = importlib.machinery.PathFinder.find_spec(module)
+    except Exception:
+        spec = None
+    places = list(spec.submodule_search_locations or []) if spec else []
+    text = ""
+    for place in places[:1]:
+        for name in ("version.py", "_version.py"):
+            try:
+                with open(os.path.join(place, name), encoding="utf-8", errors="replace") as file:
+                    text = text or file.read(8000)
+            except OSError:
+                pass
+    packages[module] = [bool(spec and spec.origin), text]
+json.dump({
+    "version": list(sys.version_info[:3]), "implementation": sys.implementation.name,
+    "threads": bool(sysconfig.get_config_var("Py_GIL_DISABLED")), "platform": sys.platform,
+    "machine": platform.machine(), "kernel": platform.release(), "libc": list(platform.libc_ver()),
+    "prefix": sys.prefix, "found": found, "packages": packages,
+}, sys.stdout)
+"""
+
+
+def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
+    """Return what an interpreter has; `modules` are import names by distribution. Raises UnavailableError if it cannot run."""
+    told = _ask(python, sorted(set(modules.values())))
+    numbers = told["version"]
+    free_threaded = "t" if told["threads"] else ""
+    packages = told["packages"]
+    installed = []
+    for name, version, path in told["found"]:
+        metadata = Path(path)
+        shown = name or re.split(r"-\d|\.dist-info|\.egg-info", metadata.name)[0] or "?"
+        module = modules.get(_canonical(shown))
+        there, text = packages.get(module, (None, ""))
+        installed.append(Installed(shown, version, str(metadata), module, there, _written(text)))
+    known = {item.module for item in installed if item.module}
+    for name, module in modules.items():
+        there, text = packages.get(module, (False, ""))
+        if there and module not in known:
+            known.add(module)
+            installed.append(Installed(name, None, None, module, True, _written(text)))
+    family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(told["platform"], told["platform"])
+    libc, version = (*told["libc"], "", "")[:2]
+    remarks = (
+        () if told["implementation"] == "cpython" else (f"this is {told['implementation']}, and the data speak of CPython",)
+    )
+    return Machine(
+        origin=python,
+        python=f"{numbers[0]}.{numbers[1]}{free_threaded}",
+        system=family,
+        kernel=told["kernel"],
+        arch=architecture(told["machine"]),
+        glibc=version if libc == "glibc" else None,
+        packages=tuple(sorted(installed, key=lambda item: (_canonical(item.name), item.place or ""))),
+        prefix=told["prefix"],
+        command=python if python != sys.executable else "python",
+        remarks=remarks,
+        patch=f"{numbers[0]}.{numbers[1]}.{numbers[2]}{free_threaded}",
+    )
+
+
+def here() -> str:
+    """Return the interpreter that runs this program."""
+    return sys.executable
+
+
+def _ask(python: str, modules: list[str]) -> dict[str, Any]:
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE, json.dumps(modules)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UnavailableError(f"{python}: cannot be run: {reason}") from None
+    except subprocess.TimeoutExpired:
+        raise UnavailableError(f"{python}: gave no answer within {_SECONDS} s") from None
+    content = done.stdout[:_MOST].decode("utf-8", errors="replace")
+    try:
+        told = json.loads(content[content.index('{"version"') :])  # a .pth file may print before
+    except ValueError:
+        last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
+        said = f": {last[0]}" if last else ""
+        raise UnavailableError(f"{python}: is no Python that can tell its packages (3.8 or newer){said}") from None
+    assert isinstance(told, dict)
+    return told
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _written(text: str) -> str | None:
+    match = re.search(r"^(?:__version__|version)\s*(?::\s*\w+\s*)?=\s*['\"]([^'\"\n]{1,60})['\"]", text or "", re.MULTILINE)
+    return match[1] if match else None

@@ -1,0 +1,135 @@
+"""Versions that a pasted text names: those that readings tell, and those beside the names of packages."""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from compatkb.core.vocabulary import Role
+from compatkb.doctor import installer_output
+from compatkb.doctor.error_text import Pasted, plain
+from compatkb.doctor.installer_output import Told
+from compatkb.store.queries.products import product_names
+from compatkb.store.queries.provenance import guide_records
+from compatkb.store.reader import Snapshot
+
+_NEXT = re.compile(
+    r"(?:==|'?(?: with)?(?: version)?[ =:]{0,4}[ =:'-]v?|\n ?version: )"
+    r"([0-9][0-9a-z+_-]{0,20}(?:\.[0-9a-z+_-]{1,30}){1,8})(?![0-9a-z+])"
+)
+_WISH = re.compile(r"(?:no version of|requires|depends on|requirement|needs|install|found for|matching|satisfies|uninstall) $")
+_ORDER = re.compile(r"(?:pip3? install|uv add|uv pip install|conda install)[^\n]*$")
+_CANDIDATE = re.compile(
+    r" ?(?:depends on|cannot be used|are incompatible|is incompatible|was not found|has no wheels)|, we can"
+)
+_SAID = re.compile(r"(?:you have|installed|uninstalled|found existing installation:) $")
+_BEFORE = re.compile(r"[0-9a-z._/-]\Z")
+_WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
+_LINE = 400
+_SHORT = 4  # a name in prose has as many letters at least
+SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
+"""How a version was told, the most telling way first."""
+
+
+class Read(NamedTuple):
+    """A version that a text names."""
+
+    product: str
+    version: str
+    line: int
+    how: int
+
+
+def guide(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
+    """Return the records of a kind of guide, in the order of the data."""
+    return guide_records(facts, kind)
+
+
+def read_versions(facts: Snapshot, pasted: Pasted, told: tuple[Read, ...] = ()) -> tuple[Read, ...]:
+    """Return for each product the version that the text tells best, in rank order; `told` was learnt from symptoms.
+
+    What an installer removed does not count, and no more do the Pythons that releases require.
+    """
+    pasted = Pasted(installer_output.without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
+    new = _by_product(facts, pasted, installer_output.put_in, SAYS)
+    gone = _by_product(facts, pasted, installer_output.taken_out, SAYS)
+    removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
+    listed = _by_product(facts, pasted, installer_output.satisfied, INSTALLED)
+    echoes = _by_product(facts, pasted, installer_output.echoed, SAYS)
+    found = [*told, *new, *echoes, *_says(facts, pasted), *listed, *_named(facts, pasted)]
+    best: dict[str, Read] = {}
+    for read in found:
+        if (read.product, read.version) in removed:
+            continue
+        if read.product in facts.products and (read.product not in best or read.how < best[read.product].how):
+            best[read.product] = read
+    return tuple(best[product] for product in facts.products if product in best)
+
+
+def shape(facts: Snapshot, product: str, text: str) -> str:
+    """Return a version as people write it: 311 and 3.11.7 are 3.11 for what goes by minor versions."""
+    if facts.products[product].scheme == "minor" and (short := re.match(r"(\d)(?:(\d{1,2})t?$|\.(\d{1,2}))", text)):
+        return f"{short[1]}.{short[2] or short[3]}"
+    return text
+
+
+def _by_product(facts: Snapshot, pasted: Pasted, told: Callable[[str], list[Told]], how: int) -> list[Read]:
+    imports = {product.import_name: product.id for product in facts.products.values() if product.role != Role.LEAF}
+    found = []
+    for name, version, at in told(pasted.plain):
+        known = facts.product(str(canonicalize_name(name)))
+        product = known.id if known else imports.get(name)
+        if product is not None and facts.products[product].distribution is not None:
+            found.append(Read(product, version, pasted.line_at(at)[0], how))
+    return found
+
+
+def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
+    found = []
+    for record in guide(facts, "reading"):
+        if (hit := pasted.find(record["pattern"])) is None:
+            continue
+        if record["product"]:
+            found.append(Read(record["product"], record["version"], hit.line, SAYS))
+        for name, value in hit.slots:
+            if name in facts.products and "." in shape(facts, name, value):
+                found.append(Read(name, shape(facts, name, value), hit.line, SAYS))
+    return found
+
+
+def _named(facts: Snapshot, pasted: Pasted) -> list[Read]:
+    """Return the versions that stand behind the names of packages, as installers, lists and file names write them."""
+    found = []
+    text = pasted.plain
+    for product in facts.products.values():
+        for name in _spellings(facts, product.id):
+            for at in pasted.places(name):
+                after = _NEXT.match(text, at + len(name), at + len(name) + 120)
+                before = text[max(0, at - _LINE) : at]
+                if after is None or (_BEFORE.search(before) and not before.endswith("/")):
+                    continue
+                version = shape(facts, product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
+                found.append(Read(product.id, version, pasted.line_at(at)[0], _how(text, before, after)))
+    return found
+
+
+def _how(text: str, before: str, after: "re.Match[str]") -> int:
+    pinned = after[0].startswith("==")
+    if pinned and (_WISH.search(before) or _ORDER.search(before) or _CANDIDATE.match(text, after.end())):
+        return WISHED
+    if not pinned and _WISH.search(before) and not before.endswith("install "):
+        return WISHED
+    return INSTALLED if _SAID.search(before) else LISTED
+
+
+def _spellings(facts: Snapshot, product: str) -> tuple[str, ...]:
+    """Return how texts write the name of a package, and of Python."""
+    record = facts.products[product]
+    if record.distribution is None:
+        return (product,) if record.scheme == "minor" else ()
+    names = {record.distribution, *(element.distribution for element in facts.elements(product))}
+    spelt = {re.sub(r"[-_.]", sign, plain(name)) for name in names if name for sign in "-_"}
+    if record.role != Role.LEAF:
+        spelt |= {name for name in product_names(facts).get(product, ()) if len(name) >= _SHORT}
+    return tuple(sorted(spelt))

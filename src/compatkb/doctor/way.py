@@ -1,0 +1,160 @@
+"""The way from what is installed to a stack that works: the one with the fewest changes, and what changes."""
+
+from typing import NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Role
+from compatkb.doctor.checks import Held, Seen, device_of, hardware_of, needs_graphics
+from compatkb.doctor.machine import Installed, Machine
+from compatkb.doctor.machine_request import is_idle, is_known, is_unserved, place_of, reaches, request_of
+from compatkb.engine.answer import Answer, Near, best_stacks
+from compatkb.engine.stacks import Stack
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element
+
+_RELEASES = (Role.PACKAGE, Role.COMPANION)
+
+
+class Step(NamedTuple):
+    """A change on the way: versions before and after, None for what is not installed or not wanted."""
+
+    distribution: str
+    before: str | None
+    after: str | None
+
+
+def best_of(
+    facts: Snapshot,
+    machine: Machine,
+    held: tuple[Held, ...],
+    seen: tuple[Seen, ...],
+    system: str | None,
+    clock: Clock,
+    answer: Answer | None,
+) -> Near | None:
+    """Return the stack to go to: the one that is there where it works, else the one with the fewest changes.
+
+    Devices and GPUs of the machine are kept, and the releases that are installed as long as there is a stack with them.
+    """
+    devices = device_of(facts, held, seen)
+    unserved, idle = is_unserved(facts, machine, devices, seen), answer is not None and is_idle(facts, devices, seen)
+    if answer and answer.stacks and answer.verdict.is_usable and not unserved and not idle:
+        return Near((), "same", answer.stacks[0])
+    if answer and not unserved and not idle:
+        near = [n for n in answer.nearest if n.stack.verdict.is_usable and n.stack.device in (devices or (n.stack.device,))]
+        if near:
+            return min(near, key=lambda n: len(steps_to(facts, held, n.stack, clock)))
+    if idle:
+        devices = device_of(facts, (), seen)
+    if unserved or (not devices and machine.graphics is not None):
+        devices = tuple(dict.fromkeys(d for r in facts.routes for d in sorted(r.devices) if not needs_graphics(facts, d)))
+    return _best_for(facts, machine, held, seen, system, clock, devices)
+
+
+def _best_for(
+    facts: Snapshot,
+    machine: Machine,
+    held: tuple[Held, ...],
+    seen: tuple[Seen, ...],
+    system: str | None,
+    clock: Clock,
+    devices: tuple[str, ...],
+) -> Near | None:
+    """Return the stack for devices that keeps the releases of what is installed, else of its main package, else the best.
+
+    What has ended is added only where nothing else serves the GPU.
+    """
+    hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1] if devices and reaches(facts, name, devices[0])]
+    main = next(iter(route.provider for route in facts.routes))
+    companions = tuple(item.product for item in held if facts.products[item.product].role == Role.COMPANION)
+    place = place_of(facts, machine, system)
+    kept, there = _releases(facts, held), {item.product for item in held}
+    last: Near | None = None
+    for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
+        for pins in (kept, [pin for pin in kept if pin[0] == main], []):
+            for words in ((main, *companions), (main,)):
+                fixed = {name for name, _ in pins}
+                request = request_of(facts, [*pins, *options], devices, clock, tuple(w for w in words if w not in fixed))
+                usable = [stack for stack in (best_stacks(facts, request) if request else ()) if stack.verdict.is_usable]
+                last = last or next((Near((), "best", stack) for stack in usable), None)
+                found = next((stack for stack in usable if not _ended(facts, stack) - there), None)
+                if found:
+                    return Near((), "best", found)
+    return last
+
+
+def _ended(facts: Snapshot, stack: Stack) -> set[str]:
+    """Return the products of a stack that others have replaced."""
+    return {element.product for element in stack.packages} & facts.successors.keys()
+
+
+def _releases(facts: Snapshot, held: tuple[Held, ...]) -> list[tuple[str, str]]:
+    """Return the releases of what is installed, whatever their builds; of what the data do not know, none."""
+    found: dict[str, str] = {}
+    for item in held:
+        release = (item.installed.version or "").partition("+")[0]
+        role = facts.products[item.product].role
+        if release and item.known and role in _RELEASES and is_known(facts, item.product, release):
+            found.setdefault(item.product, release)
+    return list(found.items())
+
+
+def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock) -> tuple[Step, ...]:
+    """Return what has to change from what is installed to a stack; what requirements bring along changes by itself.
+
+    What is installed beside the stack goes only where it excludes it.
+    """
+    before: dict[str, Installed] = {}
+    for item in held:
+        before.setdefault(item.product, item.installed)
+    after = {e.product: e for e in stack.packages if e.distribution}
+    found: list[Step] = []
+    for product in facts.products:
+        old, new = before.get(product), after.get(product)
+        role = facts.products[product].role
+        if (old is None and new is None) or (role == Role.LEAF and (old is None or new is None)):
+            continue  # run-time packages come and go with those that require them
+        if old and new is None and _may_stay(facts, product, old, stack, clock):
+            continue
+        found += _steps(facts, product, old, new)
+    return tuple(found)
+
+
+def _steps(facts: Snapshot, product: str, old: Installed | None, new: Element | None) -> list[Step]:
+    found = []
+    name = (new.distribution if new else None) or facts.products[product].distribution or product
+    version = (old.version or "?") if old else None
+    renamed = old is not None and canonicalize_name(old.name) != canonicalize_name(name)
+    if old and (renamed or new is None):  # installing another distribution does not take it away
+        found.append(Step(old.name if renamed else name, version, None))
+        version = None
+    if new and version != new.version:
+        found.append(Step(name, version, new.version))
+    return found
+
+
+def _may_stay(facts: Snapshot, product: str, old: Installed, stack: Stack, clock: Clock) -> bool:
+    """Return whether something installed excludes no member of a stack; what brings a device itself goes if it is unknown."""
+    provides = product in {route.provider for route in facts.routes} or facts.products[product].role == Role.COMPANION
+    if not old.version or not is_known(facts, product, old.version):
+        return not provides
+    pins = [(e.product, e.version) for e in stack.packages if e.distribution]
+    request = request_of(facts, [*pins, (product, old.version)], (stack.device,), clock)
+    return bool(request and best_stacks(facts, request))
+
+
+def proven_of(
+    facts: Snapshot, stack: Stack, place: list[tuple[str, str]], hardware: list[tuple[str, str]], clock: Clock
+) -> Stack | None:
+    """Return the best stack of the same kind of which every step is stated or observed; the one proposed is only likely."""
+    main = next((e for e in stack.packages if e.product in {route.provider for route in facts.routes}), None)
+    if main is None:
+        return None
+    for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
+        request = request_of(facts, options, (stack.device,), clock, (main.product,))
+        stacks = best_stacks(facts, request, certain_only=True) if request else ()
+        if found := [other for other in stacks if other.route == stack.route]:
+            return found[0]
+    return None

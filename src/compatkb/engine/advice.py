@@ -1,0 +1,104 @@
+"""What a user of a stack must be told: warnings about its builds, and how far the features go that were asked for."""
+
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Certainty
+from compatkb.engine.problem import Member, Problem
+from compatkb.store.records import UNBUILT
+
+
+class Warned(NamedTuple):
+    """A reason for care: its kind, whom it concerns, and what is needed to say it."""
+
+    kind: str  # yanked, eol, security, driver, preview, known-issue, feature, unnamed
+    product: str
+    version: str
+    day: int | None  # since when, or the last supported day
+    until: int | None  # the other bound, where only bounds are known
+    detail: str
+    sources: tuple[tuple[str, str | None], ...]
+
+
+class Offered(NamedTuple):
+    """A feature that was asked for: how far it has come in this stack, how well that is known, and who says it."""
+
+    feature: str
+    status: str
+    level: int  # Certainty.UNKNOWN: nobody says that it is there, whatever the status
+    by: tuple[tuple[str, str], ...]  # products and versions of which it is said
+    claims: tuple[str, ...]
+
+
+def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: int) -> list[Warned]:
+    """Return the warnings that an element carries in a stack."""
+    if problem.facts.products[product].role in UNBUILT:
+        return []
+    element, request = problem.question.element(product, idx), problem.request
+    found = []
+    if element.yank_by is not None and (element.yank_after or 0) <= request.as_of:
+        unsure = element.yank_after if request.as_of < element.yank_by else None
+        found.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
+    if element.eol is not None and element.eol < request.today:
+        found.append(Warned("eol", product, element.version, element.eol, None, "", ()))
+    if element.stage in ("preview", "prototype"):
+        found.append(Warned("preview", product, element.version, None, None, element.stage, ()))
+    members, hardware = dict(chosen), problem.context.hardware
+    for advisory in problem.context.advisories(product, idx):
+        if not advisory.cells & platforms or (hardware and advisory.hardware and not advisory.hardware & hardware):
+            continue
+        if advisory.to and not advisory.to_mask >> max(members.get(advisory.to, -1), 0) & (members.get(advisory.to, -1) >= 0):
+            continue
+        found.append(Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources))
+    return found
+
+
+def unnamed_releases(problem: Problem, chosen: list[Member], platforms: int) -> list[Warned]:
+    """Return the warnings that a package stands beside another release of a series than the one that its maker names."""
+    facts, found = problem.facts, []
+    packages = [(p, i) for p, i in chosen if facts.products[p].role not in UNBUILT and i < facts.sizes[p]]
+    for one, i in packages:
+        for other, j in packages:
+            exact = [
+                edge
+                for edge in problem.context.edges_from(one, i, other)
+                if edge.stated and not edge.listed and edge.vouches & platforms and "==" in edge.spec and "*" not in edge.spec
+            ]
+            named = sum({1 << e.idx for edge in exact for e in facts.elements(other).of(edge.to_mask)})
+            beside = facts.elements(other)[j]
+            releases = {element.release for element in facts.elements(other).of(named)}
+            same_series = any(mask >> j & 1 and mask & named for mask in facts.series(other))
+            if exact and same_series and beside.release not in releases:
+                sources = tuple(dict.fromkeys(source for edge in exact for source in facts.citations(edge.claim)))
+                version, detail = facts.elements(one)[i].version, f"{other} {' or '.join(sorted(releases))}"
+                found.append(Warned("unnamed", one, version, None, None, detail, sources))
+    return found
+
+
+def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: int) -> Offered:
+    """Return what is known of a feature that was asked for."""
+    certain, inferred = problem.vouched(feature, idx, chosen)
+    level = (
+        Certainty.CERTAIN
+        if not platforms & ~certain
+        else Certainty.INFERRED
+        if not platforms & ~certain & ~inferred
+        else Certainty.UNKNOWN
+    )
+    by, claims = [], []
+    for other, number in chosen:
+        if problem.facts.products[other].role not in UNBUILT:
+            edges = problem.edges_between(feature, idx, other, number)
+            supporting = [edge.claim for edge, inside in edges if inside and edge.vouches & platforms]
+            by += [(other, problem.question.element(other, number).version)] if supporting else []
+            claims += supporting
+    return Offered(feature, problem.facts.elements(feature)[idx].version, level, tuple(by), tuple(dict.fromkeys(claims)))
+
+
+def feature_warnings(problem: Problem, offered: Offered) -> list[Warned]:
+    """Return the warning that a feature is no more than a beta or a prototype."""
+    element = next(e for e in problem.facts.elements(offered.feature) if e.version == offered.status)
+    if element.stage == "stable" or not offered.by:
+        return []
+    cited = tuple(dict.fromkeys(pair for claim in offered.claims for pair in problem.facts.citations(claim)))
+    product, version = offered.by[0]
+    return [Warned("feature", product, version, None, None, f"{offered.feature} {offered.status}", cited)]

@@ -1,0 +1,134 @@
+"""Where elements can be: their platforms, by how well each is known."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Kind
+from compatkb.engine.memo import memoized
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import UNBUILT, Edge, Element
+
+PLATFORM = ("python", "os", "arch")
+"""The dimensions that are bits of a set of platforms."""
+GLIBC = "glibc"
+GLIBC_FAMILY = "linux"
+"""The dimension that platform tags speak of (PEP 600), and the only family that has it."""
+
+
+class Support(NamedTuple):
+    """Platforms by how well something is known there; disjoint sets."""
+
+    certain: int
+    inferred: int
+    unknown: int
+
+    def limited_to(self, platforms: int) -> "Support":
+        """Return what is known on some platforms."""
+        return Support(self.certain & platforms, self.inferred & platforms, self.unknown & platforms)
+
+    @property
+    def anywhere(self) -> int:
+        """All platforms on which the element can be."""
+        return self.certain | self.inferred | self.unknown
+
+
+class Availability:
+    """The platforms of elements on a day, where a glibc may be pinned.
+
+    `waived` names what is left out of account: dimensions of the platform, or `wheels`.
+    """
+
+    def __init__(
+        self,
+        facts: Snapshot,
+        edges_from: Callable[[str, int, str], tuple[Edge, ...]],
+        as_of: int,
+        lists_until: int,
+        glibc: str | None = None,
+    ) -> None:
+        """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
+        self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
+        self.firm_conflicts: dict[tuple[tuple[str, int], ...], int] = {}  # where runtimes exclude each other, by members
+        self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
+
+    @memoized
+    def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
+        """Return the platforms of a listed element by how well they are known, without what is waived."""
+        element = self.facts.elements(product)[idx]
+        certain, inferred, unknown = self._wheels(element)
+        denied, disputed = self.denials(product, idx, waived)
+        inferred &= ~certain
+        unknown &= ~certain & ~inferred
+        if "wheels" in waived:
+            certain, inferred, unknown = self.facts.all_platforms, 0, 0
+        elif element.complete < self._lists_until:
+            unknown |= self.facts.all_platforms & ~certain & ~inferred
+        if element.by is not None and element.by > self._as_of:  # out by then, or not: the day is not known
+            certain, inferred, unknown = 0, 0, certain | inferred | unknown
+        unknown |= (certain | inferred) & disputed
+        known = ~denied & ~disputed
+        return Support(certain & known, inferred & known, unknown & ~denied)
+
+    @memoized
+    def places(self, product: str, waived: frozenset[str]) -> tuple[tuple[int, int], ...]:
+        """Return platforms, each with the elements of a product that can be on these and on no others."""
+        found: dict[int, int] = {}
+        for idx in range(self.facts.sizes[product]):
+            platforms = self.support(product, idx, waived).anywhere
+            found[platforms] = found.get(platforms, 0) | 1 << idx
+        return tuple(found.items())
+
+    def _wheels(self, element: Element) -> tuple[int, int, int]:
+        """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
+        if self._glibc is None or self.facts.products[element.product].role in UNBUILT:
+            return element.strong, element.weak, 0
+        certain = inferred = unknown = 0
+        for floor in self.facts.floors(element):
+            if floor.glibc is None or (not floor.stated and floor.glibc <= self._glibc):
+                unknown |= floor.seen | floor.inferred
+            elif floor.glibc <= self._glibc:
+                certain |= floor.seen
+                inferred |= floor.inferred
+        return certain, inferred, unknown
+
+    @memoized
+    def denials(self, product: str, idx: int, waived: frozenset[str] = frozenset()) -> tuple[int, int]:
+        """Return where what an element says of Python, OS and architecture excludes it, without what is waived.
+
+        And where it would, but for an undecided dispute that leaves it open.
+        """
+        denied = disputed = 0
+        for dimension in PLATFORM:
+            for edge in () if dimension in waived else self._edges_from(product, idx, dimension):
+                if edge.kind == Kind.VERIFIED:
+                    continue
+                named = self.facts.dimension_cells(dimension, edge.to_mask)
+                platforms = edge.denies & (named if edge.kind == Kind.BREAKS else ~named)
+                if edge.open:
+                    disputed |= platforms
+                else:
+                    denied |= platforms
+        return denied, disputed
+
+    @memoized
+    def denied_to_all(self, product: str, every: int, waived: frozenset[str]) -> int:
+        """Return where a claim on every element of a product excludes it."""
+        denied = 0
+        for dimension in PLATFORM:
+            for edge in () if dimension in waived else self._edges_from(product, 0, dimension):
+                if edge.of_mask == every and not edge.open and edge.kind != "verified":
+                    named = self.facts.dimension_cells(dimension, edge.to_mask)
+                    denied |= edge.denies & (named if edge.kind == "breaks" else ~named)
+        return denied
+
+    @memoized
+    def somewhere(self, product: str, versions: int, waived: frozenset[str]) -> int:
+        """Return the platforms on which at least one of some versions of a runtime can be; of unlisted ones all."""
+        listed = versions & (1 << self.facts.sizes[product]) - 1
+        if not listed:
+            return self.facts.all_platforms if versions else 0
+        platforms = 0
+        for idx in range(listed.bit_length()):
+            if listed >> idx & 1:
+                platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
+        return platforms

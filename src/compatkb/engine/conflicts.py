@@ -1,0 +1,180 @@
+"""Why there is no stack: a minimal set of constraints; leaving any one of them out would admit a stack."""
+
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.engine.constraints import EXPLAINING, Constraint
+from compatkb.engine.problem import Problem
+from compatkb.engine.search import Search
+from compatkb.store.records import Edge, Element
+
+
+class Cause(NamedTuple):
+    """A constraint that excludes stacks; `certain` is false where an absence or inference proves nothing."""
+
+    blocker: Constraint
+    device: str
+    route: str
+    certain: bool
+    refused: tuple[tuple[str, Element], ...]  # offer: code and element
+    elements: tuple[Element, ...]  # platform: the builds that lack wheels
+    edges: tuple[Edge, ...]  # claim: what denies
+
+
+class _Conflicts:
+    """One problem asked again and again, each time with some of its constraints in force and the rest waived."""
+
+    def __init__(self, problem: Problem, constraints: list[Constraint]) -> None:
+        self._problem, self._every = problem, frozenset(constraints)
+
+    def exclude(self, active: list[Constraint]) -> bool:
+        """Return whether some constraints alone exclude every stack."""
+        return not Search(self._problem.waiving(self._every.difference(active)), first_only=True).run()
+
+    def excludes_alone(self, constraint: Constraint) -> bool:
+        """Return whether one constraint excludes every stack by itself; of runtimes, whose constraints meet, that is not said.
+
+        All others being waived, it does where it leaves its products no pair, or its product no platform.
+        """
+        kind, product, *others = constraint
+        problem = self._problem.waiving(self._every - {constraint})
+        if product not in problem.required or product in problem.placeholders:
+            return False
+        domain = problem.domains[product]
+        if kind == "offer":
+            return not domain
+        if domain >> problem.facts.sizes[product]:
+            return False
+        if kind == "platform" or others[0] in EXPLAINING:
+            return not problem.question.placed(product, domain, problem.waived.of_platform(product))
+        (other,) = others
+        if (
+            other not in problem.required
+            or other in problem.placeholders
+            or problem.domains[other] >> problem.facts.sizes[other]
+        ):
+            return False
+        table = problem.table(product, other)
+        return table is not None and not table.allowed_by(domain, problem.platforms) & problem.domains[other]
+
+    def minimal(self, constraints: list[Constraint]) -> list[Constraint]:
+        """Return constraints that exclude every stack, and no part of which does; earlier ones are kept in preference.
+
+        It is the explanation that QuickXplain finds (Junker 2004): the last of the fewest first ones that exclude every
+        stack is part of it, then the last of the fewest before it that do so together with that one, and so on.
+        """
+        chosen: list[Constraint] = []
+        left = constraints
+        while not chosen or not self.exclude(chosen):
+            few, many = 0, len(left)  # with `few` of them there are stacks, with `many` there are none
+            while many - few > 1:
+                probe = (few + many) // 2
+                if self.exclude([*left[:probe], *chosen]):
+                    many = probe
+                else:
+                    few = probe
+            chosen.append(left[many - 1])
+            left = left[: many - 1]
+        return sorted(chosen, key=constraints.index)
+
+
+def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tuple[Constraint, ...] | None:
+    """Return a minimal set of constraints that excludes every stack; empty where the pins leave no platform at all.
+
+    None where there is a stack.
+
+    What was found for another route is `preferred`: one constraint that explains both is better than two.
+    """
+    groups = problem.groups()
+    if preferred:
+        first = [constraint for group in groups for constraint in group if constraint in preferred]
+        groups = [first, *([constraint for constraint in group if constraint not in preferred] for group in groups)]
+    constraints = [constraint for group in groups for constraint in group]
+    conflicts = _Conflicts(problem, constraints)
+    if not conflicts.exclude(constraints):
+        return None
+    if conflicts.exclude([]):
+        return ()
+    single = next((constraint for constraint in constraints if conflicts.excludes_alone(constraint)), None)
+    return (single,) if single else tuple(conflicts.minimal(constraints))
+
+
+def cause_of(problem: Problem, constraint: Constraint) -> Cause:
+    """Return what a constraint consists of, for people."""
+    refused: tuple[tuple[str, Element], ...] = ()
+    elements: tuple[Element, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    product = constraint[1]
+    certain = problem.question.is_closed(product)
+    if constraint[0] == "offer":
+        refused = tuple((code, e) for e in _pinned(problem, product) if (code := problem.question.refusal(e)))
+    elif constraint[0] == "platform":
+        elements = tuple(problem.facts.elements(product).of(problem.candidates(product)))
+        certain = certain and all(e.complete >= problem.request.lists_until for e in elements)
+    else:
+        edges = _denying(problem, product, constraint[2])
+        roles = problem.facts.products
+        if constraint[2] in problem.variables and roles[constraint[2]].role == Role.PACKAGE:
+            certain = certain and problem.question.is_closed(constraint[2])
+        size = problem.facts.sizes[product]
+        general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
+        general = general and roles[product].role != Role.FEATURE  # whose whole is its stages, not its releases
+        certain = (certain or general) and _surely(problem, product, constraint[2], edges)
+    return Cause(constraint, problem.device, problem.route.id, certain, refused, elements, edges)
+
+
+def _surely(problem: Problem, one: str, other: str, edges: tuple[Edge, ...]) -> bool:
+    """Return whether facts that are no inference deny every pair that edges deny, one at least for each."""
+    firm = [edge for edge in edges if (edge.level == Certainty.CERTAIN or edge.listed) and not edge.open]
+    if len(firm) == len(edges):
+        return True
+    pin = problem.request.pin(other)
+    theirs = pin.mask if pin and not pin.extra else (1 << problem.facts.sizes[other]) - 1
+    mine = problem.candidates(one)
+    for idx in range(mine.bit_length()):
+        left = theirs if mine >> idx & 1 else 0
+        for edge in firm if left else ():
+            excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
+            if edge.of == one and edge.of_mask >> idx & 1:
+                left &= ~excluded
+            elif edge.of == other and excluded >> idx & 1:
+                left &= ~edge.of_mask
+        if left:
+            return False
+    return True
+
+
+def _pinned(problem: Problem, product: str) -> list[Element]:
+    pin = problem.request.pin(product)
+    elements = problem.facts.elements(product)
+    if pin and pin.extra:
+        return []
+    return list(elements.of(pin.mask if pin else -1))
+
+
+def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
+    """Return the edges between two products that deny something among their candidates."""
+    own = problem.request.pin(one)
+    mine = problem.candidates(one) or (own.mask if own else -1)
+    pin = problem.request.pin(other)
+    theirs = pin.mask if pin else -1
+    found = []
+    for edge in problem.facts.edges(one, other):
+        if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or problem.context.in_part(edge):
+            continue
+        if edge.spec == "any version" or not edge.of_mask & mine or not edge.denies & problem.platforms:
+            continue
+        excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
+        if excluded & theirs or (
+            pin and pin.extra and problem.names(edge, problem.facts.sizes[other]) == (edge.kind == Kind.BREAKS)
+        ):
+            found.append(edge)
+    for edge in problem.facts.edges(other, one):
+        if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or not edge.of_mask & theirs:
+            continue
+        if edge.spec == "any version":
+            continue
+        excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
+        if excluded & mine and edge.denies & problem.platforms:
+            found.append(edge)
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""Groups of facts that can exclude stacks, such that each can be left out of account: how conflicts are shown to be minimal.
+
+("offer", P) P offers no fitting build; ("platform", P) its builds lack wheels for a platform; ("claim", P, Q) what the
+two say of each other, where Q can be a dimension of the platform.
+"""
+
+from collections.abc import Iterable
+
+from compatkb.core.vocabulary import Role
+from compatkb.engine.context import Context
+from compatkb.engine.memo import memoized
+
+Constraint = tuple[str, ...]
+EXPLAINING = ("os", "python", "arch")
+"""The dimensions of the platform, what explains best first."""
+
+
+class Waived:
+    """Constraints that do not count, sorted by what a search asks of them."""
+
+    def __init__(self, constraints: Iterable[Constraint] = ()) -> None:
+        self.constraints = frozenset(constraints)
+        claims = [constraint[1:] for constraint in self.constraints if constraint[0] == "claim"]
+        self.claims = frozenset((*claims, *(claim[::-1] for claim in claims)))  # both ways round
+        self.offers = frozenset(c[1] for c in self.constraints if c[0] == "offer")
+        self._wheels = frozenset(c[1] for c in self.constraints if c[0] == "platform")
+
+    @memoized
+    def of_platform(self, product: str) -> frozenset[str]:
+        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
+        dimensions = (dimension for dimension in EXPLAINING if (product, dimension) in self.claims)
+        return frozenset((*dimensions, *(("wheels",) if product in self._wheels else ())))
+
+
+NOTHING = Waived()
+
+
+def constraint_groups(
+    context: Context, variables: tuple[str, ...], provider: str, unoffered: Iterable[str], pinned: frozenset[str]
+) -> list[list[Constraint]]:
+    """Return the constraints that can matter among some products, by kind; what explains best comes first.
+
+    That is what the `provider` of the device says; then that products are `unoffered`, having no candidate. What names
+    `pinned` products explains better than what does not.
+    """
+    facts, roles = context.facts, context.facts.products
+    claims: list[Constraint] = []
+    for n, one in enumerate(variables):
+        for other in variables[n + 1 :]:
+            if facts.edges(other, one):
+                claims.append(("claim", other, one))
+            elif facts.edges(one, other):
+                claims.append(("claim", one, other))
+    claims += [("claim", p, dimension) for p in variables for dimension in EXPLAINING if facts.edges(p, dimension)]
+    claims.sort(key=lambda constraint: -len(pinned.intersection(constraint)))
+    runtimes: list[Constraint] = [
+        ("claim", product, to)
+        for product in variables
+        for to in facts.spoken_of(product)
+        if to not in variables and roles[to].role == Role.LEAF
+    ]
+    apart = dict.fromkeys(constraint[2] for constraint in runtimes)
+    runtimes += [("claim", to, dimension) for to in apart for dimension in EXPLAINING if facts.edges(to, dimension)]
+    built = (product for product in variables if roles[product].role not in (Role.DIMENSION, Role.FEATURE))
+    return [
+        [claim for claim in claims if claim[1] == provider],
+        [("offer", product) for product in unoffered],
+        [claim for claim in claims if claim[1] != provider],
+        [("platform", product) for product in built],
+        runtimes,
+    ]

@@ -1,0 +1,128 @@
+"""What edges say of two elements together: one fold over the edges, and tables of its results by product.
+
+This module is the one place that says what an edge means. An edge of an element either names the other element (it is
+`inside` the edge's target) or does not:
+
+==========  =============================================  =============================================
+kind        the other element is named                     it is not named
+==========  =============================================  =============================================
+needs       supported; and support is required here        denied
+constrains  supported; and support is required here        denied
+breaks      denied                                         nothing
+verified    supported                                      nothing: a positive list denies nothing
+==========  =============================================  =============================================
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Certainty, Kind
+from compatkb.engine.memo import memoized
+from compatkb.store.records import Edge
+
+DEMANDING = ("needs", "constrains")
+"""The kinds of edges that exclude what they do not name."""
+
+
+class Relation(NamedTuple):
+    """What is known of two elements together, as platform sets; the last two follow from the others."""
+
+    denied: int
+    certain: int  # stated or observed to work
+    inferred: int  # inferred to work
+    required: int  # one demands the other, so something must support the two
+    disputed: int  # an undecided dispute leaves them open
+    unknown: int  # something should support the two, and nothing does
+    doubtful: int  # something should support the two, and nothing certain does
+
+
+_State = tuple[int, int, int, int, int]
+"""The first five fields of a relation."""
+_NOTHING: _State = (0, 0, 0, 0, 0)
+
+
+def _with_edge(state: _State, edge: Edge, *, inside: bool) -> _State:
+    """Return what is known of two elements with one more edge between them."""
+    denied, certain, inferred, required, disputed = state
+    if edge.open:
+        if inside or edge.kind in DEMANDING:
+            disputed |= edge.denies | edge.vouches
+        return denied, certain, inferred, required, disputed
+    if edge.kind in DEMANDING:
+        required |= edge.denies
+        denied |= 0 if inside else edge.denies
+    elif edge.kind == Kind.BREAKS and inside:
+        denied |= edge.denies
+    if inside and edge.level == Certainty.CERTAIN:
+        certain |= edge.vouches
+    elif inside:
+        inferred |= edge.vouches
+    return denied, certain, inferred, required, disputed
+
+
+def _relation(state: _State) -> Relation:
+    _, certain, inferred, required, disputed = state
+    doubtful = required & ~certain
+    return Relation(*state, disputed | (doubtful & ~inferred), doubtful)
+
+
+UNRELATED = _relation(_NOTHING)
+
+
+def relation_of(edges: Iterable[tuple[Edge, bool]]) -> Relation:
+    """Return what edges between two elements say together; each comes with whether it names the other element."""
+    state = _NOTHING
+    for edge, inside in edges:
+        state = _with_edge(state, edge, inside=inside)
+    return _relation(state)
+
+
+class RelationTable:
+    """Two products seen from the first: what the elements of one say of those of the other, both ways."""
+
+    def __init__(self, edges: tuple[Edge, ...], back: tuple[Edge, ...], sizes: tuple[int, int]) -> None:
+        """Hold the edges from the first product to the second, those `back`, and how many elements each product has."""
+        self._edges, self._back, self._sizes = edges, back, sizes
+
+    @memoized
+    def _own(self, idx: int) -> tuple[Edge, ...]:
+        return tuple([edge for edge in self._edges if edge.of_mask >> idx & 1])
+
+    @memoized
+    def _others(self, idx: int) -> tuple[Edge, ...]:
+        return tuple([edge for edge in self._back if edge.of_mask >> idx & 1])
+
+    @memoized
+    def relation(self, idx: int, other: int) -> Relation | None:
+        """Return what is known of two elements, None where one of them is not listed."""
+        if not (0 <= idx < self._sizes[0] and 0 <= other < self._sizes[1]):
+            return None
+        own = ((edge, bool(edge.to_mask >> other & 1)) for edge in self._own(idx))
+        return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in self._others(other))])
+
+    @memoized
+    def allowed(self, idx: int, platforms: int) -> int:
+        """Return the second product's elements that no edge excludes beside an element on all of some platforms.
+
+        Several edges may exclude more together; a version that the data do not list is never excluded.
+        """
+        unlisted = 1 << self._sizes[1]
+        found = (unlisted << 1) - 1
+        if not 0 <= idx < self._sizes[0]:
+            return found
+        for edge in self._own(idx):
+            if not edge.open and not platforms & ~edge.denies:
+                found &= ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask | unlisted
+        for edge in self._back:
+            if not edge.open and not platforms & ~edge.denies and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
+                found &= ~edge.of_mask
+        return found
+
+    def allowed_by(self, candidates: int, platforms: int) -> int:
+        """Return the second product's elements that some of the first product's candidates admit."""
+        found, every = 0, (2 << self._sizes[1]) - 1
+        while candidates and found != every:
+            idx = candidates.bit_length() - 1
+            candidates ^= 1 << idx
+            found |= self.allowed(idx, platforms)
+        return found

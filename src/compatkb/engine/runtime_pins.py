@@ -1,0 +1,74 @@
+"""What builds require of products that nobody pinned and that are known only through such requirements."""
+
+from collections.abc import Iterable
+
+from compatkb.engine.context import RuntimeRequirement
+from compatkb.engine.problem import Member, Problem
+
+
+def runtime_requirements(
+    problem: Problem, present: Iterable[Member], *, firm_only: bool = False
+) -> dict[str, list[RuntimeRequirement]]:
+    """Return what a stack's builds require of runtimes, waived requirements left out.
+
+    With `firm_only` those are left out too that a further product could waive.
+    """
+    facts, ignored = problem.facts, problem.waived.claims
+    chosen = dict(present)
+    waived: dict[int, int] = {}  # edges, with the elements for which they do not hold
+    for product, mask, edge, of_mask in facts.waivers:
+        idx = chosen.get(product, -1)
+        if firm_only or (idx >= 0 and mask >> idx & 1):
+            waived[edge] = waived.get(edge, 0) | of_mask
+    found: dict[str, list[RuntimeRequirement]] = {}
+    for product, idx in chosen.items():
+        if not 0 <= idx < facts.sizes[product]:
+            continue
+        for to, edge, requirement in problem.question.runtime_rows(product, idx):
+            if to in chosen or (product, to) in ignored or waived.get(edge, 0) >> idx & 1:
+                continue
+            found.setdefault(to, []).append(requirement)
+    return found
+
+
+def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> int:
+    """Return where requirements on runtimes exclude each other whatever further product comes along."""
+    found = problem.firm_conflicts.get(members)
+    if found is None:
+        found = problem.firm_conflicts[members] = _conflicts(problem, runtime_requirements(problem, members, firm_only=True))[
+            0
+        ]
+    return found
+
+
+def runtime_conflicts(problem: Problem, present: Iterable[Member]) -> tuple[int, int]:
+    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them."""
+    return _conflicts(problem, runtime_requirements(problem, present))
+
+
+def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[int, int]:
+    conflicting = doubtful = 0
+    for runtime, requirements in required.items():
+        waived = problem.waived.of_platform(runtime)
+        for platforms, versions, is_inferred in regions_of(requirements):
+            conflicting |= platforms & ~problem.availability.somewhere(runtime, versions, waived)
+            doubtful |= platforms if is_inferred else 0
+    return conflicting, doubtful
+
+
+def regions_of(requirements: list[RuntimeRequirement]) -> list[tuple[int, int, bool]]:
+    """Return disjoint platforms with the versions that all requirements admit there, and whether an inferred pin decides."""
+    regions: list[tuple[int, int, bool]] = []
+    seen = 0
+    for requirement in requirements:
+        cut: list[tuple[int, int, bool]] = []
+        for platforms, versions, is_inferred in regions:
+            if shared := platforms & requirement.platforms:
+                cut.append((shared, versions & requirement.versions, is_inferred or requirement.is_inferred_pin))
+            if rest := platforms & ~requirement.platforms:
+                cut.append((rest, versions, is_inferred))
+        if fresh := requirement.platforms & ~seen:
+            cut.append((fresh, requirement.versions, requirement.is_inferred_pin))
+        seen |= requirement.platforms
+        regions = cut
+    return regions

@@ -1,0 +1,52 @@
+"""What takes the place of products that have ended: the best stack without them."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import best_stacks
+from compatkb.engine.stacks import Stack
+from compatkb.errors import CompatkbError
+from compatkb.request_parser import make_request
+from compatkb.store.reader import Snapshot
+
+
+class Instead(NamedTuple):
+    """The products that have ended, and a stack that does without them."""
+
+    ended: tuple[str, ...]
+    stack: Stack
+
+
+def instead_of(
+    facts: Snapshot,
+    products: Iterable[str],
+    options: Sequence[tuple[str, str]],
+    devices: Sequence[str],
+    clock: Clock,
+    *,
+    certain_only: bool = False,
+) -> Instead | None:
+    """Return the best stack in place of ended products, where the data name what replaces them on these devices.
+
+    With `certain_only` the best one of which every step is stated or observed.
+
+    `options` are version words of what stays, such as the system; the first of them are given up last.
+    """
+    ended = tuple(product for product in facts.products if product in facts.successors and product in set(products))
+    told = [successor for name in ended for successor in facts.successors[name]]
+    fitting = [successor for successor in told if successor.device is None or not devices or successor.device in devices]
+    if not fitting:
+        return None
+    words = tuple(dict.fromkeys(successor.product + successor.specifier for successor in fitting))
+    kept = [option for option in options if option[0] not in ended]
+    asked = [device for device in dict.fromkeys(successor.device for successor in fitting) if device] or list(devices)
+    for number in range(len(kept), -1, -1):
+        try:
+            stacks = best_stacks(facts, make_request(facts, kept[:number], words, asked, clock), certain_only=certain_only)
+        except CompatkbError:
+            continue
+        for stack in stacks:
+            if stack.verdict.is_usable and not {e.product for e in stack.packages} & set(ended):
+                return Instead(ended, stack)
+    return None

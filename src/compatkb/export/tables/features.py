@@ -1,0 +1,91 @@
+"""Published tables of features, and of what sources say of them."""
+
+from compatkb.export.columns import ELEMENT, Table, cites, maybe, number, text
+from compatkb.export.table_reader import Reader, Tables
+from compatkb.store.queries.claims import features, sources_by_claim, statements
+
+TABLES = (
+    Table(
+        "feature",
+        "Features: something that software can do.",
+        ("id",),
+        (
+            text("id", "its id"),
+            text("name", "its name"),
+            text("names", "further names by which it is found, between commas"),
+            text("product", "the product that it is part of", "product"),
+            maybe("note", "a remark"),
+        ),
+        ("id", "name", "names", "note"),
+    ),
+    Table(
+        "feature_need",
+        "Products without which nobody has a feature.",
+        ("feature", "product"),
+        (text("feature", "the feature", "feature"), text("product", "the product", "product")),
+    ),
+    cites("feature", "what a feature needs"),
+    Table(
+        "statement",
+        "What sources say of a feature: which versions have it, under which condition.",
+        ("id",),
+        (
+            text("id", "its id"),
+            text("feature", "the feature", "feature"),
+            number("position", "its place among those of the feature"),
+            text("product", "the product of whose versions it speaks", "product"),
+            text("term", "these versions, as product and specifier"),
+            text("status", "supported, beta, prototype, not-supported or removed"),
+            text("devices", "on these devices, between spaces; empty for any"),
+            text("os", "on these systems, likewise"),
+            text("arch", "on these architectures, likewise"),
+            text("python", "with these Pythons, likewise"),
+            text("hardware", "on this hardware, likewise"),
+            text("basis", "stated, observed or inferred"),
+            text("standing", "holds; open in a dispute; or overruled by the decision of one"),
+            maybe("reason", "of a denial: the sentence that people read"),
+            maybe("note", "a remark; for an inference its reason"),
+        ),
+        ("id", "term", "status", "reason", "note"),
+    ),
+    Table(
+        "statement_version",
+        "The known versions that a statement covers; one that was overruled covers none.",
+        (),
+        (text("statement", "the statement", "statement"), *ELEMENT),
+    ),
+    cites("statement", "a statement"),
+)
+
+
+def fill(reader: Reader, tables: Tables) -> None:
+    """Fill the tables of features and of what is said of them."""
+    for name in ("feature", "feature_need", "feature_source", "statement", "statement_version", "statement_source"):
+        tables[name] = []
+    cited = sources_by_claim(reader.facts)
+    for feature in features(reader.facts):
+        key = feature.id
+        shown = {"id": key, "name": feature.name, "product": feature.product, "note": feature.note}
+        tables["feature"].append({**shown, "names": ", ".join(feature.aliases)})
+        tables["feature_need"] += [{"feature": key, "product": product} for product in feature.needs]
+        tables["feature_source"] += reader.cite("feature", key, feature.sources)
+    for said in statements(reader.facts):
+        key = said.claim
+        tables["statement"].append(
+            {
+                "id": key,
+                "feature": said.feature,
+                "position": said.position,
+                "product": said.product,
+                "term": said.product + said.spec,
+                "status": said.status,
+                "devices": " ".join(said.device),
+                **{name: " ".join(getattr(said, name)) for name in ("os", "arch", "python", "hardware")},
+                "basis": said.basis,
+                "standing": reader.standing.get(key, "holds"),
+                "reason": said.reason,
+                "note": said.note,
+            }
+        )
+        tables["statement_version"] += [{"statement": key, **row} for row in reader.named(said.product, said.mask)]
+        tables["statement_source"] += reader.cite("statement", key, cited.get(key, ()))

@@ -1,0 +1,49 @@
+"""Published tables of what commands saw."""
+
+from compatkb.export.columns import Table, day, maybe, number, text, truth
+from compatkb.export.table_reader import Reader, Tables
+from compatkb.store.queries.provenance import observations
+
+TABLES = (
+    Table(
+        "observation",
+        "What commands saw, dated and repeatable.",
+        ("id",),
+        (
+            number("id", "its place in the evidence"),
+            text("level", "published, resolve, gate, import or run"),
+            text("outcome", "ok, how it failed, or not-checked"),
+            text("python", "the Python that it was made with"),
+            text("os", "the operating system"),
+            text("arch", "the architecture"),
+            text("device", "the device"),
+            text("channel", "the index: a channel, or the address that answered in its place"),
+            day("checked", "the day"),
+            text("tool", "what decided: index, pip, uv or python"),
+            truth("stubbed", "whether libraries of another device were replaced by empty ones"),
+            text("detail", "what was printed"),
+            maybe("culprit", "the claim that a failure proved, where somebody found it"),
+        ),
+        ("outcome", "detail", "culprit"),
+    ),
+    Table(
+        "observation_package",
+        "The packages of an observation.",
+        ("observation", "name"),
+        (
+            number("observation", "the observation", "observation"),
+            text("name", "the package"),
+            text("version", "its version"),
+        ),
+    ),
+)
+
+
+def fill(reader: Reader, tables: Tables) -> None:
+    """Fill the tables of observations."""
+    tables["observation"], tables["observation_package"] = [], []
+    for seen in observations(reader.facts):
+        shown = {name: value for name, value in seen._asdict().items() if name != "packages"}
+        tables["observation"].append({**shown, "stubbed": int(seen.stubbed)})
+        named = sorted(seen.packages.items())
+        tables["observation_package"] += [{"observation": seen.id, "name": n, "version": v} for n, v in named]

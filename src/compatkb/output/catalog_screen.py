@@ -1,0 +1,170 @@
+"""The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
+
+from datetime import date
+from typing import Any
+
+from compatkb.output import messages
+from compatkb.output.labels import label, listed, ranges, shortened, value
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, labelled, wrapped
+from compatkb.store.queries.products import channels
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
+
+Content = dict[str, Any]
+_NEWEST = 10
+_BUILDS = 3
+_RELEASES = 2
+_KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
+_UNLIMITED = 10_000
+
+
+def product_lines(facts: Snapshot, product: Product, content: Content, day: date) -> list[Line]:
+    """Return what a product is, whether it is maintained, and its newest releases."""
+    name = f"{product.label}   {product.name}" if product.name != product.label else product.name
+    pip = f"; pip install {product.distribution}" if product.distribution else ""
+    blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
+    if content["eol"]:
+        blocks.append(Block(labelled("ended" if content["eol"] < day.isoformat() else "ends", content["eol"])))
+    if other := content["replaced_by"]:
+        where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
+        blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))
+    releases = content["releases"]
+    lines = [
+        line for n, r in enumerate(releases[:_NEWEST]) for line in labelled("" if n else "newest", _release(r, content["eol"]))
+    ]
+    blocks.append(Block(lines))
+    if len(releases) > _NEWEST:
+        blocks.append(Block(labelled("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")))
+    if content["note"]:
+        blocks.append(Block(labelled("note", content["note"]), 2))
+    if content["disputes"]:
+        blocks.append(Block(labelled("disputed", _points(len(content["disputes"]))), 1))
+    return _finished(facts, blocks, day, [f"compatkb show {product.id} VERSION"])
+
+
+def _release(release: Content, end: str | None) -> str:
+    builds = [build for build in release["builds"] if build != release["version"]]
+    parts = [release["version"], release["released"] or "", ", ".join(builds[:_BUILDS])]
+    parts += ["..."] if len(builds) > _BUILDS else []
+    parts += [f"({release['name']})"] if release["name"] else []
+    parts += ["yanked"] if release["yanked"] else []
+    if release["eol"] and release["eol"] != end:
+        parts.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
+    return "  ".join(part for part in parts if part)
+
+
+def release_lines(facts: Snapshot, product: Product, releases: list[Content], day: date) -> list[Line]:
+    """Return for the newest of some releases its days, builds, what it needs and what it works with."""
+    blocks: list[Block] = []
+    for number, entry in enumerate(releases[:_RELEASES]):
+        blocks += [Block([BLANK])] if number else []
+        blocks += _one(facts, product, entry, day)
+    if len(releases) > _RELEASES:
+        rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
+        blocks.append(Block([BLANK, *labelled("more", rest)]))
+    return _finished(facts, blocks, day, ["--why: sources"])
+
+
+def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[Block]:
+    days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
+    if entry["eol"]:
+        word = "ended" if entry["eol"] < day.isoformat() else "ends"
+        days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
+    name = f"{product.label} {entry['version']}"
+    blocks = [Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading")), Block([BLANK])]
+    builds = entry["builds"]
+    for number, build in enumerate(builds[:_BUILDS]):
+        blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
+    if len(builds) > _BUILDS:
+        rest = ", ".join(build["version"] for build in builds[_BUILDS:])
+        blocks.append(Block(labelled("", rest), 2))
+    for kind, title in _KINDS.items():
+        said = dict.fromkeys(named for c in entry["claims"] if c["kind"] == kind and (named := _named(facts, c)))
+        if said:
+            blocks.append(Block(labelled(title, "; ".join(said)), 2))
+    if entry["note"]:
+        blocks.append(Block(labelled("note", entry["note"]), 3))
+    if entry["features"]:
+        names = dict.fromkeys(feature["feature"] for feature in entry["features"])
+        blocks.append(Block(labelled("features", shortened(names)), 4))
+    if entry["disputes"]:
+        blocks.append(Block(labelled("disputed", _points(len(entry["disputes"]))), 1))
+    return blocks
+
+
+def _points(count: int) -> str:
+    return f"{count} point{'s' if count > 1 else ''} (--why)"
+
+
+def _marked(day: str, kind: str, entry: Content) -> str:
+    return f"{day} (disputed)" if kind in entry["disputed"] else day
+
+
+def _build(facts: Snapshot, build: Content) -> str:
+    """Return a build with what it is for, where it is and for which platforms it has wheels."""
+    devices = listed([value(facts, "device", device) for device in build["devices"]])
+    state = [build["stage"]] if build["stage"] != "stable" else []
+    state += ["yanked"] if build["yanked"] else []
+    where = listed([_channel(facts, channel) for channel in build["channels"]], "or")
+    pythons = {wheel["os"]: wheel["python"] for wheel in build["wheels"]}
+    wheels = [f"{value(facts, 'os', system)} {ranges(names, facts.grid['python'])}" for system, names in pythons.items()]
+    parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
+    return ", ".join(part for part in parts if part)
+
+
+def _channel(facts: Snapshot, channel: str) -> str:
+    known = next((c for c in channels(facts) if c.id == channel), None)
+    return channel if known is None else known.name if known.url else "default index"
+
+
+def _named(facts: Snapshot, claim: Content) -> str:
+    """Return what a claim is about: IPEX 2.8.0 or torch 2.8.*, under its condition."""
+    names = []
+    for term in claim["to"]:
+        product = next((p for p in facts.products.values() if term == p.id or term.startswith(f"{p.id}=")), None)
+        if product and (version := term.removeprefix(product.id).lstrip("=")):
+            is_named = product.scheme == "listed"
+            names.append(value(facts, product.id, version) if is_named else f"{product.label} {version}")
+    return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
+
+
+def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, everything: bool = False) -> list[Line]:
+    """Return what ends within some days, soonest first, and what has ended, latest first."""
+    soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
+    blocks = [
+        Block([Line(f"ends within {days} days of {day}" if soon else f"nothing ends within {days} days of {day}", "heading")])
+    ]
+    blocks += [Block(lines) for lines in _grouped(facts, soon)]
+    over = _grouped(facts, [entry for entry in ends if entry["ended"]])
+    room = (
+        _UNLIMITED
+        if everything
+        else HEIGHT - sum(len(block.lines) for block in blocks) - len(("", "head", "more", "", "foot"))
+    )
+    shown: list[list[Line]] = []
+    while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
+        shown.append(over.pop(0))
+    if shown:
+        blocks.append(Block([BLANK, Line("ended", "heading")]))
+        blocks += [Block(lines) for lines in shown]
+    more = [f"--all: {len(over)} more"] if over else []
+    return _finished(facts, blocks, day, more, everything=True)
+
+
+def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:
+    """Return for each day and product a line with its releases."""
+    groups: dict[tuple[str, str], list[Content]] = {}
+    for entry in entries:
+        groups.setdefault((entry["last_day"], entry["product"]), []).append(entry)
+    lines = []
+    for (last, product), members in groups.items():
+        names = [value(facts, product, entry["version"]) for entry in members]
+        head = f"{label(facts, product)} " if names == [entry["version"] for entry in members] else ""
+        mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
+        lines.append(wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14))
+    return lines
+
+
+def _finished(facts: Snapshot, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
+    foot = [BLANK, *wrapped(messages.footer(facts, day.toordinal(), more), "  ", style="dim")]
+    return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)

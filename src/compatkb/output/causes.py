@@ -1,0 +1,233 @@
+"""Why a request has no stack, as sentences, and the sources of each."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
+from compatkb.engine.conflicts import Cause
+from compatkb.output.citations import Cited, claim_sources, element_sources
+from compatkb.output.labels import build_name, label, listed, pin_words, ranges, shortened, term, value
+from compatkb.store.queries.claims import claim, scope_sources
+from compatkb.store.queries.products import details_of
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Edge, Element, Request
+
+_VERBS = {"needs": "needs", "constrains": "works only with", "breaks": "does not work with"}
+_MOST_EDGES, _MOST_ELEMENTS, _MOST_SOURCES = 3, 6, 8
+
+
+def cause(facts: Snapshot, found: Cause, request: Request) -> str:
+    """Return a cause as a sentence."""
+    kind, product = found.blocker[0], found.blocker[1]
+    if kind == "offer":
+        return _offer(facts, found, request)
+    if kind == "platform":
+        return _platform(facts, found, request)
+    return _claims(facts, found, product, found.blocker[2], request)
+
+
+def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cited, ...]:
+    """Return the sources of a cause, without repetition."""
+    cited: dict[Cited, None] = {}
+    elements = [e for _, e in _telling(found)] if found.blocker[0] == "offer" else list(found.elements)
+    for element in elements[:_MOST_ELEMENTS]:
+        cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
+    for edge in nearest_edges(facts, found, request):
+        cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
+    if found.certain and not found.edges:
+        for sources in scope_sources(facts, found.blocker[1]):
+            cited.update(dict.fromkeys(sources))
+    return tuple(cited)[:_MOST_SOURCES]
+
+
+def _telling(found: Cause) -> list[tuple[str, Element]]:
+    """Return the refused builds that say most: those made for the device, or all where there are none."""
+    telling = [(code, e) for code, e in found.refused if code != "device"]
+    return telling or list(found.refused)
+
+
+def _offer(facts: Snapshot, found: Cause, request: Request) -> str:
+    product = found.blocker[1]
+    device = value(facts, "device", found.device)
+    pin = request.pin(product)
+    what = pin_words(facts, pin) if pin else label(facts, product)
+    if pin and pin.beyond and "+" in pin.text:
+        return f"{what} is not known: the data have no build of {label(facts, product)} with that label"
+    if pin and pin.beyond:
+        last = facts.elements(product)[pin.near.bit_length() - 1].release
+        name = label(facts, product)
+        return f"{what} is not known: no complete list of {name} releases reaches that far; the nearest known is {name} {last}"
+    if not found.refused:
+        return f"{what} was never published"
+    made_for = _made_for(facts, [e for _, e in found.refused])
+    if facts.products[product].role == "dimension":
+        return f"{what} is for {listed(made_for) or 'no device'}, not {device}"
+    by_code: dict[str, list[Element]] = {}
+    for code, element in found.refused:
+        by_code.setdefault(code, []).append(element)
+    if list(by_code) == ["device"]:
+        return f"{what} is built for {listed(made_for, 'or')}, not {device}"
+    parts = [_refusal(facts, code, by_code[code], request) for code in sorted(by_code, key=lambda code: code == "device")]
+    return f"{what} has no wheel for {device}: {'; '.join(parts)}"
+
+
+def _made_for(facts: Snapshot, elements: list[Element]) -> list[str]:
+    """Return what builds are for: devices by their names, other kinds by their labels."""
+    kinds = dict.fromkeys(kind for e in elements for kind in ([e.kind] if e.kind else sorted(e.devices)))
+    names = [value(facts, "device", kind) for kind in kinds]
+    return names if len(names) <= _MOST_ELEMENTS else [*names[:_MOST_ELEMENTS], "others"]
+
+
+def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Request) -> str:
+    names = shortened(e.version for e in elements)
+    is_ = "is" if len({e.version for e in elements}) == 1 else "are"
+    if code == "device":
+        return f"the other builds are for {listed(_made_for(facts, elements))}"
+    if code == "source-only":
+        return f"{names} {is_} source only{_note(facts, elements)}"
+    if code == "tag-only":
+        return f"{names} {is_} tagged, without published wheels"
+    if code == "not-yet":
+        first = min(elements, key=lambda e: e.since or 0)
+        head = first.version if len(elements) == 1 else f"the first of the later ones, {first.version},"
+        return f"{head} came out on {date.fromordinal(first.since or 1)}, after {date.fromordinal(request.as_of)}"
+    if code == "yanked":
+        return f"{names} {is_} yanked, and only an exact pin selects a yanked release"
+    if code == "python-patch":
+        python = next(pin.patch for pin in request.pins if pin.patch)
+        return f"the metadata of {names} exclude Python {python}"
+    if code == "other-route":
+        return f"{label(facts, elements[0].product)} would have to be left out"
+    if code == "foreign":
+        return f"{names} {is_} built for another device, and chosen only where a pin names such a build"
+    if code == "only-with":
+        others = sorted({label(facts, o) for e in elements for o in e.only_with})
+        return f"{names} {is_} of use only with {listed(others)}"
+    return f"{names} {is_} on no package index"
+
+
+def _note(facts: Snapshot, elements: list[Element]) -> str:
+    for e in elements:
+        known = details_of(facts, e.product, e.idx)
+        if known and known.note:
+            return f" ({known.note.rstrip('.')})"
+    return ""
+
+
+def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
+    product = found.blocker[1]
+    pins = [pin for name in ("python", "os", "arch", GLIBC) if (pin := request.pin(name))]
+    wanted = ", ".join(pin_words(facts, pin) for pin in pins)
+    grid = facts.grid
+    cells = 0
+    for element in found.elements:
+        cells |= element.strong | element.weak
+    width = len(grid["arch"]) * len(grid["python"])
+    systems, pythons = [], set()
+    for n, system in enumerate(grid["os"]):
+        row = cells >> n * width & ((1 << width) - 1)
+        if row and system in facts.families:
+            systems.append(value(facts, "os", system))
+            for a in range(len(grid["arch"])):
+                part = row >> a * len(grid["python"])
+                pythons |= {p for m, p in enumerate(grid["python"]) if part >> m & 1}
+    have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {listed(sorted(systems))}" if pythons else ""
+    floors = sorted({f.glibc for e in found.elements for f in facts.floors(e) if f.glibc and f.glibc > (0,)})
+    if have and floors and (request.pin(GLIBC) or _has_glibc(facts, request)):
+        have += f" with glibc {'.'.join(str(n) for n in floors[0])} or newer"
+    names = list(dict.fromkeys(e.version for e in found.elements))
+    what = build_name(facts, found.elements[0]) if found.elements else label(facts, product)
+    if request.pin(product) or len(names) == 1:
+        what = f"{what} {shortened(names)}"
+        proof = "has" if len(names) == 1 else "have"
+    else:
+        what, proof = f"no release of {what}", "has"
+    lack = "a" if what.startswith("no ") else "no"
+    known = "" if found.certain else "known "
+    return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that is left'}{have}"
+
+
+def _has_glibc(facts: Snapshot, request: Request) -> bool:
+    """Return whether a request names systems, and only such as have a glibc."""
+    pin = request.pin("os")
+    names = [name for n, name in enumerate(facts.grid["os"]) if pin and pin.mask >> n & 1]
+    return bool(names) and all(GLIBC_FAMILY in (name, *facts.wider.get(name, ())) for name in names)
+
+
+def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
+    """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
+    edges = list(found.edges)
+    if found.blocker[0] != "claim" or len(edges) <= _MOST_EDGES:
+        return edges
+    one, other = found.blocker[1], found.blocker[2]
+    for held, free in ((other, one), (one, other)):
+        pin = request.pin(held)
+        if not pin or not pin.mask:
+            continue
+        low, high = (pin.mask & -pin.mask).bit_length() - 1, pin.mask.bit_length() - 1
+        needs = [e for e in edges if e.kind != "breaks" and e.to == held and e.of == free and e.to_mask]
+        series = {e.id: next(n for n, mask in enumerate(facts.series(held)) if mask & e.to_mask) for e in needs}
+        known = {e.id: _spread(facts, e) for e in needs}
+        below = [e for e in needs if e.to_mask.bit_length() - 1 < low]
+        above = [e for e in needs if (e.to_mask & -e.to_mask).bit_length() - 1 > high]
+        chosen = []
+        if below:
+            chosen.append(max(below, key=lambda e: (series[e.id], known[e.id], e.of_mask.bit_length())))
+        if above:
+            chosen.append(min(above, key=lambda e: (series[e.id], -known[e.id], e.of_mask.bit_length())))
+        if chosen:
+            return chosen
+    return edges[:_MOST_EDGES]
+
+
+def _spread(facts: Snapshot, edge: Edge) -> int:
+    """Return on how many platforms the widest build that an edge is about is known."""
+    return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of).of(edge.of_mask))
+
+
+def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
+    shown = nearest_edges(facts, found, request)
+    is_brief = len(found.edges) > len(shown) and not (request.pin(one) and request.pin(other))
+    said = [_denial(facts, found, edge, None if is_brief else request) for edge in shown]
+    text = _joined(list(dict.fromkeys(said)))
+    held = [pin_words(facts, pin) for name in (one, other) if (pin := request.pin(name))]
+    if not text and len(held) > 1:
+        return f"{held[0]} is not compatible with {held[1]}"
+    if is_brief or not text:
+        pin = request.pin(other) or request.pin(one)
+        about = pin_words(facts, pin) if pin else label(facts, other)
+        free = label(facts, one if pin and pin.product == other else other)
+        device = value(facts, "device", found.device)
+        return f"no {free} release for {device} is compatible with {about}{f': {text}' if text else ''}"
+    return text
+
+
+def _joined(parts: list[str]) -> str:
+    """Return what several claims say; reasons are sentences of their own."""
+    text = ""
+    for part in parts:
+        text += (". " if part[:1].isupper() and part[1:2].islower() else "; ") + part if text else part
+    return text
+
+
+def _denial(facts: Snapshot, found: Cause, edge: Edge, request: Request | None) -> str:
+    """Return what one claim says, and against which pin of a request."""
+    said = claim(facts, edge.claim)
+    condition = f" ({said.condition})" if said.condition and said.condition != f"device {found.device}" else ""
+    if said.reason:
+        return f"{said.reason.rstrip('.')}{condition}"
+    pin = request.pin(edge.to) if request else None
+    text = pin.text.removeprefix(pin.product).lstrip("= ") if pin else ""
+    is_listed = facts.products[edge.to].scheme == "listed"
+    spec = edge.spec.replace("==", "")
+    names = listed([value(facts, edge.to, name) for name in spec.split(" or ")], "or")
+    needed = names if is_listed else f"{label(facts, edge.to)} {spec}"
+    wanted = pin_words(facts, pin) if pin and is_listed else text
+    instead = f", not {wanted}" if text[:1].isalnum() and edge.kind != "breaks" else ""
+    return f"{term(facts, said.of_term)} {_VERBS[edge.kind]} {needed}{condition}{instead}"
+
+
+def excluded(request: Request, facts: Snapshot) -> str:
+    """Return that what is fixed of the platform excludes itself."""
+    words: Iterable[str] = (pin_words(facts, pin) for pin in request.pins if facts.products[pin.product].role == "dimension")
+    return f"no platform has {listed(list(words))} together" if request.pins else "no platform is left"

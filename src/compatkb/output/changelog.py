@@ -1,0 +1,111 @@
+"""What became true in a span of days, as text, Markdown or JSON."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from itertools import groupby
+from typing import Any
+
+from compatkb.catalog.changelog import Change
+from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.store.reader import Snapshot
+
+_NAMED = 6  # so many subjects of one line are written out
+_VERBS = {
+    "released": "released",
+    "yanked": "withdrawn",
+    "ended": "out of support",
+    "advised": "told",
+    "listed": "image tags listed",
+    "unlisted": "image tags no longer listed",
+    "announced": "announced",
+    "happened": "happened",
+    "validated": "observed",
+    "decided": "decided",
+}
+_WHOLE = ("announced", "happened", "validated")  # their subjects name products themselves
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
+
+
+def changes_text(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+    """Return the changes by day, oldest first; what is alike on a day shares a line."""
+    lines = [f"What became true from {since} to {until}:"]
+    for day, changes in groupby(found, key=lambda change: change.day):
+        lines.append(str(day))
+        lines += [f"  {line}" for line in _lines(list(changes))]
+    if not found:
+        lines.append("  nothing that the data know of")
+    return "\n".join(lines) + f"\n(as of {until}, data of {facts.meta['data_date']})\n"
+
+
+def changes_markdown(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+    """Return the changes as Markdown: a heading a day, a list below it."""
+    lines = [f"# What became true from {since} to {until}", ""]
+    for day, changes in groupby(found, key=lambda change: change.day):
+        lines += [f"## {day}", ""]
+        lines += ["- " + _MARKS.sub(r"\\\1", line) for line in _lines(list(changes))]
+        lines.append("")
+    if not found:
+        lines += ["Nothing that the data know of.", ""]
+    return "\n".join(lines) + f"(As of {until}, data of {facts.meta['data_date']}.)\n"
+
+
+def changes_json(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+    """Return the changes as JSON, one record each."""
+    content = {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": until.isoformat(),
+        "since": since.isoformat(),
+        "until": until.isoformat(),
+        "changes": [_payload(change) for change in found],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMS: dict[str, Callable[[Snapshot, tuple[Change, ...], date, date], str]] = {
+    "text": changes_text,
+    "markdown": changes_markdown,
+    "json": changes_json,
+}
+"""The forms in which changes are printed."""
+
+
+def _payload(change: Change) -> dict[str, Any]:
+    return {
+        "day": change.day.isoformat(),
+        "after": change.after.isoformat() if change.after else None,
+        "kind": change.kind,
+        "product": change.product,
+        "subject": change.subject,
+        "detail": change.detail,
+        "sources": [source_payload(source) for source in change.sources],
+    }
+
+
+def _lines(changes: list[Change]) -> Iterator[str]:
+    """Yield the lines of one day."""
+
+    def alike(change: Change) -> tuple[str, str | None, str, date | None]:
+        detail = "" if change.kind == "released" else change.detail
+        return (change.kind, change.product, detail, change.after)
+
+    for (kind, product, detail, after), group in groupby(changes, key=alike):
+        subjects = [_subject(change) for change in group]
+        shown = ("; " if kind in _WHOLE else ", ").join(subjects[:_NAMED])
+        if len(subjects) > _NAMED:
+            shown += f" and {len(subjects) - _NAMED} more"
+        about = f" ({_line(detail)})" if detail else ""
+        bounds = f" some day since {after}" if after else ""
+        named = "" if product is None or kind in _WHOLE else f"{product}: " if kind == "decided" else f"{product} "
+        yield f"{_VERBS[kind]}{bounds}: {named}{shown}{about}"
+
+
+def _subject(change: Change) -> str:
+    more = f" ({change.detail})" if change.kind == "released" and change.detail else ""
+    return _line(f"{change.subject}{more}")
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,51 @@
+"""Sources as people read them, and the numbers by which an answer points at them."""
+
+import re
+
+from compatkb.store.queries.products import details_of
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element
+
+Cited = tuple[str, str | None]
+"""A source as people read it, and its address."""
+_COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
+
+
+class Numbers:
+    """The sources that an answer points at, numbered in the order in which they are needed."""
+
+    def __init__(self, most: int | None = None) -> None:
+        """Keep at most so many."""
+        self.sources: list[Cited] = []
+        self._most = most
+
+    def marks(self, sources: tuple[Cited, ...]) -> str:
+        """Return the numbers of sources, as they stand behind a sentence."""
+        found = []
+        for source in sources:
+            if source not in self.sources and (self._most is None or len(self.sources) < self._most):
+                self.sources.append(source)
+            if source in self.sources:
+                found.append(f"[{self.sources.index(source) + 1}]")
+        return "".join(dict.fromkeys(found))
+
+
+def short(source: Cited) -> str:
+    """Return a source in words, commits shortened."""
+    return _COMMIT.sub(r"\1", source[0])
+
+
+def address(source: Cited) -> str:
+    """Return the address of a source, or its words where it has none."""
+    return source[1] or source[0]
+
+
+def claim_sources(facts: Snapshot, claim: str) -> tuple[Cited, ...]:
+    """Return the sources of a claim."""
+    return facts.citations(claim)
+
+
+def element_sources(facts: Snapshot, element: Element) -> tuple[Cited, ...]:
+    """Return the sources of a build or release."""
+    known = details_of(facts, element.product, element.idx)
+    return known.sources if known else ()

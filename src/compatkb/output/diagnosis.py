@@ -1,0 +1,66 @@
+"""What is behind an error, as JSON; the screen is in `diagnosis_screen`."""
+
+import json
+from datetime import date
+from typing import Any
+
+from compatkb.doctor.diagnose import Diagnosis
+from compatkb.output import messages
+from compatkb.output.diagnosis_screen import diagnosis_text
+from compatkb.output.payload import SCHEMA, request_payload, source_payload
+from compatkb.output.stack_summary import instead_payload, stack_brief
+from compatkb.store.reader import Snapshot
+
+__all__ = ["diagnosis_json", "diagnosis_text"]
+
+
+def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
+    """Return the diagnosis as JSON; docs/diagnose.md names the fields."""
+    answer = made.answer
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": day.isoformat(),
+        "version_problem": made.about_versions if made.candidates else None,
+        "causes": [
+            {
+                "id": found.id,
+                "kind": found.kind,
+                "title": found.title,
+                "why": found.why,
+                "do": list(found.do),
+                "weight": found.weight,
+                "lines": [{"line": hit.line, "text": hit.text} for hit in found.hits],
+                "sources": [source_payload(source) for source in found.sources],
+            }
+            for found in made.candidates
+        ],
+        "versions": [{"product": read.product, "version": read.version, "line": read.line} for read in made.versions],
+        "unknown_versions": list(made.unread),
+        "wanted": [
+            {
+                "requirement": wanted.requirement,
+                "known": wanted.known,
+                "builds": [{"version": version, "channels": list(channels)} for version, channels in wanted.builds],
+                "near": list(wanted.near),
+            }
+            for wanted in made.wanted
+        ],
+        "verdict": answer.verdict if answer else None,
+        "request": request_payload(answer.request) if answer else None,
+        "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
+        "nearest": [
+            {"relaxed": list(near.relaxed), "where": near.where, "stack": stack_brief(facts, near.stack, _request(made, day))}
+            for near in made.nearest
+        ],
+        "instead": instead_payload(facts, made.instead, _request(made, day)),
+        "target": {name: getattr(made.target, name) for name in ("device", "foreign", "os", "python")},
+        "collect": list(made.collect),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _request(made: Diagnosis, day: date) -> Any:
+    from compatkb.store.records import Request
+
+    return made.answer.request if made.answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)

@@ -1,0 +1,141 @@
+"""The first screen of a diagnosis: the cause, the line that shows it, the fix, what else it may be, what was read."""
+
+from datetime import date
+
+from compatkb.doctor.diagnose import Candidate, Diagnosis, Wanted
+from compatkb.engine.alternatives import Near
+from compatkb.output import commands, messages
+from compatkb.output.citations import short
+from compatkb.output.labels import label, listed, value
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
+from compatkb.output.shells import POSIX
+from compatkb.output.ways import way_title
+from compatkb.store.queries.products import channels
+from compatkb.store.reader import Snapshot
+
+_SHARE = 0.4  # a second cause is named that has this part of the weight of the first
+_LINES, _STEPS = 2, 3
+_ELSEWHERE = ("machine", "code")
+
+
+def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> str:
+    """Return the screen as plain text."""
+    return text_of(diagnosis_lines(facts, made, day, shell))
+
+
+def diagnosis_lines(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> list[Line]:
+    """Return the screen."""
+    first = made.candidates[0] if made.candidates else None
+    if first:
+        blocks = [Block(wrapped(first.title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
+        blocks.append(Block(wrapped(first.why, "  "), 4))
+    else:
+        blocks = [Block([Line("? no known cause matches this text", "unknown")])]
+    blocks += [Block(wrapped(_wanted(facts, wanted), "  ")) for wanted in made.wanted[:_LINES]]
+    blocks += _denied(facts, made)
+    blocks.append(Block([BLANK]))
+    blocks += _fix(facts, made, shell)
+    if first and not made.about_versions:
+        blocks.append(Block(labelled("not", "a version problem: other versions are unlikely to help"), 1))
+    for other in _others(made):
+        blocks.append(Block(labelled("or", f"{other.title} (line {other.hits[0].line})" if other.hits else other.title), 3))
+    if not first:
+        blocks.append(Block(labelled("collect", "; ".join(made.collect))))
+    elif made.about_versions:
+        blocks.append(Block(labelled("then", "`compatkb doctor` checks the rest of the machine"), 2))
+    if made.target.foreign:
+        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}; compatkb knows no stacks for it"), 2))
+    blocks += _read(facts, made)
+    if first and first.sources:
+        blocks.append(Block(labelled("seen in", short(first.sources[0])), 2))
+    blocks.append(Block([BLANK, *wrapped(messages.footer(facts, day.toordinal()), "  ", style="dim")]))
+    return fitted(blocks, HEIGHT)
+
+
+def _shown_lines(found: Candidate) -> list[Block]:
+    """Return the lines of the text that speak for a cause, cut to the width."""
+    lines = [BLANK]
+    for hit in found.hits[:_LINES]:
+        head = f"  {hit.line:>4} │ "
+        text = f"{head}{hit.text.strip()}"
+        lines.append(Line(text if len(text) <= WIDTH else text[: WIDTH - 1] + "…", "dim"))
+    return [Block(lines if found.hits else []), Block([BLANK])]
+
+
+def _denied(facts: Snapshot, made: Diagnosis) -> list[Block]:
+    """Return what the data say against the versions that the text names."""
+    answer = made.answer
+    if not answer or answer.verdict != "does-not-work" or not answer.causes:
+        return []
+    named = {read.product for read in made.versions}
+    about = [cause for cause in answer.causes if set(cause.blocker[1:]) <= named] or list(answer.causes)
+    return [Block(wrapped(messages.sentence(messages.cause(facts, about[0], answer.request)), "  "))]
+
+
+def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
+    """Return the command to run, or the steps to take."""
+    blocks = []
+    near = _easiest(facts, made)
+    if near and (steps := commands.pip_commands(facts, near.stack, shell)):
+        blocks.append(Block([command(step) for step in steps]))
+        title = way_title(facts, made.answer.request, near) if made.answer else near_name(facts, near)
+        word = "fix" if made.candidates else "sound"
+        blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
+    first = made.candidates[0] if made.candidates else None
+    for number, step in enumerate(first.do[:_STEPS] if first else ()):
+        blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
+    if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
+        ended = listed([label(facts, product) for product in made.instead.ended])
+        text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
+        blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
+    return blocks
+
+
+def near_name(facts: Snapshot, near: Near) -> str:
+    """Return the main packages of a stack that is near."""
+    return listed([messages.build(facts, e) for e in near.stack.packages if e.product in near.stack.requested])
+
+
+def _easiest(facts: Snapshot, made: Diagnosis) -> Near | None:
+    """Return the way that keeps what the others follow: the package that brings the device."""
+    providers = {route.provider for route in facts.routes}
+    usable = [near for near in made.nearest if near.stack.verdict != "unknown"]
+    return min(usable, key=lambda near: bool(providers & set(near.relaxed)), default=None)
+
+
+def _others(made: Diagnosis) -> list[Candidate]:
+    least = made.candidates[0].weight * _SHARE if made.candidates else 0
+    return [found for found in made.candidates[1:_STEPS] if found.weight >= least and found.hits]
+
+
+def _wanted(facts: Snapshot, wanted: Wanted) -> str:
+    """Return what is known of a requirement that an installer did not find."""
+    addresses = {channel.id: channel.url or "the default index" for channel in channels(facts)}
+    builds = {
+        version: f"{version} on {addresses.get(channels[0], channels[0])}" for version, channels in wanted.builds if channels
+    }
+    pinned = wanted.requirement.rpartition("==")[2]
+    if wanted.known and pinned in builds:
+        return f"{wanted.requirement} exists: {builds[pinned]}"
+    missing = "exists without wheels" if wanted.known else "does not exist"
+    if builds:
+        return f"{wanted.requirement} {missing}; that release has {'; '.join(list(builds.values())[:_STEPS])}"
+    near = f"; the nearest releases are {', '.join(wanted.near)}" if wanted.near else ""
+    return f"{wanted.requirement} {missing}{near}"
+
+
+def _read(facts: Snapshot, made: Diagnosis) -> list[Block]:
+    """Return the versions that were read from the text, and whether they fit each other."""
+    if not made.versions:
+        return []
+    named = ", ".join(dict.fromkeys(_version(facts, read.product, read.version) for read in made.versions))
+    answer = made.answer
+    fits = " (whether these are compatible is not known)" if answer and answer.verdict == "unknown" else ""
+    unread = f"; not known: {', '.join(made.unread)}" if made.unread else ""
+    return [Block(labelled("read", f"{named}{fits}{unread}"), 1)]
+
+
+def _version(facts: Snapshot, product: str, version: str) -> str:
+    """Return a version that was read, with the name of its product, or by its own name where it has one."""
+    name = value(facts, product, version)
+    return name if name != version else f"{label(facts, product)} {version}"

@@ -1,0 +1,147 @@
+"""Disagreements between sources: whom they concern, and what is said of them."""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, NamedTuple
+
+from compatkb.engine.conflicts import Cause
+from compatkb.engine.stacks import Stack
+from compatkb.output.causes import nearest_edges
+from compatkb.output.messages import plain
+from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Request
+
+Content = dict[str, Any]
+OPEN = "open"
+_PLATFORM = ("os", "arch", "python")
+
+
+def of_claims(facts: Snapshot, claims: Iterable[str]) -> list[Content]:
+    """Return the disputes that claims are part of, without repetition."""
+    return _rows(facts, (name for claim in claims for name in facts.disputed_claims.get(claim, ())))
+
+
+def of_elements(facts: Snapshot, product: str, mask: int) -> list[Content]:
+    """Return the disputes that concern any of these elements: those about them, and those between claims that name them."""
+    return _rows(facts, (row.dispute for row in concerned_of(facts, product) if row.mask & mask))
+
+
+def of_product(facts: Snapshot, product: str) -> list[Content]:
+    """Return the disputes of a product's own file."""
+    return _rows(facts, disputes_in(facts, product))
+
+
+def of_name(facts: Snapshot, name: str) -> list[Content]:
+    """Return the disputes that concern an image, written with its repository, or a channel."""
+    if name not in facts.disputed:
+        return []
+    return _rows(facts, (row.dispute for row in concerned_of(facts, name)))
+
+
+def of_stack(facts: Snapshot, stack: Stack, as_of: int) -> list[Content]:
+    """Return the disputes that a stack rests on, open ones first: of its claims, its builds on its platforms, its indexes.
+
+    One about a date counts where the day asked about lies between the dates.
+    """
+    cells = -1
+    for dimension, values in (("python", stack.python), ("os", stack.os), ("arch", stack.arch)):
+        mask = sum(1 << facts.grid[dimension].index(value) for value in values)
+        cells &= facts.dimension_cells(dimension, mask)
+    members = [element for element in stack.packages if facts.products[element.product].role != "leaf"]
+    pinned = [name for name in stack.requested if facts.products[name].role == "dimension"]
+    members += [e for name in pinned for e in facts.elements(name) if e.version in stack.known.get(name, ())]
+    found = of_claims(facts, dict.fromkeys(claim for link in stack.links for claim in link.claims))
+    found += _about(facts, members, _Place(stack.device, cells, set(stack.known.get("hardware", ()))), as_of)
+    for channel in dict.fromkeys(channel for element in members for channel in element.channels):
+        found += of_name(facts, channel)
+    return sorted({row["id"]: row for row in found}.values(), key=lambda row: row["holds"] is not None)
+
+
+def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
+    """Return the disputes that a cause rests on: of the claims that it names, or about the builds that lack something."""
+    cells = -1
+    for name in _PLATFORM:
+        if pin := request.pin(name):
+            cells &= facts.dimension_cells(name, pin.mask)
+    found = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
+    elements = [*cause.elements, *(element for _, element in cause.refused)]
+    pin = request.pin("hardware")
+    hardware = {e.version for e in facts.elements("hardware").of(pin.mask)} if pin else set()
+    found += _about(facts, elements, _Place(cause.device, cells, hardware), request.as_of)
+    return list({row["id"]: row for row in found}.values())
+
+
+class _Place(NamedTuple):
+    """Where an answer holds."""
+
+    device: str
+    cells: int
+    hardware: set[str]
+
+    def fits(self, row: ConcernedRecord) -> bool:
+        """Return whether a dispute matters here."""
+        hardware = set(row.hardware)
+        machine = (not row.devices or self.device in row.devices) and (not hardware or bool(hardware & self.hardware))
+        return machine and bool(row.cells & self.cells)
+
+
+def _about(facts: Snapshot, elements: Iterable[Element], place: _Place, as_of: int) -> list[Content]:
+    names = []
+    for element in elements:
+        rows = [row for row in concerned_of(facts, element.product) if row.claim is None and row.mask >> element.idx & 1]
+        names += [row.dispute for row in rows if place.fits(row)]
+    return _rows(facts, names, as_of)
+
+
+def dated(facts: Snapshot, product: str, day: str) -> int:
+    """Return the elements of a product whose day of release, or whose end of life, is disputed."""
+    mask = 0
+    for row in concerned_of(facts, product):
+        mask |= row.mask if dispute_record(facts, row.dispute).day == day else 0
+    return mask
+
+
+def _is_near(day: str | None, days: tuple[str, ...], as_of: int) -> bool:
+    known = [date.fromisoformat(text).toordinal() for text in days]
+    return not day or (bool(known) and min(known) <= as_of < max(known))
+
+
+def _rows(facts: Snapshot, names: Iterable[str], as_of: int | None = None) -> list[Content]:
+    """Return disputes as JSON has them; with a day, without those about dates that lie all before or after it."""
+    rows = [dispute_record(facts, name) for name in dict.fromkeys(names)]
+    return [_payload(row) for row in rows if as_of is None or _is_near(row.day, row.days, as_of)]
+
+
+def _payload(row: DisputeRecord) -> Content:
+    positions = [
+        {"text": side.text, "claim": side.claim, "sources": [{"text": text, "url": url} for text, url in side.sources]}
+        for side in row.positions
+    ]
+    return {
+        "id": row.id,
+        "about": row.about,
+        "positions": positions,
+        "decision": row.decision,
+        "holds": None if row.decision == OPEN else plain(row.holds),
+        "reason": row.reason,
+        "decided": row.decided,
+    }
+
+
+def mark(dispute: Content) -> str:
+    """Return what an answer says of a dispute that it rests on: what it is about, and what was decided when."""
+    if dispute["holds"] is None:
+        return f"{dispute['about']}; open, last looked at on {dispute['decided']}"
+    return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
+
+
+def lines(dispute: Content) -> list[str]:
+    """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
+    found = [dispute["about"]]
+    for position in dispute["positions"]:
+        found.append(f"  says: {position['text']}")
+        found += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
+    decided = "open, last looked at" if dispute["holds"] is None else "decided"
+    holds = "" if dispute["holds"] is None else f": {dispute['holds']}"
+    return [*found, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]

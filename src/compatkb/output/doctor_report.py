@@ -1,0 +1,88 @@
+"""What is said about a machine, as JSON; the screen is in `doctor_screen`."""
+
+import json
+from datetime import date
+from typing import Any
+
+from compatkb.doctor.checks import Seen
+from compatkb.doctor.verdict import Examination
+from compatkb.output import commands, messages
+from compatkb.output.doctor_screen import examination_text, install_commands
+from compatkb.output.payload import SCHEMA, request_payload, source_payload
+from compatkb.output.shells import quote
+from compatkb.output.stack_summary import instead_payload, stack_brief
+from compatkb.store.reader import Snapshot
+
+__all__ = ["examination_json", "examination_text"]
+
+
+def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
+    """Return the examination as JSON; docs/doctor.md names the fields."""
+    machine, answer = made.machine, made.answer
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": day.isoformat(),
+        "origin": machine.origin,
+        "python": machine.python,
+        "os": made.system,
+        "arch": machine.arch,
+        "kernel": machine.kernel,
+        "glibc": machine.glibc,
+        "packages": [
+            {"product": h.product, "name": h.installed.name, "version": h.installed.version, "known": h.known}
+            for h in made.held
+        ],
+        "graphics": [_graphics_payload(seen) for seen in made.seen] if machine.graphics is not None else None,
+        "drivers": [{"name": name, "version": version} for name, version in machine.drivers or ()],
+        "driver": made.driver,
+        "variables": dict(machine.variables),
+        "libraries": list(machine.libraries),
+        "verdict": made.verdict,
+        "healthy": made.healthy,
+        "request": request_payload(answer.request) if answer else None,
+        "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
+        "remarks": [
+            {
+                "rule": remark.rule,
+                "level": remark.level.value,
+                "message": remark.message,
+                "fix": remark.fix,
+                "sources": [source_payload(source) for source in remark.sources],
+            }
+            for remark in made.remarks
+        ],
+        "steps": [step._asdict() for step in made.steps],
+        "commands": _commands(facts, made),
+        "stack": stack_brief(facts, made.best.stack, _request(made, day)) if made.best else None,
+        "instead": instead_payload(facts, made.instead, _request(made, day)),
+        "proven": stack_brief(facts, made.proven, _request(made, day)) if made.proven else None,
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _request(made: Examination, day: date) -> Any:
+    from compatkb.store.records import Request
+
+    return made.answer.request if made.answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
+
+
+def _graphics_payload(seen: Seen) -> dict[str, Any]:
+    graphics = seen.graphics
+    return {
+        "slot": graphics.slot,
+        "id": f"{graphics.vendor}:{graphics.device}",
+        "name": seen.name,
+        "hardware": seen.hardware,
+        "kernel_driver": graphics.driver,
+        "note": seen.note,
+        "sources": [source_payload(source) for source in seen.sources],
+    }
+
+
+def _commands(facts: Snapshot, made: Examination) -> list[str]:
+    """Return the commands and, where they install anything, the one that proves it."""
+    lines = install_commands(facts, made)
+    proof = commands.proof_command(facts, made.best.stack) if made.best and lines else None
+    python = quote([made.machine.command])
+    return [*lines, *([python + proof.removeprefix("python")] if proof else [])]

@@ -1,0 +1,222 @@
+"""Features: what is said of each, and a table of features by release series."""
+
+import json
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+from compatkb.core.vocabulary import Certainty
+from compatkb.engine.advice import Offered
+from compatkb.output import messages
+from compatkb.output.payload import SCHEMA
+from compatkb.store.queries.claims import features, statements
+from compatkb.store.reader import Snapshot
+
+Content = dict[str, Any]
+
+_WORDS = {
+    "supported": "yes",
+    "beta": "beta",
+    "prototype": "prototype",
+    "not-supported": "no",
+    "removed": "removed",
+}
+_DENIALS = ("not-supported", "removed")
+_UNKNOWN = "unknown"
+
+
+def offered_words(facts: Snapshot, offered: Offered) -> str:
+    """Return what is known of a feature in a stack, as a phrase."""
+    if offered.level == Certainty.UNKNOWN or not offered.by:
+        return f"{offered.feature} (not known)"
+    by = " and ".join(f"{product} {version}" for product, version in offered.by)
+    basis = "only inferred" if offered.level == Certainty.INFERRED else "stated"
+    source = next((s[1] or s[0] for claim in offered.claims for s in facts.citations(claim)), "")
+    return f"{offered.feature} ({offered.status} in {by}, {basis}: {source})"
+
+
+def statements_of(facts: Snapshot) -> list[Content]:
+    """Return what sources say of features, in the order of their files."""
+    return [
+        {
+            "feature": said.feature,
+            "name": facts.features[said.feature][0],
+            "of": said.product,
+            "versions": said.spec,
+            "status": said.status,
+            "when": {name: list(values) for name, values in said.condition.items()},
+            "basis": said.basis,
+            "reason": said.reason,
+            "note": said.note,
+            "sources": [{"text": text, "url": url} for text, url in facts.citations(said.claim)],
+            "mask": said.mask,
+        }
+        for said in statements(facts)
+    ]
+
+
+def release_features(facts: Snapshot, product: str, bits: int) -> list[Content]:
+    """Return what is said of features of some elements of a product."""
+    found = [s for s in statements_of(facts) if s["of"] == product and s["mask"] & bits]
+    return [_shown(statement) for statement in found]
+
+
+def release_lines(features: Iterable[Content]) -> list[str]:
+    """Return the lines about features that stand below a version."""
+    lines = []
+    for entry in features:
+        lines.append(f"    {entry['feature']}: {_sentence(entry)}")
+        lines += [f"      note: {entry['note']}"] if entry["note"] else []
+        lines += [f"      source: {s['url'] or s['text']}" for s in entry["sources"][:2]]
+    return ["  features:", *lines] if lines else []
+
+
+def features_text(
+    facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None, form: str = "text"
+) -> str:
+    """Return the features, those of one product, or one; as `text`, `json` or `markdown`."""
+    if form == "markdown":
+        return features_table(facts, product=product, feature=feature)
+    content = _content(facts, product, feature)
+    if form == "json":
+        head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
+        return json.dumps({**head, "features": content}, indent=2, ensure_ascii=False) + "\n"
+    lines: list[str] = []
+    for entry in content:
+        aliases = f" (also: {', '.join(entry['aliases'])})" if entry["aliases"] else ""
+        lines.append(f"{entry['id']}: {entry['name']}{aliases}")
+        if entry["needs"]:
+            lines.append(f"  comes with: {', '.join(entry['needs'])}")
+        if entry["note"]:
+            lines.append(f"  note: {entry['note']}")
+        for statement in entry["statements"]:
+            lines.append(f"  {statement['of']}{statement['versions']}: {_sentence(statement)}")
+            lines += [f"    {name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
+            lines += [f"    source: {s['url'] or s['text']}" for s in statement["sources"]]
+        lines.append("")
+    if not content:
+        lines += [f"nothing is known of features of {product}", ""]
+    return "\n".join(lines) + f"(as of {day}, data of {facts.meta['data_date']}; what is not said is not known)\n"
+
+
+def features_table(facts: Snapshot, *, product: str | None = None, feature: str | None = None) -> str:
+    """Return Markdown tables, one a product: features down, release series across, what is said of each in words."""
+    spoken = [s for s in statements_of(facts) if feature in (None, s["feature"])]
+    products = [p for p in facts.products if any(s["of"] == p for s in spoken) and product in (None, p)]
+    parts = []
+    for of in products:
+        mine = [s for s in spoken if s["of"] == of]
+        columns = _columns(facts, of, mine)
+        head = [facts.products[of].name, "where", *(name for name, _ in columns)]
+        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        for name in dict.fromkeys(statement["feature"] for statement in mine):
+            for place, said in _rows([s for s in mine if s["feature"] == name]).items():
+                cells = [_cell(facts, of, mask, place, said) for _, mask in columns]
+                where = ", ".join(word for word in place if word) or "everywhere"
+                lines.append(f"| {name} | {where} | {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[Content]:
+    said: dict[str, list[Content]] = {}
+    for statement in statements_of(facts):
+        said.setdefault(statement["feature"], []).append(statement)
+    return [
+        {
+            "id": record.id,
+            "name": record.name,
+            "product": record.product,
+            "needs": list(record.needs),
+            "aliases": list(record.aliases),
+            "note": record.note,
+            "statements": [_shown(s, feature=False) for s in said[record.id] if product in (None, s["of"], record.product)],
+        }
+        for record in features(facts)
+        if feature in (None, record.id)
+        and (product is None or product == record.product or any(s["of"] == product for s in said[record.id]))
+    ]
+
+
+def _shown(statement: Content, *, feature: bool = True) -> Content:
+    hidden = {"mask"} if feature else {"mask", "feature", "name"}
+    return {name: value for name, value in statement.items() if name not in hidden}
+
+
+def _sentence(statement: Content) -> str:
+    when = "; ".join(f"{name} {', '.join(values)}" for name, values in statement["when"].items())
+    basis = "" if statement["basis"] == "stated" else f" [{statement['basis']}]"
+    return f"{statement['status'].replace('-', ' ')}{f' on {when}' if when else ''}{basis}"
+
+
+Place = tuple[str, str, str]
+"""A device, a system, and the rest of a condition in words; empty: any."""
+
+
+def _rows(said: list[Content]) -> dict[Place, list[Content]]:
+    """Return the places of which something is said, each with what is said of it and of wider ones.
+
+    A device without a system, or the other way round, has no row of its own where one of both has.
+    """
+    places = {place: None for statement in said for place in _places(statement)}
+    kept = [p for p in places if not any(_covers(p, other) and p[2] == other[2] for other in places if other != p)]
+    return {p: [s for s in said if any(w == p or _covers(w, p) for w in _places(s))] for p in kept}
+
+
+def _covers(wide: Place, narrow: Place) -> bool:
+    return all(one in ("", other) for one, other in zip(wide, narrow, strict=True)) and bool(narrow[0] or narrow[1])
+
+
+def _places(statement: Content) -> list[Place]:
+    when = statement["when"]
+    rest = ", ".join(" or ".join(when[name]) for name in ("arch", "hardware") if name in when)
+    return [(device, system, rest) for device in when.get("device", [""]) for system in when.get("os", [""])]
+
+
+def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[str, int]]:
+    """Return the series of a product from the first one that anybody speaks of, oldest first."""
+    spoken = 0
+    for statement in said:
+        if statement["status"] not in _DENIALS:
+            spoken |= statement["mask"]
+    groups = list(facts.series(product))
+    first = next((n for n, mask in enumerate(groups) if mask & spoken), 0)
+    elements = facts.elements(product)
+    names = []
+    for mask in groups[first:]:
+        release = elements[mask.bit_length() - 1].release
+        names.append((".".join(release.split(".")[: facts.products[product].series]), mask))
+    return names
+
+
+def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[Content]) -> str:
+    """Return what is said of a series: the word, with the Pythons and the releases where it does not hold for all."""
+    elements = facts.elements(product).of(series)
+    there = [e for e in elements if not place[0] or not e.devices or place[0] in e.devices]
+    if not there:
+        return "no build"
+    releases = list(dict.fromkeys(e.release for e in there))
+    words: dict[tuple[str, tuple[str, ...]], list[str] | None] = {}
+    for statement in said:
+        named = tuple(dict.fromkeys(e.release for e in there if statement["mask"] >> e.idx & 1))
+        if not named:
+            continue
+        word = _WORDS[statement["status"]]
+        if statement["basis"] == "inferred":
+            word = {"yes": "likely", "no": "likely not"}.get(word, f"likely {word}")
+        key = (word, () if list(named) == releases else named)
+        pythons = statement["when"].get("python")
+        known = words.get(key, [])
+        words[key] = None if pythons is None or known is None else [*known, *pythons]
+    texts = []
+    for (word, named), found in words.items():
+        limits = [f"Python {_pythons(facts, found)}"] if found else []
+        limits += [", ".join(named)] if named else []
+        texts.append(f"{word} ({'; '.join(limits)})" if limits else word)
+    return "; ".join(texts) or _UNKNOWN
+
+
+def _pythons(facts: Snapshot, pythons: list[str]) -> str:
+    order = facts.grid["python"]
+    plain = [python for python in dict.fromkeys(pythons) if python in order]
+    return ", ".join([*([messages.ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])

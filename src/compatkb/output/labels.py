@@ -1,0 +1,169 @@
+"""The names of things in sentences: products and builds, systems, hardware, devices, and what a request fixed."""
+
+from collections.abc import Iterable, Sequence
+
+from compatkb.core.names import word_key
+from compatkb.engine.stacks import Stack
+from compatkb.store.queries.products import release
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import UNBUILT, Element, Pin, Request
+
+HARDWARE, SYSTEM, PYTHON, ARCH = "hardware", "os", "python", "arch"
+_MANY = 6
+
+
+def label(facts: Snapshot, product: str) -> str:
+    """Return the name of a product in sentences: torch, IPEX, driver."""
+    head = facts.products.get(product)
+    return head.label if head else product
+
+
+def build_name(facts: Snapshot, element: Element) -> str:
+    """Return the name of a build's product, or its own distribution where the product goes by another one today."""
+    head = facts.products[element.product]
+    renamed = element.distribution and element.distribution != head.distribution
+    return element.distribution if renamed and element.distribution else head.label
+
+
+def build(facts: Snapshot, element: Element) -> str:
+    """Return a build as people know it: by its product, or by the name under which it alone is installed."""
+    return f"{build_name(facts, element)} {element.version}"
+
+
+def value(facts: Snapshot, dimension: str, version: str) -> str:
+    """Return a value of a dimension as people write it: Windows 11, Intel GPU; the version where it has no other name."""
+    known = release(facts, dimension, version)
+    return (known.name if known else None) or version
+
+
+def term(facts: Snapshot, text: str) -> str:
+    """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
+    product, equal, version = text.partition("==")
+    return f"{label(facts, product)} {version}" if equal and "," not in version else text
+
+
+def pin_words(facts: Snapshot, pin: Pin) -> str:
+    """Return what a request fixed, in the user's words: torch 2.4, Python 3.12, Windows 11, B580."""
+    head = facts.products[pin.product]
+    text = pin.text.removeprefix(pin.product).lstrip("= ")
+    if head.role == "feature":
+        return facts.features[pin.product][0]
+    if head.role != "dimension":
+        return f"{head.label} {text}".strip()
+    names = [e.version for e in facts.elements(pin.product).of(pin.mask)] if pin.mask and not pin.extra else []
+    if pin.product == HARDWARE and len(names) == 1 and word_key(text) not in (word_key(names[0]), pin.product):
+        return text
+    if head.scheme == "listed" and names and facts.word(pin.product, text) == pin.mask:
+        return value(facts, pin.product, _widest(facts, pin.product, names, text))
+    return text if head.scheme == "listed" else f"{head.label} {text}"
+
+
+def _widest(facts: Snapshot, dimension: str, names: Sequence[str], text: str) -> str:
+    """Return which of the values that a word stands for is named by it: the family where it names one."""
+    known = facts.names(dimension)
+    wanted = known.get(word_key(text), text)
+    for name in names:
+        known_as = release(facts, dimension, name)
+        spellings = {name, *((known_as.name, *known_as.aliases) if known_as else ())} - {None}
+        if {word_key(text), word_key(wanted)} & {word_key(spelling) for spelling in spellings if spelling}:
+            return name
+    return names[0]
+
+
+def asked(facts: Snapshot, request: Request) -> str:
+    """Return a request in words: the packages, the features that they must have, and where they are to run."""
+    return " ".join(part for part in (_packages(facts, request), _with(facts, request), place(facts, request)) if part)
+
+
+def place(facts: Snapshot, request: Request, device: str | None = None) -> str:
+    """Return where a request is to run: on Arc B580, Windows 11, Python 3.12; empty where it leaves that open."""
+    pins = [pin for pin in request.pins if facts.products[pin.product].role == "dimension"]
+    words = [pin_words(facts, pin) for pin in sorted(pins, key=lambda pin: _PLACES.get(pin.product, len(_PLACES)))]
+    only = device or (request.devices[0] if len(request.devices) == 1 else None)
+    if only and not any(pin.product == HARDWARE for pin in pins):
+        words = [value(facts, "device", only), *words]
+    route = next((route.name for route in facts.routes if route.id == request.route), None)
+    return (f"on {', '.join(words)}" if words else "") + (f" through {route}" if route else "")
+
+
+_PLACES = {HARDWARE: 0, SYSTEM: 1, PYTHON: 2}
+"""The order in which a place is told; what is not here follows."""
+
+
+def _packages(facts: Snapshot, request: Request) -> str:
+    pins = [pin for pin in request.pins if not pin.need and facts.products[pin.product].role != "dimension"]
+    order = {product: place for place, product in enumerate(facts.products)}
+    words = {pin.product: pin_words(facts, pin) for pin in pins} | {name: label(facts, name) for name in request.bare}
+    names = [words[product] for product in sorted(words, key=order.__getitem__)]
+    return joined_with(names) or label(facts, facts.routes[0].provider)
+
+
+def _with(facts: Snapshot, request: Request) -> str:
+    needs = [pin_words(facts, pin) for pin in request.pins if pin.need]
+    return f"using {listed(needs)}" if needs else ""
+
+
+def main_packages(facts: Snapshot, stack: Stack, request: Request | None = None) -> list[Element]:
+    """Return the packages that a stack is about: what the search needed, and companions where they were asked for."""
+    named = {pin.product for pin in request.pins} | set(request.bare) if request else set()
+    roles = facts.products
+    main = [e for e in stack.packages if e.product in stack.requested and roles[e.product].role not in UNBUILT]
+    main = [e for e in main if roles[e.product].role == "package" or e.product in named]
+    return main or [e for e in stack.packages if e.product in stack.requested] or list(stack.packages[:1])
+
+
+def stack_name(facts: Snapshot, stack: Stack, request: Request | None = None) -> str:
+    """Return a stack by its main packages: torch 2.8.0 with IPEX 2.8.0."""
+    return joined_with([build(facts, element) for element in main_packages(facts, stack, request)])
+
+
+def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
+    """Return where stacks hold together: Linux and Windows, Python 3.10–3.13."""
+    cells: dict[tuple[str, str], set[str]] = {}
+    usual = facts.products[ARCH].default
+    for stack in stacks:
+        for system in stack.os:
+            for arch in stack.arch:
+                cells.setdefault((system, arch), set()).update(stack.python)
+    merged: dict[tuple[str, ...], list[str]] = {}
+    for (system, arch), pythons in cells.items():
+        name = value(facts, SYSTEM, system) + (f" ({arch})" if arch != usual else "")
+        merged.setdefault(tuple(sorted(pythons)), []).append(name)
+    return "; ".join(f"{listed(names)}, Python {ranges(pythons, facts.grid[PYTHON])}" for pythons, names in merged.items())
+
+
+def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
+    """Return values with neighbours folded into ranges: 3.8–3.11, 3.13."""
+    numbers = sorted(order.index(value) for value in values)
+    plain = [n for n in numbers if not order[n].endswith("t")]
+    rest = [order[n] for n in numbers if order[n].endswith("t")]
+    line = [n for n, value in enumerate(order) if not value.endswith("t")]
+    runs: list[list[str]] = []
+    last = None
+    for n in plain:
+        here = line.index(n)
+        if last is not None and here == last + 1:
+            runs[-1].append(order[n])
+        else:
+            runs.append([order[n]])
+        last = here
+    parts = [run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
+    return ", ".join([*parts, *rest])
+
+
+def joined_with(names: Sequence[str]) -> str:
+    """Return names as parts of one stack: torch 2.8.0 with IPEX 2.8.0 and torchvision 0.23.0."""
+    return f"{names[0]} with {listed(names[1:])}" if len(names) > 1 else "".join(names)
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names as a sentence lists them: a, b and c."""
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def shortened(values: Iterable[str]) -> str:
+    """Return values without repetition, the middle of many left out."""
+    names = list(dict.fromkeys(values))
+    if len(names) > _MANY:
+        names = [*names[:3], "...", *names[-2:]]
+    return ", ".join(names)

@@ -1,0 +1,155 @@
+"""The sentences of answers: verdicts, warnings, requests; causes and open points have modules of their own."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from compatkb.engine.advice import Warned
+from compatkb.engine.stacks import Stack
+from compatkb.output.causes import cause, cause_sources, excluded, nearest_edges
+from compatkb.output.citations import Cited, claim_sources, element_sources
+from compatkb.output.labels import asked, build, build_name, label, listed, ranges
+from compatkb.output.open_points import requested_packages, unsettled
+from compatkb.store.queries.products import release
+from compatkb.store.reader import Snapshot
+
+__all__ = [
+    "SIGNS", "VERDICTS", "Cited", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources", "element_sources",
+    "excluded",
+    "nearest_edges", "plain", "ranges", "requested_packages", "signed", "terms", "unsettled", "verdict_words", "warning",
+    "warning_sources", "warnings_in_brief",
+]  # fmt: skip
+
+VERDICTS = {
+    "works": "works",
+    "works-with-warnings": "works, with warnings",
+    "likely": "likely",
+    "unknown": "unknown",
+    "does-not-work": "does not work",
+}
+"""Verdicts as people read them."""
+SIGNS = {"works": "✓", "works-with-warnings": "✓", "likely": "~", "unknown": "?", "does-not-work": "✗"}
+"""The sign before each verdict; the word always stands beside it."""
+MEANINGS = {
+    "works": "every step is stated by its maker or was observed",
+    "works-with-warnings": "every step is stated by its maker or was observed",
+    "likely": "at least one step is only inferred",
+    "unknown": "the data cannot tell",
+    "does-not-work": "something denies it",
+}
+"""What the verdicts mean."""
+_SMALL = ("no", "the", "wheels", "whether")
+"""Words that get a capital at the head of a sentence."""
+
+
+def verdict_words(verdict: str) -> str:
+    """Return a verdict as people read it."""
+    return VERDICTS[verdict]
+
+
+def signed(verdict: str) -> str:
+    """Return a verdict with its sign: ✓ works."""
+    return f"{SIGNS[verdict]} {VERDICTS[verdict]}"
+
+
+def warning(facts: Snapshot, warned: Warned) -> str:
+    """Return a warning as one sentence."""
+    name = f"{label(facts, warned.product)} {warned.version}"
+    if warned.kind == "yanked":
+        reason = f" (reason given: {warned.detail.strip().rstrip('.')})" if warned.detail.strip() else " (no reason given)"
+        day = date.fromordinal(warned.day) if warned.day else None
+        if warned.until is not None:
+            return (
+                f"{name} was yanked from the default index between {date.fromordinal(warned.until)} and {day}{reason}; "
+                "on the day asked about it may or may not have been"
+            )
+        return f"{name} is yanked from the default index, seen {day}{reason}; pip installs it only by an exact pin"
+    if warned.kind == "eol":
+        return f"{name} is no longer maintained: its end of life was {date.fromordinal(warned.day or 1)}"
+    if warned.kind == "feature":
+        feature, _, status = warned.detail.partition(" ")
+        return f"{feature} is a {status} in {name}"
+    if warned.kind == "preview":
+        return f"{name} is a {warned.detail} build, not a stable release"
+    if warned.kind == "unnamed":
+        return f"the maker of {name} names {warned.detail}; it does not name the release in this stack"
+    return f"{name}: {warned.detail}"
+
+
+def warnings_in_brief(facts: Snapshot, warnings: Iterable[Warned]) -> list[str]:
+    """Return warnings in a sentence for each build: IPEX 2.8.0 ended 2026-03-31, has known security issues."""
+    by_build: dict[str, list[str]] = {}
+    whole = []
+    for warned in warnings:
+        name = f"{label(facts, warned.product)} {warned.version}".strip()
+        if warned.kind == "driver":
+            whole.append(f"{name}: {warned.detail.rstrip('.')}")
+        elif warned.kind != "known-issue":
+            by_build.setdefault(name, []).append(_brief(warned))
+    return [*(f"{name} {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(whole)]
+
+
+def _brief(warned: Warned) -> str:
+    if warned.kind == "eol":
+        return f"ended {date.fromordinal(warned.day or 1)}"
+    if warned.kind == "security":
+        return "has known security issues"
+    if warned.kind == "yanked":
+        return "may be yanked from the default index" if warned.until is not None else "is yanked from the default index"
+    if warned.kind == "preview":
+        return f"is a {warned.detail} build"
+    if warned.kind == "unnamed":
+        product, named = warned.detail.partition(" ")[::2]
+        return f"is documented with {product} {named}"
+    feature, _, status = warned.detail.partition(" ")
+    return f"has {feature} as a {status}"
+
+
+def warning_sources(facts: Snapshot, warned: Warned) -> tuple[Cited, ...]:
+    """Return the sources of a warning."""
+    if warned.sources:
+        return warned.sources
+    for element in facts.elements(warned.product):
+        if element.version == warned.version:
+            if warned.kind == "eol":
+                known = release(facts, warned.product, element.release)
+                return known.eol_sources if known else ()
+            return element_sources(facts, element)[:1]
+    return ()
+
+
+def plain(term: str) -> str:
+    """Return a term without its operator where it names one version: ipex==2.8.10+xpu is ipex 2.8.10+xpu."""
+    product, equal, version = term.partition("==")
+    return f"{product} {version}" if equal and "," not in version else term
+
+
+def terms(to: Iterable[str]) -> str:
+    """Return what a claim names: alternatives of one product with "or", several products with "and"."""
+    by_product: dict[str, list[str]] = {}
+    for term in to:
+        by_product.setdefault(re.split(r"[<>=!~ ]", term, maxsplit=1)[0], []).append(term)
+    return " and ".join(" or ".join(group) for group in by_product.values())
+
+
+def basis(support: str) -> str:
+    """Return what a stack that works rests on, from the weakest basis of its steps."""
+    return {"observed": "every step was observed", "stated": "every step is stated by its maker or was observed"}[support]
+
+
+def not_installable(facts: Snapshot, stack: Stack) -> str:
+    """Return why there is no install command."""
+    missing = [build(facts, e) for e in stack.packages if e.distribution and not e.channels and e.product in stack.requested]
+    return f"no install command: {listed(missing) or 'a package of this stack'} is on no known package index"
+
+
+def footer(facts: Snapshot, as_of: int, more: Sequence[str] = ()) -> str:
+    """Return the day of the data, the day asked about where that is another one, and where more is."""
+    data, day = facts.meta["data_date"], date.fromordinal(as_of).isoformat()
+    return " · ".join([f"data of {data}" if day >= data else f"as of {day}, data of {data}", *more])
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence; names of packages keep their spelling at its head."""
+    text = text[0].upper() + text[1:] if text.split(" ", 1)[0] in _SMALL else text
+    return text if text.endswith((".", "!", "?")) else f"{text}."

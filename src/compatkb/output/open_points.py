@@ -1,0 +1,153 @@
+"""What is only inferred or not known of a stack, why, and what would settle it."""
+
+from typing import NamedTuple
+
+from compatkb.engine.advice import Offered
+from compatkb.engine.availability import GLIBC
+from compatkb.engine.stacks import Link, Stack
+from compatkb.output.labels import HARDWARE, build, label, listed, ranges, shortened, value
+from compatkb.store.queries.claims import claim, statements
+from compatkb.store.queries.products import details_of
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import STRONG, WEAK, Element
+
+
+class Open(NamedTuple):
+    """One point that keeps a stack from `works`."""
+
+    what: str
+    why: str | None  # on what an inference rests
+    settle: str  # what would settle it
+
+    @property
+    def brief(self) -> str:
+        """The point and what it rests on."""
+        return f"{self.what}: {self.why}" if self.why else self.what
+
+    @property
+    def sentence(self) -> str:
+        """All of it as a sentence."""
+        return f"{self.brief}; {self.settle} would settle it"
+
+
+def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
+    """Return what is only inferred or not known of a stack; empty for stacks that work."""
+    if stack.level == STRONG:
+        return []
+    requested = {product for product in stack.requested if facts.products[product].role != "feature"}
+    links = [link for link in stack.links if link.level != STRONG]
+    points = [_link(facts, stack, link) for link in links if {link.one, link.other} <= requested]
+    points += _silence(facts, stack, requested)
+    for element in stack.packages:
+        if element.product in stack.requested and element.channels:
+            points += _wheels(facts, stack, element)
+    points += [_feature(facts, stack, offered) for offered in stack.features if offered.level != STRONG]
+    points += _runtimes(facts, stack, links)
+    return list(dict.fromkeys(points))
+
+
+def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return the open points of a stack as sentences."""
+    return [point.sentence for point in open_points(facts, stack)]
+
+
+def _name(facts: Snapshot, stack: Stack, product: str) -> str:
+    element = next((e for e in stack.packages if e.product == product), None)
+    if element:
+        return build(facts, element)
+    values = [value(facts, product, version) for version in stack.known.get(product, ())]
+    return shortened(values) if product == HARDWARE and values else f"{label(facts, product)} {shortened(values)}".strip()
+
+
+def _link(facts: Snapshot, stack: Stack, link: Link) -> Open:
+    notes = [note.rstrip(".") for note in _inferences(facts, link)]
+    machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
+    one, other = (_name(facts, stack, product) for product in (link.one, link.other))
+    joint = "on" if link.other == HARDWARE else "with"
+    known = "is inferred" if link.level == WEAK else "is not documented"
+    settle = "a run there" if machine else "importing both"
+    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settle)
+
+
+def _runtimes(facts: Snapshot, stack: Stack, links: list[Link]) -> list[Open]:
+    pinned = [link for link in links if facts.products[link.other].role == "leaf" and link.other not in stack.requested]
+    points = []
+    for one in dict.fromkeys(link.one for link in pinned):
+        names = shortened(label(facts, link.other) for link in pinned if link.one == one)
+        notes = [note.rstrip(".") for link in pinned if link.one == one for note in _inferences(facts, link)]
+        what = f"the versions of {names} that {_name(facts, stack, one)} requires are inferred"
+        points.append(Open(what, notes[0] if notes else None, "its wheel metadata"))
+    return points
+
+
+def _silence(facts: Snapshot, stack: Stack, requested: set[str]) -> list[Open]:
+    """Return the members of which nothing is said beside the others."""
+    linked = {product for link in stack.links for product in (link.one, link.other)}
+    members = [e.product for e in stack.packages if e.product in stack.requested]
+    points = []
+    for product in stack.requested:
+        others = [label(facts, p) for p in members if p != product]
+        if product in requested and product not in linked and others and product != GLIBC:
+            name = _name(facts, stack, product)
+            what = f"{listed(others)} on {name}" if product == HARDWARE else f"{name} with {listed(others)}"
+            what += " is not documented"
+            points.append(Open(what, None, "a statement of its maker or a run"))
+    return points
+
+
+def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
+    points = []
+    if unseen := _unseen(facts, element, stack):
+        known = details_of(facts, element.product, element.idx)
+        note = known.wheels_note if known else None
+        systems = listed([value(facts, "os", system) for system in stack.os])
+        what = (
+            f"wheels of {build(facts, element)} for Python {ranges(unseen, facts.grid['python'])} on {systems} were not seen"
+        )
+        points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
+    if GLIBC in stack.known and GLIBC in stack.requested and any(not floor.stated for floor in facts.floors(element)):
+        what = f"whether {build(facts, element)} runs with glibc {', '.join(stack.known[GLIBC])} is not known"
+        points.append(Open(what, "its wheels name no glibc", "importing it there"))
+    return points
+
+
+def _feature(facts: Snapshot, stack: Stack, offered: Offered) -> Open:
+    """Return why it is not certain that a stack has a feature."""
+    name = facts.features[offered.feature][0]
+    if offered.claims:
+        notes = [claim(facts, name).note for name in offered.claims]
+        why = next((note.rstrip(".") for note in notes if note), None)
+        by = listed([f"{label(facts, product)} {version}" for product, version in offered.by])
+        return Open(f"{name} with {by} is inferred", why, "a run that uses it")
+    members = {e.product: 1 << e.idx for e in stack.packages}
+    about_it = [s for s in statements(facts) if s.feature == offered.feature and s.hardware and stack.device in s.device]
+    stated = [s.hardware for s in about_it if members.get(s.product, 0) & s.mask]
+    named = list(dict.fromkeys(name for names in stated for name in names))
+    about = listed([build(facts, e) for e in stack.packages if e.product in requested_packages(facts, stack)])
+    what = f"{name} with {about} is not documented"
+    if named and HARDWARE not in stack.requested:
+        return Open(what, f"it depends on the hardware: {listed(named, 'or')}", "naming the hardware")
+    return Open(what, None, "a statement of its makers or a run that uses it")
+
+
+def requested_packages(facts: Snapshot, stack: Stack) -> set[str]:
+    """Return the packages that the search was about."""
+    return {product for product in stack.requested if facts.products[product].role == "package"}
+
+
+def _inferences(facts: Snapshot, link: Link) -> list[str]:
+    """Return the notes of the inferred claims of a link, those that vouch before those that only deny."""
+    claims = [claim(facts, name) for name in link.claims]
+    inferred = sorted((c for c in claims if c.basis == "inferred"), key=lambda c: c.kind != "verified")
+    return [c.note for c in inferred if c.note]
+
+
+def _unseen(facts: Snapshot, element: Element, stack: Stack) -> list[str]:
+    """Return the Pythons of a stack for which some wheel of an element was not seen."""
+    cells = -1
+    for dimension, values in (("os", stack.os), ("arch", stack.arch)):
+        mask = sum(1 << facts.grid[dimension].index(v) for v in values)
+        cells &= facts.dimension_cells(dimension, mask)
+    order = facts.grid["python"]
+    wanted = {python: cells & facts.dimension_cells("python", 1 << order.index(python)) for python in stack.python}
+    return [python for python, where in wanted.items() if where & ~element.strong]

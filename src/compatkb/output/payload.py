@@ -1,0 +1,218 @@
+"""Answers as plain dictionaries: the JSON contract, whose version is SCHEMA and whose text is docs/json.md."""
+
+from datetime import date
+from typing import Any
+
+from compatkb.engine.advice import Offered, Warned
+from compatkb.engine.answer import Answer, Near
+from compatkb.engine.conflicts import Cause
+from compatkb.engine.stacks import Link, Stack
+from compatkb.output import commands, disputes, messages
+from compatkb.output.images import images_of
+from compatkb.store.queries.claims import claim as claim_record
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import STRONG, UNKNOWN, Request
+
+SCHEMA = 1
+_LEVELS = ("supported", "inferred", "unknown")
+_BEYOND = ("hardware", "driver", "oneapi", "glibc")
+"""Fields that every stack has, whatever the data show."""
+
+
+def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dict[str, Any]:
+    """Return what `resolve --format json` prints."""
+    request = answer.request
+    return {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": _day(request.as_of),
+        "request": request_payload(request),
+        "verdict": answer.verdict,
+        "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
+        "causes": [cause_payload(facts, cause, request) for cause in answer.causes] + doubts(facts, answer),
+        "nearest": [near_payload(facts, near, request, why=why) for near in answer.nearest],
+        "beside": [
+            {"kind": beside.kind, "stack": stack_payload(facts, beside.stack, request, why=why)} for beside in answer.beside
+        ],
+        "gave_up": answer.gave_up,
+    }
+
+
+def request_payload(request: Request) -> dict[str, Any]:
+    """Return the request as it was understood."""
+    return {
+        "pins": {pin.product: pin.text for pin in request.pins if not pin.need},
+        "needs": [pin.product for pin in request.pins if pin.need],
+        "products": list(request.bare),
+        "devices": list(request.devices),
+        "route": request.route,
+    }
+
+
+def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool = False) -> dict[str, Any]:
+    """Return one stack."""
+    proof = commands.proof_command(facts, stack)
+    content: dict[str, Any] = {
+        "verdict": stack.verdict,
+        "support": support(facts, stack),
+        "device": stack.device,
+        "route": stack.route,
+        "packages": {e.product: e.version for e in stack.packages},
+        "distributions": {e.product: e.distribution for e in stack.packages if e.distribution not in (None, e.product)},
+        "python": list(stack.python),
+        "os": list(stack.os),
+        "arch": list(stack.arch),
+        **_shown(facts, stack),
+        "features": [feature_payload(facts, offered) for offered in stack.features],
+        "bounds": dict(stack.bounds),
+        "indexes": commands.indexes_of(facts, stack),
+        "install": commands.pip_commands(facts, stack),
+        "install_uv": commands.uv_commands(facts, stack),
+        "proof": proof,
+        "images": images_of(facts, stack, request.as_of),
+        "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
+        "disputes": disputes.of_stack(facts, stack, request.as_of),
+        "unsettled": unsettled(facts, stack),
+        "sources": [source_payload(s) for s in stack_sources(facts, stack)],
+    }
+    if why:
+        content["edges"] = [link_payload(facts, link) for link in stack.links]
+        content["builds"] = [
+            {
+                "product": e.product,
+                "version": e.version,
+                "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
+            }
+            for e in stack.packages
+        ]
+    return content
+
+
+def _shown(facts: Snapshot, stack: Stack) -> dict[str, list[str]]:
+    """Return what is known of a stack beyond the platform, by the labels of the data."""
+    shown: dict[str, list[str]] = {name: [] for name in _BEYOND}
+    for product in facts.products.values():
+        if product.shown:
+            shown[product.label.lower()] = list(stack.known.get(product.id, ()))
+    return shown
+
+
+def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
+    """Return what is known of a feature that was asked for."""
+    return {
+        "feature": offered.feature,
+        "status": offered.status if offered.claims else "unknown",
+        "support": _LEVELS[offered.level],
+        "claims": [claim_payload(facts, claim) for claim in offered.claims],
+    }
+
+
+def support(facts: Snapshot, stack: Stack) -> str:
+    """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
+    if stack.level != STRONG:
+        return "unknown" if stack.level == UNKNOWN else "inferred"
+    for link in stack.links:
+        rows = [claim_record(facts, name).basis for name in link.claims]
+        if rows and "observed" not in rows:
+            return "stated"
+    return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
+
+
+def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.Cited, ...]:
+    """Return the sources that speak for a stack: its builds, then what links them."""
+    found: dict[messages.Cited, None] = {}
+    asked = set(stack.requested)
+    for element in stack.packages:
+        if element.product in asked:
+            found.update(dict.fromkeys(messages.element_sources(facts, element)))
+    for link in stack.links:
+        if link.one in asked or link.other in asked:
+            for claim in link.claims:
+                found.update(dict.fromkeys(messages.claim_sources(facts, claim)))
+    return tuple(found)
+
+
+def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
+    """Return what vouches for two members of a stack."""
+    return {
+        "between": [link.one, link.other],
+        "support": _LEVELS[link.level],
+        "claims": [claim_payload(facts, claim) for claim in link.claims],
+    }
+
+
+def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
+    """Return a claim with its basis and sources."""
+    said = claim_record(facts, claim)
+    content: dict[str, Any] = {
+        "id": claim,
+        "kind": said.kind,
+        "of": said.of_term,
+        "to": list(said.to_terms),
+        "when": said.condition,
+        "basis": said.basis,
+        "sources": [source_payload(s) for s in messages.claim_sources(facts, claim)],
+    }
+    content |= {name: text for name, text in (("reason", said.reason), ("note", said.note)) if text}
+    if found := disputes.of_claims(facts, (claim,)):
+        content["disputes"] = found
+    return content
+
+
+def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, Any]:
+    """Return one cause."""
+    return {
+        "kind": cause.blocker[0],
+        "products": list(cause.blocker[1:]),
+        "device": cause.device,
+        "route": cause.route,
+        "certain": cause.certain,
+        "message": messages.cause(facts, cause, request),
+        "claims": [edge.claim for edge in cause.edges],
+        "disputes": disputes.of_cause(facts, cause, request),
+        "sources": [source_payload(s) for s in messages.cause_sources(facts, cause, request)],
+    }
+
+
+def doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
+    """Return what keeps an unknown answer from being one."""
+    if answer.verdict != "unknown" or not answer.stacks:
+        return []
+    stack = answer.stacks[0]
+    sources = [source_payload(s) for s in stack_sources(facts, stack)]
+    head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
+    rest = {"certain": False, "claims": [], "disputes": disputes.of_stack(facts, stack, answer.request.as_of)}
+    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled(facts, stack)]
+
+
+def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:
+    """Return one nearest stack with the pins that it gives up."""
+    return {
+        "relaxed": list(near.relaxed),
+        "where": near.where,
+        "stack": stack_payload(facts, near.stack, request, why=why),
+    }
+
+
+def warning_payload(facts: Snapshot, warned: Warned) -> dict[str, Any]:
+    """Return one warning."""
+    return {
+        "kind": warned.kind,
+        "product": warned.product,
+        "message": messages.warning(facts, warned),
+        "sources": [source_payload(s) for s in messages.warning_sources(facts, warned)],
+    }
+
+
+def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return what keeps a stack from `works`, and what would settle it; empty for stacks that work."""
+    return messages.unsettled(facts, stack)
+
+
+def source_payload(source: messages.Cited) -> dict[str, Any]:
+    """Return a source: its text, and its address where it has one."""
+    return {"text": source[0], "url": source[1]}
+
+
+def _day(ordinal: int) -> str:
+    return date.fromordinal(ordinal).isoformat()

@@ -1,0 +1,164 @@
+"""Which releases of a product have wheels for which Pythons, as a table of words."""
+
+import csv
+import io
+import json
+from datetime import date
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Role
+from compatkb.errors import UsageError
+from compatkb.output.payload import SCHEMA
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Product
+
+YES, INFERRED, UNKNOWN, NO = "yes", "inferred", "unknown", "no"
+LEVELS = (YES, INFERRED, UNKNOWN, NO)
+"""Best first."""
+MEANINGS = {
+    YES: "a source lists the wheel, or it was seen",
+    INFERRED: "concluded, not stated for this release and Python",
+    UNKNOWN: "the data cannot tell",
+    NO: "there is none",
+}
+
+
+class Cell(NamedTuple):
+    """What is known of the wheels of one release for one Python: the best level, and that of each device."""
+
+    level: str
+    devices: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> str:
+        """The level; with the devices where they differ."""
+        if len({level for _, level in self.devices}) <= 1:
+            return self.level
+        return ", ".join(f"{device} {level}" for device, level in self.devices)
+
+
+class Row(NamedTuple):
+    """One release; `cells` stand in the order of the table's Pythons."""
+
+    release: str
+    yanked: bool
+    cells: tuple[Cell, ...]
+
+
+class Table(NamedTuple):
+    """The releases known on a day, newest first, by the Pythons that any of them has wheels for, oldest first."""
+
+    product: str
+    pythons: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def python_matrix(facts: Snapshot, product: Product, day: date, device: str | None = None) -> Table:
+    """Return the wheels of a product's releases by Python, over all systems and architectures.
+
+    A missing wheel is `no` only where the list of wheels is whole on `day`. Raises UsageError for a product without
+    wheels of its own, and for a device that none of its builds is for.
+    """
+    if product.role not in (Role.PACKAGE, Role.COMPANION):
+        raise UsageError(f"{product.id} is a {product.role}: the data hold no wheels of it")
+    known = [e for e in facts.elements(product.id) if e.since is None or e.since <= day.toordinal()]
+    offered = sorted({name for element in known for name in element.devices})
+    if device is not None and device not in offered:
+        raise UsageError(f"no build of {product.id} is for {device!r}; known: {', '.join(offered) or 'none'}")
+    releases: dict[str, list[Element]] = {}
+    for element in reversed(known):
+        if device is None or device in element.devices:
+            releases.setdefault(element.release, []).append(element)
+    pythons = facts.grid["python"]
+    columns = [facts.dimension_cells("python", 1 << number) for number in range(len(pythons))]
+    rows = []
+    for release, builds in releases.items():
+        shown = (device,) if device else tuple(sorted({name for build in builds for name in build.devices}))
+        cells = tuple(_cell(builds, column, shown, day.toordinal()) for column in columns)
+        yanked = all(e.yank_by is not None and e.yank_by <= day.toordinal() for e in builds)
+        rows.append(Row(release, yanked, cells))
+    used = [n for n in range(len(pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
+    kept = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
+    return Table(product.id, tuple(pythons[n] for n in used), kept)
+
+
+def _cell(builds: list[Element], column: int, devices: tuple[str, ...], day: int) -> Cell:
+    found = []
+    for device in devices:
+        levels = [_level(build, column, day) for build in builds if device in build.devices]
+        found.append((device, min(levels, key=LEVELS.index)))
+    return Cell(min((level for _, level in found), key=LEVELS.index, default=UNKNOWN), tuple(found))
+
+
+def _level(build: Element, column: int, day: int) -> str:
+    """Return what is known of one build; what may not have been out yet on the day is unknown at best."""
+    if not build.installable:
+        return NO
+    if build.strong & column or build.weak & column:
+        if build.by is not None and build.by > day:
+            return UNKNOWN
+        return YES if build.strong & column else INFERRED
+    return NO if build.complete >= day else UNKNOWN
+
+
+def text(facts: Snapshot, table: Table, day: date) -> str:
+    """Return the table in columns, with the meaning of the words in it."""
+    grid = [["release", *table.pythons]]
+    grid += [[_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
+    widths = [max(len(row[number]) for row in grid) for number in range(len(grid[0]))]
+    lines = [f"Wheels of {table.product} by Python, on any system", ""]
+    lines += ["  ".join(f"{words:<{width}}" for words, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+    lines += ["", *(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in _used(table))]
+    return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
+
+
+def _name(row: Row) -> str:
+    return f"{row.release} (yanked)" if row.yanked else row.release
+
+
+def _used(table: Table) -> set[str]:
+    return {level for row in table.rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
+
+
+def payload(facts: Snapshot, table: Table, day: date) -> str:
+    """Return the table as JSON."""
+    content = {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": day.isoformat(),
+        "product": table.product,
+        "by": "python",
+        "columns": list(table.pythons),
+        "rows": [
+            {
+                "release": row.release,
+                "yanked": row.yanked,
+                "cells": {
+                    python: {"level": cell.level, "devices": dict(cell.devices)}
+                    for python, cell in zip(table.pythons, row.cells, strict=True)
+                },
+            }
+            for row in table.rows
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def markdown(facts: Snapshot, table: Table, day: date) -> str:
+    """Return the table in Markdown."""
+    lines = [
+        f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |",
+        "|---" * (len(table.pythons) + 1) + "|",
+    ]
+    lines += [f"| {' | '.join([_name(row), *(cell.words for cell in row.cells)])} |" for row in table.rows]
+    return "\n".join(lines) + f"\n\nAs of {day}, data of {facts.meta['data_date']}.\n"
+
+
+def comma_separated(_facts: Snapshot, table: Table, _day: date) -> str:
+    """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["release", "yanked", *table.pythons])
+    for row in table.rows:
+        writer.writerow([row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)])
+    return out.getvalue()

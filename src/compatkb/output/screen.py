@@ -1,0 +1,68 @@
+"""Text for a terminal of 80 columns: lines with a style, wrapped and labelled text, and what is left out of long ones."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+WIDTH = 80
+HEIGHT = 24
+"""Lines of the first screen of an answer."""
+TIED = "\N{NO-BREAK SPACE}"
+_VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
+_QUOTED = re.compile(r"`[^`]+`")
+_LABEL = 10
+
+
+class Line(NamedTuple):
+    """A line and what it is, which decides its colour on a terminal: a verdict, command, label, heading, or dim."""
+
+    text: str
+    style: str = ""
+
+
+class Block(NamedTuple):
+    """Lines that stay or go together; of the blocks that may go, the one with the highest number goes first."""
+
+    lines: list[Line]
+    weight: int = 0
+
+
+BLANK = Line("")
+
+
+def text_of(lines: Sequence[Line]) -> str:
+    """Return lines as plain text."""
+    return "".join(f"{line.text.rstrip()}\n" for line in lines)
+
+
+def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
+    """Return the lines of blocks, without those of least weight as far as `height` asks for it."""
+    kept = list(blocks)
+    while sum(len(block.lines) for block in kept) > height:
+        least = max(kept, key=lambda block: block.weight)
+        if not least.weight:
+            break
+        kept.remove(least)
+    return [line for block in kept for line in block.lines]
+
+
+def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:
+    """Return a text in lines that fit; names stay beside their versions, and no word is broken."""
+    tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, text))
+    lines = textwrap.wrap(
+        tied, width, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return [Line(line.replace(TIED, " "), style) for line in lines]
+
+
+def labelled(label: str, text: str) -> list[Line]:
+    """Return a text behind its label; further lines hang under the text."""
+    head = f"  {label:<{_LABEL}} "
+    return wrapped(text, head, " " * len(head), "label")
+
+
+def command(text: str, indent: int = 4) -> Line:
+    """Return a command, which is never broken."""
+    return Line(" " * indent + text, "command")

@@ -1,0 +1,23 @@
+"""A stack in a few fields, for commands that propose one beside their own answer."""
+
+from typing import Any
+
+from compatkb.engine.stacks import Stack
+from compatkb.engine.successors import Instead
+from compatkb.output.payload import stack_payload
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
+
+FIELDS = ("verdict", "support", "device", "route", "packages", "python", "os", "install", "install_uv", "proof", "warnings")
+"""What programs get of a proposed stack; `resolve --format json` has the rest."""
+
+
+def stack_brief(facts: Snapshot, stack: Stack, request: Request) -> dict[str, Any]:
+    """Return a stack for programs, in the fields that `resolve` has, without those that take many lookups."""
+    content = stack_payload(facts, stack, request)
+    return {name: content[name] for name in FIELDS}
+
+
+def instead_payload(facts: Snapshot, instead: Instead | None, request: Request) -> dict[str, Any] | None:
+    """Return what takes the place of ended products, for programs."""
+    return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}

@@ -1,0 +1,185 @@
+"""The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/stats.md describes them."""
+
+import json
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from compatkb.catalog.statistics import Independence, Reading, Stats
+from compatkb.output.document_model import Block, Paragraph, Table
+from compatkb.output.markdown import Links, render
+from compatkb.output.payload import SCHEMA
+
+_ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
+_READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
+_SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
+"""Colour of the badge by the percentage of requirements that are stated or observed."""
+
+
+def stats_text(stats: Stats) -> str:
+    """Return the figures for people."""
+    rows = figures(stats)
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}" for name, value in rows]
+    return "\n".join([*lines, f"(as of {stats.day}, data of {stats.data_date})"]) + "\n"
+
+
+def stats_markdown(stats: Stats) -> str:
+    """Return the figures as a table."""
+    return render(stats_blocks(stats), Links())
+
+
+def stats_blocks(stats: Stats) -> list[Block]:
+    """Return the figures as a table, for any form of text."""
+    return [Table(("what", "figures"), tuple(figures(stats))), Paragraph(f"As of {stats.day}, data of {stats.data_date}.")]
+
+
+def badge_line(stats: Stats) -> str:
+    """Return the figures in one line."""
+    return f"compatkb: {_message(stats)} (data of {stats.data_date})\n"
+
+
+def badge_json(stats: Stats) -> str:
+    """Return the figures as a badge endpoint answers them, in the form that shields.io reads."""
+    share = _percent(_supported(stats), stats.requirements)
+    colour = next(name for least, name in _SHARES if share >= least)
+    return _dumped({"schemaVersion": 1, "label": "compatkb", "message": _message(stats), "color": colour})
+
+
+def stats_json(stats: Stats) -> str:
+    """Return the figures for programs."""
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "data_date": stats.data_date.isoformat(),
+        "as_of": stats.day.isoformat(),
+        "products": stats.products,
+        "releases": stats.releases,
+        "builds": stats.builds,
+        "image_tags": stats.image_tags,
+        "requirements": {
+            "total": stats.requirements,
+            "kinds": stats.by_kind,
+            "support": stats.by_basis,
+            "support_people": stats.by_people,
+            "independent": stats.independence._asdict(),
+            "independent_people": stats.independence_people._asdict(),
+        },
+        "disputes": stats.disputes._asdict(),
+        "observations": {"total": stats.observed, "levels": stats.observations},
+        "end_of_life": [row._asdict() for row in stats.coverage],
+        "checks": [_reading(stats, reading) for reading in stats.readings],
+    }
+    return _dumped(content)
+
+
+def figures(stats: Stats) -> list[tuple[str, str]]:
+    """Return what is counted, and the figures in words."""
+    disputes = stats.disputes
+    people = sum(stats.by_people.values())
+    rows = [
+        ("products", str(stats.products)),
+        ("releases", str(stats.releases)),
+        ("builds", str(stats.builds)),
+        ("image tags", str(stats.image_tags)),
+        ("requirements", f"{stats.requirements}: {_list(stats.by_kind)}"),
+        ("support", _shares(stats.by_basis)),
+        ("written by people", f"{people}: {_shares(stats.by_people)}; the rest was read from package indexes"),
+        ("two independent documents", _independent(stats.independence, stats.independence_people)),
+        (
+            "disputes",
+            f"{disputes.total}: {disputes.decided} decided, {disputes.open} open; about {disputes.requirements} requirements",
+        ),
+        ("observations", _observations(stats)),
+        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases"),
+    ]
+    rows += [
+        (f"- {_ROLES[row.role]}", f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it")
+        for row in stats.coverage
+        if row.releases
+    ]
+    rows += [(_READINGS[reading.kind], _checked(stats, reading)) for reading in stats.readings]
+    return rows
+
+
+def _supported(stats: Stats) -> int:
+    return stats.by_basis["stated"] + stats.by_basis["observed"]
+
+
+def _message(stats: Stats) -> str:
+    return (
+        f"{stats.products} products, {stats.releases} releases, {stats.requirements} requirements, "
+        f"{_percent(_supported(stats), stats.requirements)} % stated or observed"
+    )
+
+
+def _independent(every: Independence, people: Independence) -> str:
+    return (
+        f"{_share(every.two_documents, every.total)} of requirements, "
+        f"{_share(people.two_documents, people.total)} of those written by people; "
+        f"of two publishers {_share(every.two_publishers, every.total)}"
+    )
+
+
+def _observations(stats: Stats) -> str:
+    parts = [f"{level} ({_list(outcomes)})" for level, outcomes in stats.observations.items() if outcomes]
+    return f"{stats.observed}: {', '.join(parts)}" if parts else "none recorded"
+
+
+def _checked(stats: Stats, reading: Reading) -> str:
+    oldest = f"{reading.oldest} ({_ago(stats.day, reading.oldest)})"
+    if reading.oldest == reading.newest:
+        return f"{reading.total}, all checked on {oldest}"
+    return f"{reading.total}, newest check {reading.newest} ({_ago(stats.day, reading.newest)}), oldest {oldest}"
+
+
+def _ago(day: date, seen: date) -> str:
+    days = (day - seen).days
+    if days <= 0:
+        return "that day" if days == 0 else "later"
+    return f"{days} day{'' if days == 1 else 's'} before"
+
+
+def _reading(stats: Stats, reading: Reading) -> dict[str, Any]:
+    return {
+        "kind": reading.kind,
+        "total": reading.total,
+        "newest": reading.newest.isoformat(),
+        "newest_age_days": (stats.day - reading.newest).days,
+        "oldest": reading.oldest.isoformat(),
+        "oldest_age_days": (stats.day - reading.oldest).days,
+        "oldest_example": reading.example,
+    }
+
+
+def _list(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in counts.items())
+
+
+def _shares(counts: dict[str, int]) -> str:
+    total = sum(counts.values())
+    return ", ".join(f"{name} {_share(number, total)}" for name, number in counts.items())
+
+
+def _share(number: int, total: int) -> str:
+    return f"{number} ({_percent(number, total)} %)"
+
+
+def _percent(number: int, total: int) -> int:
+    """Return a share in percent, rounded to the nearest; 100 stands for all, and 0 for none."""
+    if number in (0, total):
+        return 100 if number else 0
+    return min(99, max(1, (200 * number + total) // (2 * total)))
+
+
+def _dumped(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMS: dict[str, Callable[[Stats], str]] = {
+    "text": stats_text,
+    "json": stats_json,
+    "markdown": stats_markdown,
+    "badge": badge_line,
+    "badge-json": badge_json,
+}
+"""What each value of --format prints."""

@@ -1,0 +1,400 @@
+"""The first screen of an answer: the verdict, the one thing to do, how sure it is, what else there is, where more is."""
+
+from collections.abc import Sequence
+
+from compatkb.engine.advice import Warned
+from compatkb.engine.answer import Answer
+from compatkb.engine.stacks import Stack
+from compatkb.output import commands, disputes, messages
+from compatkb.output.citations import Numbers, short
+from compatkb.output.labels import (
+    HARDWARE,
+    asked,
+    label,
+    listed,
+    main_packages,
+    place,
+    platforms,
+    shortened,
+    stack_name,
+    value,
+)
+from compatkb.output.open_points import open_points
+from compatkb.output.payload import support
+from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
+from compatkb.output.shells import POSIX
+from compatkb.output.ways import MOST, Way, ways_of
+from compatkb.output.why import details
+from compatkb.store.queries.products import release
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import STRONG, Compiled, Request
+
+VERDICTS = messages.VERDICTS
+_OTHERS = 3
+_SOURCES = 3
+_FOOT = 2
+_UNLIMITED = 10_000
+_LINES = 2
+
+
+def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> str:
+    """Return the answer as plain text."""
+    return text_of(answer_lines(facts, answer, why=why, everything=everything, shell=shell))
+
+
+def answer_lines(
+    facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX
+) -> list[Line]:
+    """Return the first screen; `why` adds the sources and all that speaks for and against, `everything` every stack."""
+    height = _UNLIMITED if why or everything else HEIGHT
+    numbers = Numbers(None if why else _SOURCES)
+    if answer.stacks and answer.verdict != "unknown":
+        blocks = _positive(facts, answer, shell, everything=everything)
+    else:
+        for most in range(_OTHERS, 0, -1):  # fewer reasons where the ways out need the room
+            numbers = Numbers(None if why else _SOURCES)
+            blocks = _negative(facts, answer, numbers, shell, None if why else most)
+            if sum(len(block.lines) for block in blocks) <= height - _FOOT:
+                break
+    more = [] if why else ["--why: sources"]
+    left = len(grouped(facts, answer.stacks)) or len(answer.nearest)
+    more += [f"--all: {left} stacks"] if left > 1 and not everything else []
+    blocks.append(Block([BLANK, *wrapped(messages.footer(facts, answer.request.as_of, more), "  ", style="dim")]))
+    lines = fitted(blocks, height)
+    if everything:
+        lines += _all(facts, answer, shell)
+    if why:
+        lines += details(facts, answer, numbers)
+    return lines
+
+
+def _head(answer: Answer, sentence: str) -> list[Line]:
+    head = f"{messages.signed(answer.verdict)}   "
+    style = "works" if answer.verdict == "works-with-warnings" else answer.verdict
+    return wrapped(sentence, head, "  ", style)
+
+
+# -- an answer ------------------------------------------------------------------------------------------------------
+
+
+def _positive(facts: Snapshot, answer: Answer, shell: str, *, everything: bool) -> list[Block]:
+    request, stack = answer.request, answer.stacks[0]
+    groups = grouped(facts, answer.stacks)
+    parts = (stack_name(facts, stack, request), _using(facts, stack), place(facts, request, stack.device))
+    sentence = " ".join(part for part in parts if part)
+    shown = _by_system(request, groups)
+    blocks = [Block(_head(answer, sentence)), Block([BLANK, *_commands(facts, shown, request, shell), BLANK])]
+    blocks += [Block(labelled(*_sureness(facts, stack, request)))]
+    if warned := messages.warnings_in_brief(facts, stack.warnings):
+        blocks.append(Block([line for n, text in enumerate(warned) for line in labelled("" if n else "warning", text)]))
+    if len(shown) == 1 and (where := platforms(facts, groups[0])) not in sentence and not _is_fixed(request):
+        blocks.append(Block(labelled("runs on", where), 2))
+    if needs := _needs_of(facts, groups[0], request):
+        blocks.append(Block([line for n, text in enumerate(needs) for line in labelled("" if n else "needs", text)], 1))
+    if machines := _machines(stack, request):
+        blocks.append(Block(labelled("hardware", machines), 4))
+    blocks += _beside(facts, answer, shell)
+    if not everything:
+        blocks += [Block(lines, 6) for lines in differences(facts, groups[0])[:_LINES]]
+    blocks += _others(facts, answer, [group for group in groups if group not in shown[1:]], everything=everything)
+    issues = [warned for warned in stack.warnings if warned.kind == "known-issue"]
+    if issues:
+        more = f" (and {len(issues) - 1} more: --why)" if len(issues) > 1 else ""
+        blocks.append(Block(labelled("note", f"{issues[0].detail.rstrip('.')}{more}"), 5))
+    return blocks
+
+
+def _by_system(request: Request, groups: list[list[Stack]]) -> list[list[Stack]]:
+    """Return the best stacks, and where no system is asked for, the best of a system for which their command will not do."""
+    best = groups[0]
+    if request.pin("os"):
+        return [best]
+    systems = {system for stack in best for system in stack.os}
+    for group in groups[1:]:
+        alike = (group[0].device, group[0].route) == (best[0].device, best[0].route)
+        if alike and systems.isdisjoint(system for stack in group for system in stack.os):
+            return [best, group]
+    return [best]
+
+
+def _commands(facts: Snapshot, groups: list[list[Stack]], request: Request, shell: str) -> list[Line]:
+    """Return the commands of one group of stacks, or of several, each under its systems."""
+    if len(groups) == 1:
+        return install_lines(facts, groups[0][0], shell)
+    lines: list[Line] = []
+    for group in groups:
+        name = f": {stack_name(facts, group[0], request)}" if group is not groups[0] else ""
+        lines += [*wrapped(f"on {platforms(facts, group)}{name}", "  "), *install_lines(facts, group[0], shell)]
+    return lines
+
+
+def _using(facts: Snapshot, stack: Stack) -> str:
+    names = [facts.features[offered.feature][0] for offered in stack.features]
+    return f"using {' and '.join(names)}" if names else ""
+
+
+def _is_fixed(request: Request) -> bool:
+    """Return whether a request fixes the platform, so that it is told already."""
+    return bool(request.pin("python") and request.pin("os"))
+
+
+def install_lines(facts: Snapshot, stack: Stack, shell: str, indent: int = 4, *, proof: bool = True) -> list[Line]:
+    """Return the commands that install a stack and the one that proves it; or that there are none."""
+    steps = commands.pip_commands(facts, stack, shell)
+    if not steps:
+        return wrapped(messages.not_installable(facts, stack), " " * indent)
+    shown = commands.short_proof(facts, stack) if proof else None
+    return [command(step, indent) for step in [*steps, *([shown] if shown else [])]]
+
+
+def _sureness(facts: Snapshot, stack: Stack, request: Request) -> tuple[str, str]:
+    """Return how sure an answer is, in a line: what it rests on, or what is open."""
+    disputed = _disputed(len(disputes.of_stack(facts, stack, request.as_of)))
+    if stack.level == STRONG:
+        return "sure", messages.basis(support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
+    points = open_points(facts, stack)
+    parts = [f"and {len(points) - 1} more" if len(points) > 1 else "", disputed]
+    more = f" ({', '.join(part for part in parts if part)}: --why)" if any(parts) else ""
+    text = points[0].brief + more
+    return "open", text if len(labelled("open", text)) <= _LINES else points[0].what + more
+
+
+def _disputed(count: int) -> str:
+    """Return how many points are disputed."""
+    return f"{count} disputed point{'s' if count > 1 else ''}" if count else ""
+
+
+def _needs_of(facts: Snapshot, stacks: Sequence[Stack], request: Request) -> list[str]:
+    """Return what stacks need of the machine: once where they agree, else with the systems."""
+    by_text: dict[str, list[str]] = {}
+    for stack in stacks:
+        by_text.setdefault(_needs(facts, stack, request), []).extend(value(facts, "os", system) for system in stack.os)
+    if not any(by_text):
+        device = release(facts, "device", stacks[0].device)
+        return [f"{device.needs}; no minimum version is known"] if device and device.needs else []
+    if len(by_text) == 1:
+        return list(by_text)
+    return [f"{text} ({listed(list(dict.fromkeys(systems)))})" for text, systems in by_text.items() if text]
+
+
+def _needs(facts: Snapshot, stack: Stack, request: Request) -> str:
+    """Return what a stack needs of the machine beyond the platform, as far as that is known and was not fixed."""
+    parts = []
+    for product in facts.products.values():
+        values = stack.known.get(product.id, ())
+        if not product.shown or product.id == HARDWARE or not values or request.pin(product.id):
+            continue
+        names = [v for v in values if v[:1].isalnum()] or list(values)
+        parts.append(f"{product.label} {shortened(names).replace(', ', ' or ')}")
+    return ", ".join(parts)
+
+
+def _machines(stack: Stack, request: Request) -> str:
+    """Return the hardware that a stack is for, where the request leaves that open."""
+    values = () if request.pin(HARDWARE) else stack.known.get(HARDWARE, ())
+    return ", ".join(values)
+
+
+def _beside(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
+    """Return what stands beside the best stack: a proven one, the default index, the way out of what has ended."""
+    blocks = []
+    for beside in answer.beside:
+        name = stack_name(facts, beside.stack, answer.request)
+        if beside.kind == "proven":
+            text = f"{name}: {messages.basis(support(facts, beside.stack))}"
+            blocks.append(Block([*labelled("proven", text), *install_lines(facts, beside.stack, shell, 13, proof=False)], 1))
+        elif beside.kind == "successor":
+            kept = {e.product for e in beside.stack.packages}
+            ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
+            gone = " and ".join(label(facts, e.product) for e in ended)
+            text = f"{name} replaces {gone}" if gone else name
+            lines = [*labelled("instead", f"{text}; `compatkb migrate` shows what changes in your code")]
+            blocks.append(Block([*lines, *install_lines(facts, beside.stack, shell, 13, proof=False)], 1))
+        else:
+            built = [
+                kind
+                for e in main_packages(facts, beside.stack)
+                for kind in facts.kinds(e)
+                if _covers(facts, kind, beside.stack)
+            ]
+            larger = f", a {built[0].device.upper()} build: several GB more, for no gain on this device" if built else ""
+            text = f"{name} from the default index{larger}"
+            blocks.append(Block([*labelled("also", text), *install_lines(facts, beside.stack, shell, 13, proof=False)], 3))
+    return blocks
+
+
+def _covers(facts: Snapshot, kind: Compiled, stack: Stack) -> bool:
+    """Return whether builds are of a kind on a platform of a stack."""
+    grid = facts.grid
+    systems = facts.dimension_cells("os", sum(1 << grid["os"].index(system) for system in stack.os))
+    archs = facts.dimension_cells("arch", sum(1 << grid["arch"].index(arch) for arch in stack.arch))
+    return bool(kind.cells & systems & archs)
+
+
+def grouped(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Stack]]:
+    """Return stacks of one verdict together for which one command will do, save for packages that some of them lack."""
+    groups: list[list[Stack]] = []
+    for stack in stacks:
+        same = (group for group in groups if _is_alike(facts, group[0], stack))
+        group = next(same, None)
+        if group is None:
+            groups.append([stack])
+        else:
+            group.append(stack)
+    return groups
+
+
+def _is_alike(facts: Snapshot, one: Stack, other: Stack) -> bool:
+    """Return whether two stacks have the same main builds, and what both install comes in the same builds."""
+    if (one.device, one.route, one.verdict) != (other.device, other.route, other.verdict) or _main(facts, one) != _main(
+        facts, other
+    ):
+        return False
+    first, second = _installed(facts, one), _installed(facts, other)
+    return all(first[name] == second[name] for name in first.keys() & second.keys())
+
+
+def differences(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Line]]:
+    """Return for the further stacks of a group what they install otherwise, and where."""
+    first = _installed(facts, stacks[0])
+    found: dict[str, list[Stack]] = {}
+    for stack in stacks[1:]:
+        other = _installed(facts, stack)
+        parts = [f"{name} {version}" for name, version in other.items() if first.get(name) != version]
+        parts += [f"no {name}" for name in first if name not in other]
+        if parts:
+            found.setdefault(", ".join(parts), []).append(stack)
+    return [labelled("differs", f"{platforms(facts, group)}: {what}") for what, group in found.items()]
+
+
+def _installed(facts: Snapshot, stack: Stack) -> dict[str, str]:
+    """Return what commands install, by name."""
+    roles = facts.products
+    named = [e for e in stack.packages if roles[e.product].role != "leaf" and not roles[e.product].automatic]
+    return {messages.build_name(facts, e): e.version for e in named}
+
+
+def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], *, everything: bool) -> list[Block]:
+    """Return the other stacks, a line each, and which products are better left out."""
+    request, best = answer.request, answer.stacks[0]
+    held = {e.product for e in best.packages} | {pin.product for pin in request.pins} | set(request.bare)
+    lines: list[list[Line]] = []
+    avoided: dict[str, list[Warned]] = {}
+    beside = [_main(facts, b.stack) for b in answer.beside]
+    for group in groups[1:]:
+        stack = group[0]
+        ended = [w for w in stack.warnings if w.kind in ("eol", "security") and w.product not in held]
+        if ended:
+            for warned in ended:
+                avoided.setdefault(label(facts, warned.product), []).append(warned._replace(version=""))
+            continue
+        if _main(facts, stack) not in beside:
+            same = _main(facts, stack) == _main(facts, best)
+            name = "the same" if same else stack_name(facts, stack, request)
+            text = f"{name}   {messages.signed(stack.verdict)}; {platforms(facts, group)}"
+            lines.append(labelled("" if lines else "others", text))
+    blocks = [Block(other, 3 + number) for number, other in enumerate([] if everything else lines[:_OTHERS])]
+    shown = [messages.warnings_in_brief(facts, warnings)[0] for warnings in list(avoided.values())[:1]]
+    return blocks + [Block(labelled("not", text), 2) for text in shown]
+
+
+def _main(facts: Snapshot, stack: Stack) -> tuple[tuple[str, str], ...]:
+    return tuple((e.product, e.version) for e in main_packages(facts, stack))
+
+
+# -- no answer ------------------------------------------------------------------------------------------------------
+
+
+def _negative(facts: Snapshot, answer: Answer, numbers: Numbers, shell: str, most: int | None) -> list[Block]:
+    """Return the causes, at most so many, and the ways out; without a limit the causes have all their sources."""
+    request = answer.request
+    blocks = [Block([*_head(answer, asked(facts, request)), BLANK])]
+    reasons: list[Line] = []
+    pinned = {pin.product for pin in request.pins}
+    causes = sorted(answer.causes, key=lambda cause: cause.blocker[0] == "offer" or not pinned.issuperset(cause.blocker[1:]))
+    for cause in causes[:most]:
+        marks = numbers.marks(messages.cause_sources(facts, cause, request)[: 1 if most else None])
+        reasons += wrapped(f"{messages.sentence(messages.cause(facts, cause, request))}{TIED}{marks}".rstrip(), "  ")
+    rows = {row["id"] for cause in causes for row in disputes.of_cause(facts, cause, request)}
+    rows |= {row["id"] for stack in answer.stacks[:1] for row in disputes.of_stack(facts, stack, request.as_of)}
+    if not answer.causes and answer.stacks:
+        points = open_points(facts, answer.stacks[0])
+        for point in points[:_LINES]:
+            reasons += wrapped(messages.sentence(point.sentence), "  ")
+        reasons += wrapped(f"Open besides: {len(points) - _LINES} (--why).", "  ") if len(points) > _LINES else []
+    elif not answer.causes:
+        reasons += wrapped(messages.sentence(messages.excluded(request, facts)), "  ")
+    if rows:
+        reasons += wrapped(f"This rests on {_disputed(len(rows))} (--why).", "  ")
+    blocks.append(Block(reasons))
+    blocks += _ways(facts, answer, shell)
+    if numbers.sources and most:
+        cited = [line for n, s in enumerate(numbers.sources, 1) for line in wrapped(short(s), f"  [{n}] ", "      ", "dim")]
+        blocks.append(Block([BLANK, *cited], 2))
+    return blocks
+
+
+def _ways(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
+    ways = ways_of(facts, answer)
+    if not ways and answer.stacks:
+        ways = [Way(f"to try: {stack_name(facts, answer.stacks[0], answer.request)}", answer.stacks[0])]
+    blocks = []
+    for number, way in enumerate(ways, 1):
+        lines = wrapped(_described(facts, way, answer.request), f"  {number}  ", "     ", "heading")
+        if way.migrates:
+            lines.append(command("compatkb migrate .          shows what to change in your code", 7))
+        blocks.append(Block([BLANK, *lines] if number == 1 else lines, 0))
+        blocks.append(Block(install_lines(facts, way.stack, shell, 7, proof=False), 10 + number if number > 1 else 0))
+    shared = _shared_warnings(facts, ways)
+    if shared:
+        blocks.append(Block(shared, 3))
+    return blocks
+
+
+def _described(facts: Snapshot, way: Way, request: Request, stacks: Sequence[Stack] = ()) -> str:
+    """Return a way with its verdict and, where the request leaves that open, where it holds."""
+    where = "" if _is_fixed(request) else f"; {platforms(facts, stacks or [way.stack])}"
+    return f"{way.title}   ({messages.signed(way.stack.verdict)}{where})"
+
+
+def _shared_warnings(facts: Snapshot, ways: Sequence[Way]) -> list[Line]:
+    """Return what must be known of the ways, each thing once, with the numbers of the ways that it is about."""
+    found: dict[str, list[str]] = {}
+    for number, way in enumerate(ways, 1):
+        main = {e.product for e in main_packages(facts, way.stack)}
+        about = [
+            w._replace(version="") if w.kind in ("eol", "security") else w for w in way.stack.warnings if w.product in main
+        ]
+        for text in messages.warnings_in_brief(facts, about):
+            found.setdefault(text, []).append(str(number))
+    lines: list[Line] = []
+    for text, places in found.items():
+        lines += wrapped(text, f"     {listed(places)}: " if len(ways) > 1 else "     ", "     ")
+    return lines
+
+
+# -- everything -----------------------------------------------------------------------------------------------------
+
+
+def _all(facts: Snapshot, answer: Answer, shell: str) -> list[Line]:
+    """Return every further stack with where it holds and its commands; for a "no", every further way out."""
+    lines: list[Line] = []
+    for number, group in enumerate(grouped(facts, answer.stacks), 1):
+        stack = group[0]
+        seen = {line.text for line in install_lines(facts, stack, shell, 7, proof=False)} if number == 1 else set()
+        if number > 1:
+            way = Way(stack_name(facts, stack, answer.request), stack)
+            lines += wrapped(_described(facts, way, answer.request, group), f"  {number}  ", "     ", "heading")
+            for text in messages.warnings_in_brief(facts, stack.warnings):
+                lines += wrapped(text, "       ")
+        for member in group:
+            steps = [line for line in install_lines(facts, member, shell, 7, proof=False) if line.text not in seen]
+            if steps and seen:
+                lines += wrapped(f"on {platforms(facts, [member])}:", "       " if number > 1 else "  ")
+            lines += steps
+            seen |= {line.text for line in steps}
+    if not answer.stacks:
+        for number, way in enumerate(ways_of(facts, answer, len(answer.nearest) + len(answer.beside))[MOST:], MOST + 1):
+            lines += wrapped(_described(facts, way, answer.request), f"  {number}  ", "     ", "heading")
+            lines += install_lines(facts, way.stack, shell, 7, proof=False)
+    return [BLANK, *lines] if lines else []

@@ -1,0 +1,204 @@
+"""The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from compatkb.errors import UsageError
+from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Event
+
+PAST, UNCERTAIN, PLANNED = "past", "uncertain", "planned"
+KINDS = ("release", "milestone", "end-of-life")
+TITLE = "Enablement of PyTorch: releases, milestones and ends of life"
+
+
+def select(
+    facts: Snapshot,
+    day: date,
+    since: date | None = None,
+    until: date | None = None,
+    vendors: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+) -> tuple[Event, ...]:
+    """Return the events between two days, both inclusive, as known on `day`, oldest first.
+
+    What lies after `day` is there only if it was announced by then. Raises UsageError for a vendor that the data do not
+    know, and where `since` is after `until`.
+    """
+    for vendor in vendors:
+        if vendor not in facts.vendors:
+            known = ", ".join(facts.vendors) or "none"
+            raise UsageError(f"{vendor!r} is nobody whose events the data have; known: {known}")
+    if since and until and since > until:
+        raise UsageError(f"the timeline cannot start on {since} and end on {until}")
+    return tuple(
+        event
+        for event in facts.events
+        if (not vendors or event.vendor in vendors)
+        and (not kinds or event.kind in kinds)
+        and (since is None or event.last >= since.toordinal())
+        and (until is None or event.first <= until.toordinal())
+        and (event.first <= day.toordinal() or (event.announced is not None and event.announced <= day.toordinal()))
+    )
+
+
+def parse_bound(text: str, *, end: bool) -> date:
+    """Return the first day, or with `end` the last one, of a day, month or year; raises UsageError."""
+    match = re.fullmatch(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?", text)
+    try:
+        if not match:
+            raise ValueError
+        year, month, on = (int(part) if part else None for part in match.groups())
+        if on:
+            return date(int(year or 0), int(month or 0), on)
+        if not end:
+            return date(int(year or 0), month or 1, 1)
+        last = month or 12
+        return date(int(year or 0) + last // 12, last % 12 + 1, 1) - timedelta(days=1)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a date; write it as YYYY-MM-DD, YYYY-MM or YYYY") from None
+
+
+def state(event: Event, day: date) -> str:
+    """Return `past`, `planned`, or `uncertain` where the event can lie on either side of `day`."""
+    if event.last <= day.toordinal():
+        return PAST
+    return PLANNED if event.first > day.toordinal() else UNCERTAIN
+
+
+def date_text(event: Event) -> str:
+    """Return the date no more precise than it is known: a day, 2026-03, 2026-Q1, 2026-H2, 2026, or two days."""
+    first, last = date.fromordinal(event.first), date.fromordinal(event.last)
+    if event.precision == "bounds":
+        return f"{first} to {last}"
+    prefix, precision = "", event.precision
+    if precision.startswith("end-of-"):
+        prefix, precision = "end of ", precision.removeprefix("end-of-")
+    year = f"{first.year:04d}"
+    texts = {
+        "month": f"{year}-{first.month:02d}",
+        "quarter": f"{year}-Q{(first.month + 2) // 3}",
+        "half": f"{year}-H{(first.month + 5) // 6}",
+        "year": year,
+    }
+    return prefix + texts.get(precision, first.isoformat())
+
+
+def marks(event: Event, day: date) -> tuple[str, ...]:
+    """Return what a reader must know beside the title: `planned`, `uncertain`, `disputed`."""
+    found = [] if state(event, day) == PAST else [state(event, day)]
+    return (*found, "disputed") if event.disputes else tuple(found)
+
+
+def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+    """Return the events as a list with disputes and sources."""
+    lines = [TITLE if events else "no event that the data know of"]
+    width = max((len(date_text(event)) for event in events), default=0)
+    owner = max((len(name) for name in facts.vendors.values()), default=0)
+    for event in events:
+        more = "".join(f" [{mark}]" for mark in marks(event, day))
+        lines.append(
+            f"{date_text(event):<{width}}  {facts.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
+        )
+        if event.note:
+            lines.append(f"    note: {event.note}")
+        for dispute in event.disputes:
+            lines.append(f"    disputed: {dispute['about']}: {'; '.join(dispute['positions'])}")
+            lines.append(f"      decided {dispute['decided']}: {dispute['decision']} ({dispute['reason']})")
+        lines += [f"    source: {url or cited}" for cited, url in event.sources]
+    return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
+
+
+def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+    """Return the events as JSON."""
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "data_date": facts.meta["data_date"],
+        "as_of": day.isoformat(),
+        "vendors": [{"id": vendor, "name": name} for vendor, name in facts.vendors.items()],
+        "events": [_event(event, day) for event in events],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _event(event: Event, day: date) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "vendor": event.vendor,
+        "kind": event.kind,
+        "title": event.title,
+        "date": date_text(event),
+        "first_day": date.fromordinal(event.first).isoformat(),
+        "last_day": date.fromordinal(event.last).isoformat(),
+        "precision": event.precision,
+        "basis": event.basis,
+        "state": state(event, day),
+        "announced": date.fromordinal(event.announced).isoformat() if event.announced else None,
+        "product": event.product,
+        "version": event.version,
+        "note": event.note,
+        "disputes": [{**d, "sources": [source_payload((s[0], s[1])) for s in d["sources"]]} for d in event.disputes],
+        "sources": [source_payload(source) for source in event.sources],
+    }
+
+
+def markdown(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+    """Return the events as a Markdown table with numbered links to the sources."""
+    lines = ["| date | who | kind | event | sources |", "|---|---|---|---|---|"]
+    for event in events:
+        title = " ".join([_cell(event.title), *(f"({mark})" for mark in marks(event, day))])
+        links = ", ".join(
+            f"[{number}](<{_target(url)}>)" if url else _cell(cited) for number, (cited, url) in enumerate(event.sources, 1)
+        )
+        lines.append(f"| {date_text(event)} | {_cell(facts.vendors[event.vendor])} | {event.kind} | {title} | {links} |")
+    notes = [
+        f"- {_cell(event.title)}: {_cell(d['about'])}: {_cell('; '.join(d['positions']))}. "
+        f"Decided {d['decided']}: {_cell(d['decision'])}. {_cell(d['reason'])}"
+        for event in events
+        for d in event.disputes
+    ]
+    return "\n".join([*lines, *(["", "Disputed:", "", *notes] if notes else [])]) + "\n"
+
+
+def _cell(content: str) -> str:
+    """Return text that Markdown shows as it is."""
+    plain = content.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", plain)
+
+
+def _target(url: str) -> str:
+    return url.replace("<", "%3C").replace(">", "%3E").replace("|", "%7C").replace("\n", "")
+
+
+def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+    """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
+    lines = ["timeline", f"    title {_entity(TITLE)}"]
+    for vendor, name in facts.vendors.items():
+        mine = [event for event in events if event.vendor == vendor]
+        if mine:
+            lines.append(f"    section {_entity(name)}")
+        for period in dict.fromkeys(date_text(event) for event in mine):
+            titles = [_marked(event, day) for event in mine if date_text(event) == period]
+            lines.append(f"        {period} : {' : '.join(_entity(title) for title in titles)}")
+    return "\n".join(lines) + "\n"
+
+
+def _marked(event: Event, day: date) -> str:
+    return event.title + "".join(f" ({mark})" for mark in marks(event, day))
+
+
+def _entity(content: str) -> str:
+    """Return text with what Mermaid would read as its own written as entities."""
+    return re.sub(r"[#:;<>&{}%]", lambda found: f"#{ord(found[0])};", content)
+
+
+def lanes(facts: Snapshot, events: Iterable[Event]) -> dict[str, list[Event]]:
+    """Return the events of each vendor that has any, in the order of the data."""
+    found: dict[str, list[Event]] = {vendor: [] for vendor in facts.vendors}
+    for event in events:
+        found[event.vendor].append(event)
+    return {vendor: mine for vendor, mine in found.items() if mine}

@@ -1,0 +1,98 @@
+"""Ways out of a request that no stack answers: what is kept, what changes, and the stack."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from compatkb.engine.answer import Answer, Near
+from compatkb.engine.stacks import Stack
+from compatkb.output.labels import build, label, listed, main_packages, stack_name, value
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
+
+MOST = 3
+_CLOSEST = {"same": 0, "above": 1, "below": 2, "best": 3}
+_SIDES = {"same": "same series", "above": "nearest newer", "below": "nearest older", "best": "newest"}
+
+
+class Way(NamedTuple):
+    """A way out: what it is called, its stack, and whether programs have to change for it."""
+
+    title: str
+    stack: Stack
+    migrates: bool = False
+
+
+def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
+    """Return the ways out, the easiest first, without two that install the same."""
+    ways = []
+    for beside in answer.beside:
+        if beside.kind == "successor":
+            gone = [label(facts, pin.product) for pin in answer.request.pins if _is_gone(facts, pin.product, beside.stack)]
+            title = f"without {listed(gone)}: " if gone else "instead: "
+            ways.append(Way(title + stack_name(facts, beside.stack), beside.stack, migrates=True))
+    ways += [Way(way_title(facts, answer.request, near), near.stack) for near in _ordered(answer.nearest)]
+    distinct: dict[object, Way] = {}
+    titles = set()
+    for way in ways:
+        if way.title not in titles:
+            distinct.setdefault(_key(facts, way.stack), way)
+        titles.add(way.title)
+    return list(distinct.values())[:most]
+
+
+def _key(facts: Snapshot, stack: Stack) -> object:
+    return tuple((e.product, e.version) for e in main_packages(facts, stack))
+
+
+def _is_gone(facts: Snapshot, product: str, stack: Stack) -> bool:
+    return facts.products[product].role == "package" and product not in {e.product for e in stack.packages}
+
+
+def _ordered(nearest: Sequence[Near]) -> list[Near]:
+    """Return of each set of pins that move the nearest one first; where only one set moves, today's best one first."""
+    groups: dict[tuple[str, ...], list[Near]] = {}
+    for near in nearest:
+        groups.setdefault(near.relaxed, []).append(near)
+    if len(groups) == 1:
+        firsts: dict[str, list[Near]] = {}
+        for near in nearest:
+            firsts.setdefault(near.where, []).append(near)
+        sides = [firsts[where] for where in ("best", "same", "above", "below") if where in firsts]
+        return [side[0] for side in sides] + [near for side in sides for near in side[1:]]
+    for group in groups.values():
+        group.sort(key=lambda near: _CLOSEST[near.where])
+    longest = max((len(group) for group in groups.values()), default=0)
+    return [group[n] for n in range(longest) for group in groups.values() if n < len(group)]
+
+
+def way_title(facts: Snapshot, request: Request, near: Near) -> str:
+    """Return what is kept and what changes: keep IPEX 2.8.0, move torch to 2.8.0."""
+    roles, stack = facts.products, near.stack
+    members = {e.product: e for e in stack.packages}
+    moved = [p for p in near.relaxed if p in members]
+    gone = [p for p in near.relaxed if roles[p].role == "package" and p not in members]
+    kept = [build(facts, members[pin.product]) for pin in request.pins if pin.product in members and pin.product not in moved]
+    changes = [f"move {build_move(facts, stack, p)}" for p in moved]
+    changes += [f"without {label(facts, p)}" for p in gone]
+    changes += [f"without {facts.features[p][0]}" for p in near.relaxed if roles[p].role == "feature"]
+    changes += [_elsewhere(facts, stack, p) for p in near.relaxed if roles[p].role == "dimension"]
+    if kept and moved:
+        return f"keep {listed(kept)}, {listed(changes)}"
+    if moved:
+        return f"{_SIDES[near.where]}: {stack_name(facts, stack, request)}"
+    return f"{listed(changes)}: {stack_name(facts, stack, request)}"
+
+
+def build_move(facts: Snapshot, stack: Stack, product: str) -> str:
+    """Return where a package moves: torch to 2.8.0."""
+    return next(f"{label(facts, e.product)} to {e.version}" for e in stack.packages if e.product == product)
+
+
+def _elsewhere(facts: Snapshot, stack: Stack, dimension: str) -> str:
+    """Return the value that a dimension of the machine has to have instead."""
+    values = {"python": stack.python, "os": stack.os, "arch": stack.arch}.get(dimension) or stack.known.get(dimension, ())
+    if not values:
+        return f"on another {label(facts, dimension)}"
+    if dimension == "python":
+        return f"use {label(facts, dimension)} {values[-1]}"
+    return f"use {value(facts, dimension, values[0])}" if dimension == "os" else f"use {label(facts, dimension)} {values[0]}"

@@ -1,0 +1,174 @@
+"""What commands install: shell text to the tools that it runs, with their variables and environments."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from compatkb.parsers.commands import tools
+from compatkb.parsers.commands.model import PYTHON, Run, Scope, active
+from compatkb.parsers.shell import Shell
+from compatkb.parsers.source import Fragment, Source
+from compatkb.parsers.statement import IndexUse, Reading, Word
+
+_PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
+_PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
+_CONDA = re.compile(r"(?:.*/)?(?:conda|mamba|micromamba)")
+_SYSTEM = {
+    "apt": "apt",
+    "apt-get": "apt",
+    "aptitude": "apt",
+    "dnf": "dnf",
+    "yum": "dnf",
+    "microdnf": "dnf",
+    "zypper": "zypper",
+}
+_SYSTEM |= {"apk": "apk"}
+SETTINGS = {
+    "PIP_INDEX_URL": "index-url",
+    "PIP_EXTRA_INDEX_URL": "extra-index-url",
+    "PIP_FIND_LINKS": "find-links",
+    "UV_INDEX_URL": "index-url",
+    "UV_DEFAULT_INDEX": "index-url",
+    "UV_EXTRA_INDEX_URL": "extra-index-url",
+    "UV_INDEX": "extra-index-url",
+    "UV_FIND_LINKS": "find-links",
+    "UV_TORCH_BACKEND": "extra-index-url",  # which index that is, uv decides
+}
+"""Variables that name indexes, with the option that each stands for."""
+
+
+def read_script(source: Source, reading: Reading) -> None:
+    """Add what a shell script installs."""
+    read_shell(source.whole(), Scope(reading))
+
+
+def read_shell(fragment: Fragment, scope: Scope) -> None:
+    """Add what a piece of shell text installs, in order; `scope` carries variables and steps to the next piece."""
+    shell = Shell(fragment, scope.variables, scope.group)
+    known = 0
+    for command in shell.commands():
+        for group in shell.groups[known:]:
+            scope.reading.groups[group.name] = group
+        known = len(shell.groups)
+        read_settings(command.settings, scope, command.group)
+        if command.words:
+            scope.reading.call(command.words)
+            read_command(command.words, scope, command.group)
+    for opener, inner in shell.heredocs:
+        if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):
+            read_shell(inner, replace_scope(scope, shell.group))
+
+
+def replace_scope(scope: Scope, group: str) -> Scope:
+    """Return the scope of another group, with its own steps from the same number on."""
+    return scope.changed(group=group)
+
+
+def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> None:
+    """Add the indexes that variables name."""
+    for name, word in settings.items():
+        style = SETTINGS.get(name)
+        for url in word.value.split() if style and not word.open else ():
+            url = url.partition("=")[2] if re.match(r"[\w-]+=https?:", url) else url
+            scope.reading.statements.append(
+                IndexUse(
+                    place=word.place, text=word.raw, url=url, style=style or "", group=active(scope, group), step=scope.step
+                )
+            )
+
+
+def read_command(words: Sequence[Word], scope: Scope, group: str) -> None:
+    """Add what one command says; words that say nothing of versions are passed over."""
+    words = _without_prefix(words)
+    for _ in range(3):  # conda run, uv run
+        if not words:
+            return
+        inner = _inner(words)
+        if inner is None:
+            break
+        words = _without_prefix(inner)
+    if not words:
+        return
+    head = words[0].value
+    if _activates(words, scope):
+        return
+    reader, rest, tool = _reader(head, words)
+    if reader:
+        chosen = active(scope, group)
+        reader(Run(scope, chosen, scope.next_step(), tool), rest, words)
+
+
+def _without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+    at = 0
+    while at < len(words) and (
+        words[at].value.lower().lstrip("!%@") in ("", *_PREFIXES)
+        or (
+            at and (words[at].raw.startswith("-") or re.match(r"[A-Za-z_]\w*=", words[at].raw)) and words[0].value in _PREFIXES
+        )
+    ):
+        at += 1
+    words = words[at:]
+    if words and words[0].value[:1] in ("!", "%") and len(words[0].value) > 1:  # notebooks: !pip, %pip
+        first = words[0]
+        words = [first._replace(value=first.value.lstrip("!%")), *words[1:]]
+    return words
+
+
+def _inner(words: Sequence[Word]) -> Sequence[Word] | None:
+    """Return the command that a wrapper runs."""
+    values = [word.value for word in words[:2]]
+    if (
+        len(values) == 2
+        and values[1] == "run"
+        and (_CONDA.fullmatch(values[0]) or values[0] in ("uv", "poetry", "pdm", "hatch", "pipenv"))
+    ):
+        at = 2
+        while at < len(words) and words[at].value.startswith("-"):
+            at += 2 if words[at].value in ("-n", "--name", "-p", "--prefix", "--python", "--with", "--extra", "--group") else 1
+        return words[at:]
+    return None
+
+
+def _activates(words: Sequence[Word], scope: Scope) -> bool:
+    values = [word.value for word in words[:3]]
+    if len(values) > 1 and _CONDA.fullmatch(values[0]) and values[1] in ("activate", "deactivate"):
+        scope.active = values[2] if values[1] == "activate" and len(values) > 2 else ""
+        return True
+    if values[0] in ("source", ".") and len(values) > 1 and values[1].endswith("/activate"):
+        scope.active = values[1].removesuffix("/activate").removesuffix("/bin")
+        return True
+    if values[0] == "deactivate":
+        scope.active = ""
+        return True
+    return False
+
+
+_Reader = Callable[[Run, Sequence[Word], Sequence[Word]], None]
+
+
+def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[Word], str]:
+    """Return what reads a command, the words that it has to read, and the name of the tool."""
+    values = [word.value for word in words[:4]]
+    python = PYTHON.fullmatch(head)
+    if python and "-m" in values[1:3]:
+        at = values.index("-m") + 1
+        module = words[at].value if at < len(words) else ""
+        if module in ("pip", "uv", "conda"):
+            return _reader(module, words[at:])
+        return tools.ran, words, "python"
+    if python:
+        return tools.ran, words, "python"
+    if _PIP.fullmatch(head):
+        return tools.pip, words[1:], "pip"
+    if head == "uv" or head.endswith("/uv"):
+        if values[1:2] == ["pip"]:
+            return tools.pip, words[2:], "uv"
+        return tools.uv, words[1:], "uv"
+    if _CONDA.fullmatch(head):
+        return tools.conda, words[1:], "conda"
+    if head in ("poetry", "pdm", "pipenv", "pipx"):
+        return tools.project, words[1:], head
+    if head in _SYSTEM:
+        return tools.system, words[1:], _SYSTEM[head]
+    if head in ("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"):
+        return tools.container, words[1:], head
+    return None, words, head

@@ -1,0 +1,229 @@
+"""What the tools that install something were told: one function for each kind of tool."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compatkb.parsers.commands.model import (
+    PYTHON,
+    Run,
+    active,
+    conda_requirement,
+    index_use,
+    installed,
+    names,
+    python_specifier,
+    python_use,
+    requirement,
+    sort_words,
+)
+from compatkb.parsers.images import image_use
+from compatkb.parsers.requirement import from_poetry, is_name, normal
+from compatkb.parsers.statement import Action, PythonUse, Requirement, SystemPackage, Word
+
+_VALUED = frozenset(
+    [
+        "-v",
+        "--volume",
+        "-e",
+        "--env",
+        "-p",
+        "--publish",
+        "-w",
+        "--workdir",
+        "-u",
+        "--user",
+        "--name",
+        "--device",
+        "--network",
+        "--net",
+        "--ipc",
+        "--shm-size",
+        "--entrypoint",
+        "--memory",
+        "-m",
+        "--cpus",
+        "--gpus",
+        "--group-add",
+        "--cap-add",
+        "--security-opt",
+        "--mount",
+        "--hostname",
+        "-h",
+        "--env-file",
+        "--ulimit",
+        "--pid",
+        "--platform",
+        "--add-host",
+        "--runtime",
+        "--restart",
+        "--label",
+        "-l",
+        "--tmpfs",
+        "--cpuset-cpus",
+        "--cpuset-mems",
+        "--userns",
+        "--pull",
+        "--dns",
+        "--link",
+        "--expose",
+        "--log-driver",
+        "--log-opt",
+        "--cidfile",
+        "--volumes-from",
+        "-c",
+        "--bind",
+        "-B",
+    ]
+)
+
+
+def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+    """Read a command of pip, or of `uv pip`."""
+    options = sort_words(words)
+    if not options.rest:
+        return
+    verb, rest = options.rest[0].value, options.rest[1:]
+    if verb == "uninstall":
+        run.add(
+            Action(place=whole[0].place, text="", verb=verb, words=names(rest), tool=run.tool, group=run.group, step=run.step)
+        )
+    elif verb == "config" and len(rest) > 2 and rest[0].value == "set":
+        style = {
+            "global.index-url": "index-url",
+            "global.extra-index-url": "extra-index-url",
+            "global.find-links": "find-links",
+        }
+        if rest[1].value in style:
+            run.add(index_use(run._replace(step=0), style[rest[1].value], rest[2]))
+    elif verb in ("install", "download", "wheel", "sync", "compile"):
+        run.add(
+            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool=run.tool, group=run.group, step=run.step)
+        )
+        installed(run, options, rest, files=verb in ("sync", "compile"))
+
+
+def uv(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+    """Read a command of uv."""
+    options = sort_words(words)
+    verb = options.rest[0].value if options.rest else ""
+    rest = options.rest[1:]
+    if verb in ("sync", "lock", "run"):
+        run.add(
+            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool="uv", group=run.group, step=run.step)
+        )
+    elif verb == "add":
+        run.add(
+            Action(
+                place=whole[0].place, text="", verb="install", words=options.told, tool="uv", group=run.group, step=run.step
+            )
+        )
+        installed(run, options, rest)
+    elif verb in ("venv", "python"):
+        for name, word in options.valued:
+            if name in ("--python", "-p"):
+                run.add(python_use(run, word))
+        for word in rest if verb == "python" else ():
+            run.add(python_use(run, word))
+    elif verb == "tool" and rest and rest[0].value == "install":
+        return
+
+
+def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+    """Read a command of conda or mamba."""
+    options = sort_words(words)
+    verb = options.rest[0].value if options.rest else ""
+    named = next((word.value for name, word in options.valued if name in ("-n", "--name", "-p", "--prefix")), "")
+    if verb == "env":
+        return
+    if verb not in ("install", "create"):
+        return
+    group = run.group
+    if named:
+        group = active(run.scope.changed(active=named), run.group.partition("#")[0])
+    run = run._replace(group=group)
+    run.add(
+        Action(place=whole[0].place, text="", verb="install", words=options.told, tool="conda", group=group, step=run.step)
+    )
+    for word in options.rest[1:]:
+        run.add(conda_requirement(word.value, word.place, word.raw, group, run.step, unknown=word.open))
+
+
+def project(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+    """Read a command of poetry, pdm, pipenv or pipx."""
+    options = sort_words(words)
+    verb = options.rest[0].value if options.rest else ""
+    if verb not in ("add", "install", "sync", "inject"):
+        return
+    told = options.told
+    run.add(Action(place=whole[0].place, text="", verb="install", words=told, tool=run.tool, group=run.group, step=run.step))
+    if run.tool == "pipx":
+        return
+    for word in options.rest[1:]:
+        name, at, version = word.value.partition("@")
+        if at and is_name(name) and not word.open and (specifier := from_poetry(version.strip())) is not None:
+            run.add(
+                Requirement(
+                    place=word.place, text=word.raw, name=normal(name), specifier=specifier, tool=run.tool, group=run.group,
+                    step=run.step, derived=word.derived,
+                )
+            )  # fmt: skip
+        else:
+            run.add(requirement(word, run.group, run.step, run.tool))
+
+
+def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+    """Read a command of a package manager of the operating system."""
+    options = sort_words([word for word in words if word.value not in ("-t",)])
+    verb = options.rest[0].value if options.rest else ""
+    if verb not in ("install", "add", "in", "reinstall"):
+        return
+    for word in options.rest[1:]:
+        name, version = [*word.value.split("=", 1), ""][:2]
+        name = name.partition("/")[0]
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9+._-]*", name):
+            known = None if word.open else version.lstrip("=") or None
+            run.add(
+                SystemPackage(
+                    place=word.place, text=word.raw, name=name, version=known, tool=run.tool, group=run.group, step=run.step,
+                    derived=word.derived,
+                )
+            )  # fmt: skip
+
+
+def container(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+    """Read a command of docker or what is like it: the image that it runs."""
+    if not words or words[0].value not in ("run", "pull", "create", "from", "exec", "shell", "build"):
+        return
+    verb = words[0].value
+    if verb == "build" or (verb == "exec" and run.tool not in ("singularity", "apptainer")):
+        return
+    for word in _operands(words[1:]):
+        text = word.value.removeprefix("docker://")
+        run.add(image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step))
+        return
+
+
+def _operands(words: Sequence[Word]) -> Iterator[Word]:
+    at = 0
+    while at < len(words):
+        value = words[at].value
+        if value.startswith("-") or not value:
+            at += 2 if value in _VALUED else 1
+            continue
+        yield words[at]
+        at += 1
+
+
+def ran(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+    """Note a Python that runs something: what it imports comes after what was installed before."""
+    told = tuple(word.value for word in words[1:4])
+    run.add(Action(place=whole[0].place, text="", verb="run", words=told, tool="python", group=run.group, step=run.step))
+    version = PYTHON.fullmatch(words[0].value)
+    if version and version[1] and "." in version[1] and not words[0].open:
+        number = version[1].rstrip("t")
+        run.add(
+            PythonUse(
+                place=words[0].place, text=words[0].raw, specifier=python_specifier(number), runs=True, group=run.group,
+                step=run.step,
+            )
+        )  # fmt: skip

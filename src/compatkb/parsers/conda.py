@@ -1,0 +1,66 @@
+"""Conda environments and conda-lock files."""
+
+from compatkb.parsers.commands.model import conda_requirement
+from compatkb.parsers.positioned_yaml import Node, TreeError, yaml_documents
+from compatkb.parsers.requirement import is_specifier, normal
+from compatkb.parsers.requirements import read_requirements
+from compatkb.parsers.source import Fragment, Source
+from compatkb.parsers.statement import MAIN, Group, PythonUse, Reading, Requirement, RequirementRole
+
+_CONDA_STEP, _PIP_STEP = 1, 2
+
+
+def read_environment(root: Node, reading: Reading) -> None:
+    """Add what an environment.yml asks for: conda's packages, then those of its pip section."""
+    dependencies = root.get("dependencies")
+    for item in dependencies.items if dependencies else []:
+        if item.kind == "text":
+            found = conda_requirement(item.text, item.place, item.text, MAIN, _CONDA_STEP)
+            if found:
+                reading.statements.append(found)
+        elif inner := item.get("pip"):
+            for line in inner.texts():
+                _pip_line(line.fragment(), reading)
+
+
+def _pip_line(line: Fragment, reading: Reading) -> None:
+    """Read one line of the pip section, which has the notation of a requirements file."""
+    one = Reading(reading.path, reading.kind)
+    text = line.text.replace("\n", " ")
+    read_requirements(Source(reading.path, text), one)
+
+    for found in one.statements:
+        place = line.place(found.place.column - 1)
+        reading.statements.append(found._replace(place=place, step=_PIP_STEP))
+    for problem in one.problems:
+        reading.problem(line.place(problem.place.column - 1), problem.message)
+
+
+def read_conda_lock(source: Source, reading: Reading) -> None:
+    """Add the packages of a conda-lock.yml; each platform is a group."""
+    try:
+        roots = yaml_documents(source)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    packages = roots[0].get("package") if roots else None
+    for row in packages.items if packages else []:
+        name, version, manager, platform = (row.get(key) for key in ("name", "version", "manager", "platform"))
+        if not name or not version or not is_specifier(f"=={version.text}"):
+            continue
+        group = f"platform:{platform.text}" if platform else MAIN
+        if platform:
+            reading.groups.setdefault(group, Group(group, "environment", f"the platform {platform.text}"))
+        if name.text == "python":
+            specifier = f"=={version.text}"
+            reading.statements.append(
+                PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, group=group, step=1)
+            )
+            continue
+        tool = "pip" if manager and manager.text == "pip" else "conda"
+        reading.statements.append(
+            Requirement(
+                place=version.place, text=version.text, name=normal(name.text), specifier=f"=={version.text}",
+                role=RequirementRole.LOCKED, tool=tool, group=group, hashed=True, step=1,
+            )
+        )  # fmt: skip

@@ -1,0 +1,74 @@
+"""Compose files, Kubernetes manifests and Helm values: images, and commands that install something."""
+
+import re
+
+from compatkb.parsers.commands.dispatch import read_shell
+from compatkb.parsers.commands.model import Scope
+from compatkb.parsers.pipelines import Runner
+from compatkb.parsers.positioned_yaml import Node, walk
+from compatkb.parsers.shell import Variables
+from compatkb.parsers.source import Source
+from compatkb.parsers.statement import Reading, Word
+
+_IMAGE_LINE = re.compile(r"^\s*(?:-\s+)?[\"']?image[\"']?\s*:\s*[\"']?([^\s\"'#{}]+)", re.MULTILINE)
+_KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")
+_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
+
+
+def read_compose(root: Node, reading: Reading) -> None:
+    """Add the images of the services of a compose file, each a group, and what their commands install."""
+    runner = Runner(reading)
+    services = root.get("services")
+    for name, service in (services.mapping() if services else {}).items():
+        group = runner.group(f"service:{name}", f"the service {name}", kind="service")
+        variables: Variables = {}
+        runner.settings(service.get("environment"), variables, group)
+        runner.image(service.get("image"), variables, group)
+        for key in ("command", "entrypoint"):
+            _command(service.get(key), Scope(reading, variables, group))
+
+
+def read_manifests(roots: list[Node], reading: Reading) -> None:
+    """Add the images of Kubernetes manifests or Helm values, wherever they stand; each container is a group."""
+    runner = Runner(reading)
+    for root in roots:
+        for node in walk(root):
+            for key, value in node.pairs:
+                if _KEY.fullmatch(key.text):
+                    _image(runner, node, value)
+
+
+def _image(runner: Runner, holder: Node, value: Node) -> None:
+    group = f"container:{value.place.line}"
+    if value.kind == "text" and re.search(r"[:/@]", value.text):
+        runner.image(value, {}, runner.group(group, f"the container at line {value.place.line}", kind="service"))
+        for key in ("command", "args"):
+            _command(holder.get(key), Scope(runner.reading, {}, group))
+    elif value.kind == "map":
+        repository, tag, registry = value.get("repository") or value.get("name"), value.get("tag"), value.get("registry")
+        if repository and tag and tag.text and repository.kind == tag.kind == "text":
+            from compatkb.parsers.images import image_use
+
+            whole = f"{registry.text}/{repository.text}" if registry and registry.text else repository.text
+            group = runner.group(group, f"the container at line {value.place.line}", kind="service")
+            word = Word(f"{whole}:{tag.text}", tag.text, tag.place)
+            if found := image_use(word.value, word.place, word.raw, group, derived=True):
+                runner.reading.statements.append(found)
+
+
+def _command(node: Node | None, scope: Scope) -> None:
+    for item in node.texts() if node else []:
+        if _INSTALLS.search(item.text):
+            read_shell(item.fragment(), scope)
+
+
+def read_image_lines(source: Source, reading: Reading) -> None:
+    """Add the images of a template that is no YAML before it is filled in."""
+    from compatkb.parsers.images import image_use
+
+    runner = Runner(reading)
+    for match in _IMAGE_LINE.finditer(source.text):
+        place = source.place(match.start(1))
+        group = runner.group(f"container:{place.line}", f"the container at line {place.line}", kind="service")
+        if re.search(r"[:/@]", match[1]) and (found := image_use(match[1], place, match[1], group)):
+            reading.statements.append(found)

@@ -1,0 +1,117 @@
+"""TOML and INI documents with the places of their values."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from compatkb.core.toml_positions import Place, Places, Where
+from compatkb.parsers.source import Source
+from compatkb.parsers.statement import Reading
+
+_AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
+_SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?")
+_KEY = re.compile(r"([^\s=:][^=:]*?)\s*[=:]\s*(.*)")
+
+
+class Toml:
+    """A TOML document: its values, and where they stand."""
+
+    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+        self.source, self.data = source, data
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.source.text)
+
+    def get(self, *names: str) -> Any:
+        """Return the value at a path of keys, None where there is none."""
+        found: Any = self.data
+        for name in names:
+            if not isinstance(found, dict):
+                return None
+            found = found.get(name)
+        return found
+
+    def table(self, *names: str) -> dict[str, Any]:
+        """Return the table at a path of keys, an empty one for anything else."""
+        found = self.get(*names)
+        return found if isinstance(found, dict) else {}
+
+    def list(self, *names: str) -> "list[Any]":
+        """Return the list at a path of keys, an empty one for anything else."""
+        found = self.get(*names)
+        return found if isinstance(found, list) else []
+
+    def place(self, *where: int | str) -> Place:
+        """Return where a value stands; text within its quotes, for items of a list and values of a key."""
+        path: Where = where
+        place = self._places.nearest(path)
+        if isinstance(path[-1], int) and self._character(place) in "\"'":
+            return Place(place.line, place.column + 1)
+        return place
+
+    def value_place(self, *where: int | str) -> Place:
+        """Return where the text value of a key starts, the key's own place where the value is elsewhere."""
+        place = self.place(*where)
+        start = self.source.offset(place.line - 1, place.column - 1)
+        end = self.source.text.find("\n", start)
+        line = self.source.text[start : len(self.source.text) if end < 0 else end]
+        match = re.match(r"(?:\"[^\"]*\"|'[^']*'|[\w.-])+\s*=\s*[\"']", line)
+        return Place(place.line, place.column + match.end()) if match else place
+
+    def _character(self, place: Place) -> str:
+        at = self.source.offset(place.line - 1, place.column - 1)
+        return self.source.text[at : at + 1] or " "
+
+    def tables(self, name: str) -> Iterator[tuple[int, dict[str, Any], Place]]:
+        """Yield the tables of an array that a tool wrote: number, table, and the place of its version or of its head."""
+        entries = [entry for entry in self.list(name) if isinstance(entry, dict)]
+        heads = list(re.finditer(rf"^\[\[{re.escape(name)}\]\]", self.source.text, re.MULTILINE))
+        if len(heads) != len(self.list(name)):
+            for number, entry in enumerate(entries):
+                yield number, entry, self.place(name, number, "version") if "version" in entry else self.place(name, number)
+            return
+        for number, (entry, head) in enumerate(zip(entries, heads, strict=False)):
+            end = heads[number + 1].start() if number + 1 < len(heads) else len(self.source.text)
+            version = re.compile(r"^version\s*=\s*[\"']", re.MULTILINE).search(self.source.text, head.end(), end)
+            yield number, entry, self.source.place(version.end() if version else head.start())
+
+
+def read_toml(source: Source, reading: Reading) -> Toml | None:
+    """Return a TOML document, None and a problem in the reading where it is none."""
+    try:
+        return Toml(source, tomllib.loads(source.text))
+    except ValueError as error:
+        match = _AT.search(str(error))
+        line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(source.starts), 1)
+        reading.problem(Place(line, column), f"is no TOML: {_AT.sub('', str(error))}")
+    except RecursionError:
+        reading.problem(Place(1, 1), "is no TOML that can be read: nested too deeply")
+    return None
+
+
+def ini_values(source: Source) -> Iterator[tuple[str, str, str, Place]]:
+    """Yield section, key, line of its value and the place of that line, in the order of the file.
+
+    The standard parser has no places; what it accepts as a continuation is continued here too: an indented line.
+    """
+    section = key = ""
+    for number, start in enumerate(source.starts):
+        end = source.starts[number + 1] - 1 if number + 1 < len(source.starts) else len(source.text)
+        line = source.text[start:end]
+        text = line.strip()
+        if not text or text[0] in "#;":
+            continue
+        indented = line[0] in " \t"
+        if not indented and (match := _SECTION.fullmatch(text)):
+            section, key = match[1].strip(), ""
+        elif indented and key:
+            text = re.split(r"\s#", text, maxsplit=1)[0].strip()
+            yield section, key, text, source.place(start + len(line) - len(line.lstrip()))
+        elif match := _KEY.fullmatch(text):
+            key = match[1].strip().lower()
+            value = match[2].strip()
+            if value:
+                yield section, key, value, source.place(start + line.find(value, line.find(match[1]) + len(match[1])))

@@ -1,0 +1,44 @@
+"""References to container images."""
+
+import re
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.statement import MAIN, ImageUse
+
+_REFERENCE = re.compile(
+    r"(?P<repository>(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>[a-z0-9+._-]+:[0-9a-fA-F]{8,}))?"
+)
+
+
+def image_use(
+    text: str,
+    place: Place,
+    written: str,
+    group: str = MAIN,
+    *,
+    unknown: bool = False,
+    derived: bool = False,
+    step: int = 0,
+) -> ImageUse | None:
+    """Return the use of the image that a reference names, None for text that is none; an unknown one keeps what is known."""
+    text = text.strip().strip("\"'")
+    if len(text) > 500:
+        return None
+    if unknown:
+        head, colon, _ = text.rpartition(":")
+        text = head if colon and "/" not in text[len(head) :] else text.rstrip(":@-._/")
+    match = _REFERENCE.fullmatch(text)
+    if not match:
+        return None
+    return ImageUse(
+        place=place,
+        text=written,
+        repository=match["repository"].removeprefix("docker.io/").removeprefix("library/"),
+        tag=None if unknown else match["tag"],
+        digest=None if unknown else match["digest"],
+        unknown=unknown,
+        group=group,
+        derived=derived,
+        step=step,
+    )

@@ -1,0 +1,180 @@
+"""Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; Pipfile too."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.documents import Toml, read_toml
+from compatkb.parsers.positioned_yaml import Node, TreeError, json_tree
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal
+from compatkb.parsers.source import Source
+from compatkb.parsers.statement import MAIN, Group, IndexUse, PythonUse, Reading, Requirement, RequirementRole
+
+STEP = 1
+
+
+def read_uv_lock(source: Source, reading: Reading) -> None:
+    """Add the packages of a uv.lock, each with the index that it comes from."""
+    _packages(source, reading, "package", "requires-python", _uv_index, "uv")
+
+
+def read_poetry_lock(source: Source, reading: Reading) -> None:
+    """Add the packages of a poetry.lock; Pythons from its metadata."""
+    _packages(source, reading, "package", ("metadata", "python-versions"), _poetry_index, "poetry")
+
+
+def read_pdm_lock(source: Source, reading: Reading) -> None:
+    """Add the packages of a pdm.lock."""
+    _packages(source, reading, "package", ("metadata", "requires_python"), lambda _: None, "pdm")
+
+
+def read_pylock(source: Source, reading: Reading) -> None:
+    """Add the packages of a pylock.toml (PEP 751)."""
+    _packages(source, reading, "packages", "requires-python", lambda row: _text(row.get("index")), "pylock")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _uv_index(row: Mapping[str, Any]) -> str | None:
+    told = row.get("source")
+    return _text(told.get("registry")) if isinstance(told, dict) else None
+
+
+def _poetry_index(row: Mapping[str, Any]) -> str | None:
+    told = row.get("source")
+    return _text(told.get("url")) if isinstance(told, dict) and told.get("type") != "git" else None
+
+
+def _packages(
+    source: Source,
+    reading: Reading,
+    array: str,
+    python: str | tuple[str, ...],
+    index: Callable[[Mapping[str, Any]], str | None],
+    tool: str,
+) -> None:
+    document = read_toml(source, reading)
+    if document is None:
+        return
+    _python(document, reading, (python,) if isinstance(python, str) else python)
+    groups = _groups(document, array)
+    for _, row, place in document.tables(array):
+        name, version = row.get("name"), row.get("version")
+        if not isinstance(name, str) or not isinstance(version, str) or not is_name(name) or not is_specifier(f"=={version}"):
+            continue
+        if isinstance(told := row.get("source"), dict) and set(told) & {"editable", "virtual", "directory"}:
+            continue
+        several = normal(name) in groups
+        group = MAIN
+        marker = _text(row.get("marker"))
+        if several and not marker:  # one of several: which of them is installed depends on the platform
+            group = f"fork:{normal(name)}:{version}"
+            reading.groups[group] = Group(group, "branch", f"the lock with {name} {version}", (MAIN,))
+        reading.statements.append(
+            Requirement(
+                place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED, tool=tool,
+                only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
+            )
+        )  # fmt: skip
+
+
+def _groups(document: Toml, array: str) -> set[str]:
+    """Return the names of the packages that are locked in several versions."""
+    seen: set[str] = set()
+    twice: set[str] = set()
+    for row in document.list(array):
+        if isinstance(row, dict) and isinstance(row.get("name"), str):
+            name = normal(row["name"])
+            (twice if name in seen else seen).add(name)
+    return twice
+
+
+def _python(document: Toml, reading: Reading, where: tuple[str, ...]) -> None:
+    told = document.get(*where)
+    specifier = from_poetry(told) if isinstance(told, str) else None
+    if specifier:
+        reading.statements.append(
+            PythonUse(place=document.value_place(*where), text=str(told), specifier=specifier, step=STEP)
+        )
+
+
+def read_pipfile(source: Source, reading: Reading) -> None:
+    """Add what a Pipfile asks for."""
+    document = read_toml(source, reading)
+    if document is None:
+        return
+    for number, row in enumerate(document.list("source")):
+        if isinstance(row, dict) and isinstance(url := row.get("url"), str):
+            place = document.value_place("source", number, "url")
+            reading.statements.append(
+                IndexUse(
+                    place=place,
+                    text=url,
+                    url=url,
+                    style="extra-index-url" if number else "index-url",
+                    name=_text(row.get("name")),
+                )
+            )
+    version = document.get("requires", "python_version")
+    if isinstance(version, str) and is_specifier(f"=={version}.*"):
+        place = document.value_place("requires", "python_version")
+        reading.statements.append(PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True))
+    for section, group in (("packages", MAIN), ("dev-packages", "group:dev")):
+        if group and document.table(section):
+            reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
+        for name, told in document.table(section).items():
+            text = told if isinstance(told, str) else told.get("version", "*") if isinstance(told, dict) else None
+            if not isinstance(text, str):
+                continue
+            specifier = from_poetry(text)
+            index = told.get("index") if isinstance(told, dict) else None
+            reading.statements.append(
+                Requirement(
+                    place=document.value_place(section, name), text=text, name=normal(name), specifier=specifier or "",
+                    unknown=specifier is None, group=group, tool="pipenv", only_index=_text(index),
+                )
+            )  # fmt: skip
+
+
+def read_pipfile_lock(source: Source, reading: Reading) -> None:
+    """Add the packages of a Pipfile.lock; those for development are a group based on the others."""
+    try:
+        tree = json_tree(source)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    if tree is None:
+        return
+    indexes = tree.get("_meta", "sources")
+    addresses = {}
+    for row in indexes.items if indexes else []:
+        name, url = row.get("name"), row.get("url")
+        if name and url:
+            addresses[name.text] = url.text
+    version = tree.get("_meta", "requires", "python_version")
+    if version and is_specifier(f"=={version.text}.*"):
+        specifier = f"=={version.text}.*"
+        reading.statements.append(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
+    for section, group in (("default", MAIN), ("develop", "group:dev")):
+        found = tree.get(section)
+        if group and found:
+            reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
+        for package, node in (found.mapping() if found else {}).items():
+            _locked(reading, package, node, group, addresses)
+
+
+def _locked(reading: Reading, name: str, row: Node, group: str, addresses: Mapping[str, str]) -> None:
+    version = row.get("version")
+    if not version or not is_name(name) or not is_specifier(version.text):
+        return
+    marker, index = row.get("markers"), row.get("index")
+    reading.statements.append(
+        Requirement(
+            place=Place(*version.place), text=version.text, name=normal(name), specifier=version.text,
+            role=RequirementRole.LOCKED, tool="pipenv",
+            marker=marker.text if marker else None, only_index=addresses.get(index.text) if index else None,
+            group=group, step=STEP, hashed=True,
+        )
+    )  # fmt: skip

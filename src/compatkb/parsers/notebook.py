@@ -1,0 +1,71 @@
+"""Jupyter notebooks: the shell lines of their code cells."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from compatkb.parsers.commands.dispatch import read_shell
+from compatkb.parsers.commands.model import Scope
+from compatkb.parsers.positioned_yaml import Node, TreeError, json_tree
+from compatkb.parsers.source import MOST_SHELL, Fragment, Piece, Source
+from compatkb.parsers.statement import Reading
+
+_MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")
+_SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+bash|!|system)\b")
+
+
+def read_notebook(source: Source, reading: Reading) -> None:
+    """Add what the cells of a notebook install; they run in the order in which they stand."""
+    scope = Scope(reading)
+    left = MOST_SHELL
+    try:
+        for cell in code_cells(source):
+            left -= len(cell.text)
+            if left < 0:
+                reading.problem(cell.place(0), "is too long to be read on")
+                return
+            for part in _parts(cell):
+                read_shell(part, scope)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+
+
+def code_cells(source: Source) -> Iterator[Fragment]:
+    """Yield the text of each code cell; raises TreeError where the file is no JSON."""
+    tree = json_tree(source)
+    cells = tree.get("cells") if tree else None
+    for cell in cells.items if cells else []:
+        kind, text = cell.get("cell_type"), cell.get("source")
+        if kind is not None and kind.text == "code" and text is not None:
+            yield _joined(source, text)
+
+
+def _joined(source: Source, node: Node) -> Fragment:
+    """Return the text of a cell, which is one string or a list of lines."""
+    pieces: list[Piece] = []
+    for item in node.items if node.kind == "list" else [node]:
+        fragment = item.fragment()
+        bounds = [*fragment.bounds(), len(fragment.text)]
+        pieces += [Piece(fragment.text[a:b], fragment.origin(a)) for a, b in pairwise(bounds)]
+    return Fragment(source, pieces)
+
+
+def _parts(cell: Fragment) -> list[Fragment]:
+    """Return the stretches of a cell that a shell runs."""
+    if _SHELL_CELL.match(cell.text):
+        end = cell.text.find("\n")
+        return [cell.cut(end + 1)] if end >= 0 else []
+    found = []
+    at = 0
+    while at < len(cell.text):
+        end = at
+        while True:
+            stop = cell.text.find("\n", end)
+            end = len(cell.text) if stop < 0 else stop
+            if stop < 0 or end == at or cell.text[end - 1] != "\\":
+                break
+            end += 1
+        if _MAGIC.match(cell.text, at):
+            found.append(cell.cut(at, end))
+        at = end + 1
+    return found

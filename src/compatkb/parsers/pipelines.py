@@ -1,0 +1,242 @@
+"""GitHub workflows and actions: jobs with every combination of their matrix, and what their steps install."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
+from compatkb.parsers.commands.model import Scope, python_specifier
+from compatkb.parsers.images import image_use
+from compatkb.parsers.positioned_yaml import Node
+from compatkb.parsers.requirement import is_specifier
+from compatkb.parsers.shell import Shell, Variables
+from compatkb.parsers.statement import MAIN, Group, IndexUse, PythonUse, Reading, SystemUse, Word
+
+MOST_COMBINATIONS = 64
+_MOST_STEPS = 20_000
+
+Combination = dict[str, Node]
+"""The values of a matrix by name; names of values within values are joined by dots."""
+
+
+class Runner:
+    """Reads the steps of jobs, and stops after many."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._steps = 0
+
+    def allows(self) -> bool:
+        """Count a step; return whether it is still read."""
+        self._steps += 1
+        return self._steps <= _MOST_STEPS
+
+    def word(self, node: Node | None, variables: Variables) -> Word | None:
+        """Return a text with its variables filled in, None for what is no text."""
+        if node is None or node.kind != "text" or not node.text.strip():
+            return None
+        if "$" not in node.text and "`" not in node.text:
+            return Word(node.text.strip(), node.text.strip(), node.place)
+        words: list[Word] = []
+        for command in Shell(node.fragment(), dict(variables)).commands():
+            words += [*command.settings.values(), *command.words]
+        if not words:
+            return None
+        value = " ".join(word.value for word in words)
+        return Word(value, node.text.strip(), node.place, any(word.open for word in words), derived=True)
+
+    def image(self, node: Node | None, variables: Variables, group: str) -> None:
+        """Add the image that a text names, or the one under `image` or `name` of a mapping."""
+        if node is not None and node.kind == "map":
+            node = node.get("image") or node.get("name")
+        word = self.word(node, variables)
+        if word and (found := image_use(word.value, word.place, word.raw, group, unknown=word.open, derived=word.derived)):
+            self.reading.statements.append(found)
+
+    def system(self, node: Node | None, variables: Variables, group: str) -> None:
+        """Add the operating systems of a job, one or a list of labels."""
+        for item in node.elements() if node else []:
+            word = self.word(item, variables)
+            if word and not word.open:
+                self.reading.statements.append(
+                    SystemUse(place=word.place, text=word.raw, name=word.value, group=group, derived=word.derived)
+                )
+
+    def python(self, node: Node | None, variables: Variables, scope: Scope) -> None:
+        """Add the Pythons that a step sets up: one, one a line, or a list."""
+        for item in node.elements() if node else []:
+            word = self.word(item, variables)
+            for text in word.value.split() if word and not word.open else ():
+                if (specifier := _python(text)) and word:
+                    self.reading.statements.append(
+                        PythonUse(
+                            place=word.place, text=word.raw, specifier=specifier, runs=True, group=scope.group,
+                            step=scope.step, derived=word.derived,
+                        )
+                    )  # fmt: skip
+
+    def settings(self, node: Node | None, variables: Variables, group: str, prefix: str = "") -> None:
+        """Take the variables of a mapping over, and add the indexes among them."""
+        for name, value in (node.mapping() if node else {}).items():
+            if value.kind == "map":
+                value = value.get("value") or value
+            word = self.word(value, variables)
+            if value.kind != "text" or len(variables) > 2000:
+                continue
+            known = None if word is None or word.open else word.value
+            variables[name] = known
+            if prefix:
+                variables[prefix + name] = known
+            style = SETTINGS.get(name)
+            for url in known.split() if style and known and word else ():
+                if word:
+                    self.reading.statements.append(
+                        IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group)
+                    )
+
+    def script(self, node: Node | None, scope: Scope) -> None:
+        """Read a text, or every text of a list, as shell."""
+        for item in node.texts() if node else []:
+            if self.allows():
+                read_shell(item.fragment(), scope)
+
+    def group(self, name: str, label: str, based_on: tuple[str, ...] = (MAIN,), kind: str = "job") -> str:
+        """Make a group and return its name; unless told otherwise it has what is set for the whole file."""
+        self.reading.groups[name] = Group(name, kind, label, based_on)
+        return name
+
+
+def _python(text: str) -> str | None:
+    text = text.strip("'\",").removesuffix("-dev").removesuffix("t")
+    if text.count(".") and all(part.isdigit() for part in text.split(".")):
+        return python_specifier(text)
+    if text.endswith((".x", ".*")) and is_specifier(f"=={text[:-1]}*"):
+        return f"=={text[:-1]}*"
+    return text if text[:1] in "<>=~!" and is_specifier(text) else None
+
+
+def combinations(matrix: Node | None) -> list[Combination]:
+    """Return the combinations of a matrix as GitHub makes them, at most MOST_COMBINATIONS; one empty one for none."""
+    if matrix is None or matrix.kind != "map":
+        return [{}]
+    values = {name: node for name, node in matrix.mapping().items() if name not in ("include", "exclude")}
+    lists = {name: node.items[:MOST_COMBINATIONS] for name, node in values.items() if node.kind == "list" and node.items}
+    found: list[Combination] = []
+    if lists:
+        for chosen in product(*lists.values()):
+            combination = dict(zip(lists, chosen, strict=True))
+            if not any(_agrees(row, combination) for row in _rows(matrix.get("exclude"))):
+                found.append(combination)
+            if len(found) >= MOST_COMBINATIONS:
+                break
+    included = list(_rows(matrix.get("include")))[:MOST_COMBINATIONS]
+    original = [dict(combination) for combination in found]
+    for row in included:
+        told = row.mapping()
+        fits = [n for n, base in enumerate(original) if all(told[k].text == base[k].text for k in told if k in base)]
+        for n in fits:
+            found[n] |= told
+        if not fits:
+            found.append(told)
+    return [_flat(combination) for combination in found[:MOST_COMBINATIONS]] or [{}]
+
+
+def _rows(node: Node | None) -> Iterator[Node]:
+    for item in node.items if node else []:
+        if item.kind == "map":
+            yield item
+
+
+def _agrees(row: Node, combination: Combination) -> bool:
+    told = row.mapping()
+    return bool(told) and all(name in combination and combination[name].text == value.text for name, value in told.items())
+
+
+def _flat(combination: Mapping[str, Node]) -> Combination:
+    found: Combination = {}
+    for name, node in combination.items():
+        if node.kind == "map":
+            found |= {f"{name}.{inner}": value for inner, value in node.mapping().items() if value.kind == "text"}
+        else:
+            found[name] = node
+    return found
+
+
+def told(combination: Combination) -> str:
+    """Return a combination as people read it."""
+    return ", ".join(f"{name}={node.text}" for name, node in combination.items() if node.kind == "text")[:200]
+
+
+def read_github(root: Node, reading: Reading) -> None:
+    """Add what the jobs of a workflow, or the steps of an action, run on and install."""
+    runner = Runner(reading)
+    variables: Variables = {}
+    runner.settings(root.get("env"), variables, "", "env.")
+    for name, job in (root.get("jobs") or root).mapping().items() if root.get("jobs") else ():
+        if job.kind == "map":
+            _job(runner, name, job, variables)
+    runs = root.get("runs")
+    if runs is not None:
+        for name, told_of in (root.get("inputs") or runs).mapping().items():
+            default = told_of.get("default")
+            variables[f"inputs.{name}"] = default.text if default else None
+        group = runner.group("job:action", "the action")
+        _steps(runner, runs.get("steps"), Scope(reading, variables, group))
+
+
+def _job(runner: Runner, name: str, job: Node, outer: Variables) -> None:
+    for combination in combinations(job.get("strategy", "matrix")):
+        if not runner.allows():
+            return
+        label = told(combination)
+        group = runner.group(
+            f"job:{name}({label})" if label else f"job:{name}", f"the job {name}{f' ({label})' if label else ''}"
+        )
+        variables = dict(outer)
+        for key, node in combination.items():
+            variables[f"matrix.{key}"] = node.text if node.kind == "text" else None
+        runner.settings(job.get("env"), variables, group, "env.")
+        runner.system(job.get("runs-on"), variables, group)
+        runner.image(job.get("container"), variables, group)
+        for service, node in (job.get("services") or Node(job.source, 0, 0, "map")).mapping().items():
+            runner.image(node, variables, runner.group(f"service:{name}.{service}", f"the service {service}", kind="service"))
+        scope = Scope(runner.reading, variables, group)
+        _steps(runner, job.get("steps"), scope, _origins(combination))
+
+
+def _origins(combination: Combination) -> dict[str, Place]:
+    return {f"matrix.{name}": node.place for name, node in combination.items() if node.kind == "text"}
+
+
+def _steps(runner: Runner, steps: Node | None, scope: Scope, origins: Mapping[str, Place] | None = None) -> None:
+    group = scope.group
+    for step in steps.items if steps else []:
+        if step.kind != "map" or not runner.allows():
+            continue
+        if step.get("if") is not None:
+            name = f"{group}/if-{step.place.line}"
+            scope.group = runner.group(name, f"the step at line {step.place.line}", (group,), kind="branch")
+        runner.settings(step.get("env"), scope.variables, scope.group, "env.")
+        uses, run = step.get("uses"), step.get("run")
+        if uses is not None and "/setup-python@" in f"/{uses.text}":
+            version = step.get("with", "python-version")
+            _set_up(runner, version, scope, origins or {})
+        elif uses is not None and uses.text.startswith("docker://"):
+            word = Word(uses.text.removeprefix("docker://"), uses.text, uses.place)
+            if found := image_use(word.value, word.place, word.raw, scope.group):
+                runner.reading.statements.append(found)
+        elif run is not None and run.kind == "text":
+            read_shell(run.fragment(), scope)
+        scope.group = group
+
+
+def _set_up(runner: Runner, version: Node | None, scope: Scope, origins: Mapping[str, Place]) -> None:
+    """Add the Python of a set-up step; one from the matrix stands where the matrix names it."""
+    before = len(runner.reading.statements)
+    runner.python(version, scope.variables, scope)
+    name = version.text.strip().removeprefix("${{").removesuffix("}}").strip() if version else ""
+    if name in origins:
+        for number in range(before, len(runner.reading.statements)):
+            found = runner.reading.statements[number]
+            value = scope.variables.get(name) or ""
+            runner.reading.statements[number] = found._replace(place=origins[name], text=value, derived=False)

@@ -1,0 +1,295 @@
+"""YAML and JSON as trees whose every value knows its place; text inside them as fragments that do.
+
+The standard loaders give values without places, and expand what a hostile file repeats. These trees come from a parser's
+events: nothing is expanded, an alias is the node itself, and nesting is bounded.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.source import Fragment, Piece, Source
+
+_MOST_DEPTH = 100
+_MOST_NODES = 1_500_000
+_UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.|\n[ \t]*))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": " ", "b": " ", "f": " ", "0": " ", "a": " ", "e": " ", "v": " ", "N": " ", "_": " "}
+
+
+class TreeError(Exception):
+    """The text is no tree; `place` is where it ends to be one."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A mapping, a list or a text; `start` and `end` are offsets in the source."""
+
+    source: Source
+    start: int
+    end: int
+    kind: str  # map, list, text
+    text: str = ""
+    style: str = ""  # of a text: '|', '>', "'", '"' or nothing
+    pairs: list[tuple["Node", "Node"]] = field(default_factory=list)
+    items: list["Node"] = field(default_factory=list)
+
+    @property
+    def place(self) -> Place:
+        """Where the value starts, within its quotes."""
+        return self.source.place(self.start + (self.style in ("'", '"') and self.kind == "text"))
+
+    def get(self, *names: str) -> "Node | None":
+        """Return the value at a path of keys, None where there is none."""
+        node: Node | None = self
+        for name in names:
+            if node is None or node.kind != "map":
+                return None
+            node = next((value for key, value in node.pairs if key.text == name), None) or _merged(node, name)
+        return node
+
+    def mapping(self) -> dict[str, "Node"]:
+        """Return the values by key, none for what is no mapping; merged ones too, the node's own first."""
+        if self.kind != "map":
+            return {}
+        found: dict[str, Node] = {}
+        for node in (self, *_bases(self)):
+            for key, value in node.pairs:
+                found.setdefault(key.text, value)
+        found.pop("<<", None)
+        return found
+
+    def elements(self) -> list["Node"]:
+        """Return the items of a list, and a text as a list of itself."""
+        if self.kind == "list":
+            return self.items
+        return [self] if self.kind == "text" and self.text else []
+
+    def texts(self) -> list["Node"]:
+        """Return the texts among the items, those of lists within lists too."""
+        found = []
+        for item in self.elements():
+            if item.kind == "text":
+                found.append(item)
+            elif item.kind == "list":
+                found += [inner for inner in item.items if inner.kind == "text"]
+        return found
+
+    def fragment(self) -> Fragment:
+        """Return a text as a fragment that knows where each character stands."""
+        raw = self.source.text[self.start : self.end]
+        if self.style in ("|", ">"):
+            return Fragment(self.source, _block(raw, self.start, folded=self.style == ">"))
+        if self.style == '"':
+            return Fragment(self.source, _double(raw, self.start))
+        if self.style == "'":
+            return Fragment(self.source, _single(raw, self.start))
+        return Fragment(self.source, _plain(raw, self.start))
+
+
+def _bases(node: Node) -> list[Node]:
+    merged = next((value for key, value in node.pairs if key.text == "<<"), None)
+    if merged is None:
+        return []
+    return [base for base in (merged.items if merged.kind == "list" else [merged]) if base.kind == "map" and base is not node]
+
+
+def _merged(node: Node, name: str) -> Node | None:
+    for base in _bases(node):
+        for key, value in base.pairs:
+            if key.text == name:
+                return value
+    return None
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all within it, each once, however often it is repeated."""
+    seen = set()
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        stack += reversed(one.items)
+        stack += [value for _, value in reversed(one.pairs)]
+
+
+def _block(raw: str, start: int, *, folded: bool) -> Iterator[Piece]:
+    header, _, body = raw.partition("\n")
+    at = start + len(header) + 1
+    lines = body.split("\n")
+    indents = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
+    indent = indents[0] if indents else 0
+    for number, line in enumerate(lines):
+        kept = line[indent:]
+        if kept:
+            yield Piece(kept, at + min(indent, len(line)))
+        following = lines[number + 1][indent:] if number + 1 < len(lines) else ""
+        joins = folded and kept.strip() and following.strip() and not following.startswith(" ")
+        if number + 1 < len(lines):
+            yield Piece(" " if joins else "\n", at + len(line))
+        at += len(line) + 1
+
+
+def _plain(raw: str, start: int) -> Iterator[Piece]:
+    for number, match in enumerate(re.finditer(r"[^\n]+", raw)):
+        line = match[0].strip()
+        if line:
+            if number:
+                yield Piece(" ", start + match.start() - 1)
+            yield Piece(line, start + match.start() + len(match[0]) - len(match[0].lstrip()))
+
+
+def _single(raw: str, start: int) -> Iterator[Piece]:
+    inner = raw[1:-1] if len(raw) > 1 else ""
+    for match in re.finditer(r"''|\n\s*|[^'\n]+|'", inner):
+        if match[0].startswith("\n"):
+            yield Piece(" ", start + 1 + match.start())
+        else:
+            yield Piece("'" if match[0] == "''" else match[0], start + 1 + match.start())
+
+
+def _double(raw: str, start: int) -> Iterator[Piece]:
+    inner = raw[1:-1] if len(raw) > 1 else ""
+    for match in re.finditer(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\n[ \t]*|.)|\n\s*|[^\\\n]+|\\", inner):
+        text = match[0]
+        if text.startswith("\\") and len(text) > 1:
+            yield Piece(_unescaped(text), start + 1 + match.start())
+        elif text.startswith("\n"):
+            yield Piece(" ", start + 1 + match.start())
+        else:
+            yield Piece(text, start + 1 + match.start())
+
+
+def _unescaped(text: str) -> str:
+    match = _ESCAPE.fullmatch(text)
+    if not match:
+        return text[-1]
+    code = match[1] or match[2] or match[3]
+    if code:
+        number = int(code, 16)
+        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+    return "" if match[4].startswith("\n") else _ESCAPED.get(match[4], match[4])
+
+
+class _Builder:
+    """Puts nodes together from what starts, stands and ends."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.roots: list[Node] = []
+        self.anchors: dict[str, Node] = {}
+        self._open: list[tuple[Node, list[Node]]] = []
+        self._count = 0
+
+    def add(self, node: Node, anchor: str | None = None) -> None:
+        self._count += 1
+        if self._count > _MOST_NODES:
+            raise TreeError(node.place, "too many values")
+        if anchor:
+            self.anchors[anchor] = node
+        if not self._open:
+            self.roots.append(node)
+        else:
+            self._open[-1][1].append(node)
+
+    def enter(self, node: Node, anchor: str | None = None) -> None:
+        if len(self._open) >= _MOST_DEPTH:
+            raise TreeError(node.place, "nested too deeply")
+        self.add(node, anchor)
+        self._open.append((node, []))
+
+    def leave(self, end: int) -> None:
+        node, found = self._open.pop()
+        node.end = end
+        if node.kind == "list":
+            node.items = found
+        else:
+            node.pairs = list(zip(found[::2], found[1::2], strict=False))
+
+
+def yaml_documents(source: Source) -> list[Node]:
+    """Return the documents of a YAML text; raises TreeError where it is none."""
+    import yaml
+
+    builder = _Builder(source)
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = _UNPRINTABLE.sub(" ", source.text)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            _take(builder, event, yaml)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = source.place(min(mark.index, len(source.text))) if mark else Place(1, 1)
+        raise TreeError(place, f"is no YAML: {error.problem or error.context}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise TreeError(
+            Place(1, 1), f"is no YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
+        ) from None
+    return builder.roots
+
+
+def _take(builder: _Builder, event: Any, yaml: Any) -> None:
+    if isinstance(event, yaml.ScalarEvent):
+        builder.add(
+            Node(builder.source, event.start_mark.index, event.end_mark.index, "text", event.value, event.style or ""),
+            event.anchor,
+        )
+    elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+        kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
+        builder.enter(Node(builder.source, event.start_mark.index, event.end_mark.index, kind), event.anchor)
+    elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+        builder.leave(event.end_mark.index)
+    elif isinstance(event, yaml.AliasEvent):
+        known = builder.anchors.get(event.anchor)
+        if known is None:
+            raise TreeError(builder.source.place(event.start_mark.index), f"nothing is called {event.anchor}")
+        builder.add(known)
+    elif isinstance(event, yaml.DocumentStartEvent):
+        builder.anchors = {}
+
+
+_TOKEN = re.compile(r'\s*+(?:(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<mark>[\[\]{},:])|(?P<bare>[^\s\[\]{},:"]++))', re.DOTALL)
+
+
+def json_tree(source: Source) -> Node | None:
+    """Return the tree of a JSON text, None for an empty one; raises TreeError where it is none."""
+    import json
+
+    builder = _Builder(source)
+    at, text = 0, source.text
+    end = len(text.rstrip())
+    depth = 0
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if not match:
+            raise TreeError(source.place(at), "is no JSON")
+        at = match.end()
+        start = match.start(match.lastgroup or 0)
+        if match["text"] is not None:
+            try:
+                value = json.loads(match["text"], strict=False)
+            except ValueError:
+                raise TreeError(source.place(start), "is no JSON") from None
+            builder.add(Node(source, start, at, "text", value, '"'))
+        elif match["bare"] is not None:
+            builder.add(Node(source, start, at, "text", match["bare"]))
+        elif match["mark"] in "[{":
+            depth += 1
+            builder.enter(Node(source, start, at, "list" if match["mark"] == "[" else "map"))
+        elif match["mark"] in "]}":
+            depth -= 1
+            if depth < 0:
+                raise TreeError(source.place(start), "is no JSON")
+            builder.leave(at)
+    if depth:
+        raise TreeError(source.place(end), "is no JSON: it ends too early")
+    return builder.roots[0] if builder.roots else None

@@ -1,0 +1,177 @@
+"""One requirement as PEP 508 writes it, and the notations of other tools turned into PEP 440."""
+
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.statement import Requirement
+
+_PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<>].*)?)")
+_CLAUSE = re.compile(r"[ \t]*(==|!=|<=|>=|<|>)[ \t]*([0-9]+(?:\.[0-9]+)*(\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)[ \t]*")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
+_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
+MOST_LETTERS = 2000
+
+
+class Read(NamedTuple):
+    """The parts of a requirement; `name` is normalised."""
+
+    name: str
+    specifier: str
+    extras: tuple[str, ...]
+    marker: str | None
+    url: str | None
+
+
+def normal(name: str) -> str:
+    """Return the name by which package indexes know a package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@lru_cache(maxsize=16384)
+def parse(text: str) -> Read | None:
+    """Return the parts of a requirement, None for text that is none."""
+    if len(text) > MOST_LETTERS:
+        return None
+    if plain := _plain(text):
+        return plain
+    from packaging.requirements import InvalidRequirement
+    from packaging.requirements import Requirement as Parsed
+
+    try:
+        found = Parsed(text)
+    except (InvalidRequirement, RecursionError):
+        return None
+    marker = str(found.marker) if found.marker else None
+    return Read(normal(found.name), str(found.specifier), tuple(sorted(found.extras)), marker, found.url)
+
+
+def _plain(text: str) -> Read | None:
+    """Return a name with numbers, as most requirements are: without the parser of all others, which is slow to import."""
+    found = _PLAIN.fullmatch(text)
+    if not found:
+        return None
+    clauses: dict[str, str] = {}  # by operator: of two of one kind the parser of all others tells whether they are one
+    for written in found[2].split(",") if found[2] else ():
+        clause = _CLAUSE.fullmatch(written)
+        if not clause or (clause[3] and clause[1] != "==") or clause[1] in clauses:
+            return None
+        clauses[clause[1]] = clause[1] + clause[2]
+    return Read(normal(found[1]), ",".join(sorted(clauses.values())), (), None, None)
+
+
+def statement(text: str, place: Place, **more: Any) -> Requirement | None:
+    """Return the requirement that stands at a place, None for text that is none."""
+    found = parse(text.strip())
+    if found is None:
+        return None
+    return Requirement(
+        place=place, text=text, name=found.name, specifier=pinned(found) if found.url else found.specifier,
+        extras=found.extras, marker=found.marker, url=found.url, **more,
+    )  # fmt: skip
+
+
+def pinned(found: Read) -> str:
+    """Return the version that the file of a direct reference has in its name, as a pin; empty where it has none."""
+    named = of_file(found.url or "")
+    return named[1] if named else ""
+
+
+def of_file(text: str) -> tuple[str, str] | None:
+    """Return the name of the package and the pin that the file name of a wheel states, None for other words."""
+    path = text.partition("#")[0]
+    if not path.endswith(".whl"):
+        return None
+    match = _WHEEL.fullmatch(unquoted(re.split(r"[/\\]", path)[-1][:300]))
+    if match and is_specifier(f"=={match[2]}"):
+        return normal(match[1]), f"=={match[2]}"
+    return None
+
+
+def unquoted(text: str) -> str:
+    """Return an address with its %2B read."""
+    return re.sub("%2b", "+", text, flags=re.IGNORECASE)
+
+
+@lru_cache(maxsize=16384)
+def is_specifier(text: str) -> bool:
+    """Return whether text is a PEP 440 specifier set; the empty one is."""
+    if len(text) > MOST_LETTERS:
+        return False
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        return False
+    return True
+
+
+def is_name(text: str) -> bool:
+    """Return whether text is a name as packages have them."""
+    return len(text) < 200 and _NAME.fullmatch(text) is not None
+
+
+def from_poetry(text: str) -> str | None:
+    """Return the PEP 440 form of a caret, tilde, wildcard or plain version; None for what has none."""
+    clauses = []
+    for clause in re.split(r"[\s,]+(?![^<>=!~^]*$)|,\s*", text.strip()):
+        found = _poetry_clause(clause.strip())
+        if found is None:
+            return None
+        if found:
+            clauses.append(found)
+    joined = ",".join(clauses)
+    return joined if is_specifier(joined) else None
+
+
+def _poetry_clause(clause: str) -> str | None:
+    if clause in ("", "*"):
+        return ""
+    if "||" in clause or "|" in clause:
+        return None
+    match = re.match(r"\s*(\^|~(?!=)|===|==|~=|!=|>=|<=|<|>|=)?\s*(.*)", clause)
+    assert match
+    operator, version = match[1] or "==", match[2].strip()
+    if operator == "=":
+        operator = "=="
+    if operator not in ("^", "~"):
+        return f"{operator}{version}"
+    numbers = _NUMBERS.fullmatch(version)
+    if not numbers or len(numbers[1]) > 60:
+        return None
+    parts = [int(part) for part in numbers[1].split(".")]
+    at = 0
+    if operator == "~":
+        at = min(1, len(parts) - 1)
+    else:
+        while at < len(parts) - 1 and parts[at] == 0:
+            at += 1
+    upper = [*parts[:at], parts[at] + 1]
+    return f">={version},<{'.'.join(str(n) for n in upper)}"
+
+
+def from_conda(text: str) -> str | None:
+    """Return the PEP 440 form of a conda version: `=2.5` is 2.5 and all after it, `=2.5=py310_0` and `==2.5` are pins."""
+    text = text.strip()
+    if text in ("", "*"):
+        return ""
+    parts = text.split()
+    text = parts[0] if len(parts) > 1 and re.match(r"[<>=!~]*\d", parts[0]) else "".join(parts)
+    if "|" in text:
+        return None
+    clauses = []
+    for clause in text.split(","):
+        match = re.fullmatch(r"(==|~=|!=|>=|<=|<|>|=)?([^=\s]+)(=[^=\s]+)?", clause)
+        if not match:
+            return None
+        operator, version = match[1] or "==", match[2]
+        if operator == "=":
+            wild = version.endswith("*") or match[3]
+            clauses.append(f"=={version}" if match[3] else f"=={version if wild else version + '.*'}")
+        else:
+            clauses.append(f"{operator}{version}")
+    joined = re.sub(r"(?<=[0-9])\*", ".*", ",".join(clauses))
+    return joined if is_specifier(joined) else None

@@ -1,0 +1,94 @@
+"""Requirements and constraints files, line by line as pip reads them."""
+
+import re
+from collections.abc import Iterator
+
+from compatkb.core.toml_positions import Place
+from compatkb.parsers.requirement import is_name, of_file, statement
+from compatkb.parsers.source import Fragment, Piece, Source
+from compatkb.parsers.statement import Include, IndexUse, Reading, Requirement, RequirementRole
+
+_COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
+_OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
+_TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
+_INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
+_INDEXES |= {
+    "--extra-index-url": "extra-index-url",
+    "--index": "extra-index-url",
+    "-f": "find-links",
+    "--find-links": "find-links",
+}
+_FILES = {
+    "-r": RequirementRole.INSTALL,
+    "--requirement": RequirementRole.INSTALL,
+    "-c": RequirementRole.CONSTRAINT,
+    "--constraint": RequirementRole.CONSTRAINT,
+}
+STEP = 1
+
+
+def read_requirements(source: Source, reading: Reading, *, role: RequirementRole = RequirementRole.INSTALL) -> None:
+    """Add what a requirements file says; all of it is one step."""
+    for line in _logical_lines(source):
+        text = line.text.rstrip()
+        indent = len(text) - len(text.lstrip())
+        text = text.strip()
+        if text:
+            _line(line, text, indent, reading, role)
+
+
+def read_constraints(source: Source, reading: Reading) -> None:
+    """Add what a constraints file says."""
+    read_requirements(source, reading, role=RequirementRole.CONSTRAINT)
+
+
+def _logical_lines(source: Source) -> Iterator[Fragment]:
+    """Yield lines with what continues them; a comment ends at its line, and a line of comment continues nothing."""
+    pieces: list[Piece] = []
+    for number, start in enumerate(source.starts):
+        end = source.starts[number + 1] - 1 if number + 1 < len(source.starts) else len(source.text)
+        text = source.text[start:end]
+        comment = _COMMENT.search(text)
+        if text.endswith("\\") and not (comment and comment.start() == 0) and end < len(source.text):
+            pieces.append(Piece(text[:-1], start))
+            continue
+        if comment:
+            text = text[: comment.start()]
+        yield Fragment(source, [*pieces, Piece(text, start)])
+        pieces = []
+    if pieces:
+        yield Fragment(source, pieces)
+
+
+def _line(line: Fragment, text: str, indent: int, reading: Reading, role: RequirementRole) -> None:
+    place = line.place(indent)
+    if text.startswith("-"):
+        match = _OPTION.fullmatch(text)
+        if match:
+            _option(match[1], match[2].strip().strip("'\""), place, text, reading, role)
+        return
+    hashed = "--hash" in text
+    bare = _TRAILING.split(text, maxsplit=1)[0].strip()
+    derived = _VARIABLE.search(bare) is not None
+    found = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
+    if found is None and (named := of_file(bare)):
+        found = Requirement(
+            place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
+        )
+    if found is not None:
+        reading.statements.append(found)
+    elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):
+        reading.statements.append(
+            Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True)
+        )
+    elif "{{" not in bare and "{%" not in bare and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare):
+        reading.problem(place, f"invalid requirement: {bare[:80]!r}")
+
+
+def _option(name: str, value: str, place: Place, text: str, reading: Reading, role: RequirementRole) -> None:
+    if name in _FILES and value:
+        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else _FILES[name]
+        reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
+    elif name in _INDEXES and value:
+        reading.statements.append(IndexUse(place=place, text=text, url=value, style=_INDEXES[name], step=STEP))

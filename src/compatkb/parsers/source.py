@@ -1,0 +1,109 @@
+"""The text of a file and pieces of it that still know where they stand.
+
+A shell command may stand in a YAML block, in a JSON string or in a Dockerfile; whatever reads it asks the piece for
+lines and columns of the file.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+from compatkb.core.toml_positions import Place
+
+MOST_CHARACTERS = 4_000_000
+"""Longer files are not read."""
+
+MOST_SHELL = 500_000
+"""Longer scripts, Dockerfiles and requirements files are not read; nor more than that of the cells of a notebook."""
+
+
+class Source:
+    """A text with one kind of line break and no byte order mark; lines and columns stay those of the file."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        self.starts = [0]
+        end = self.text.find("\n")
+        while end >= 0:
+            self.starts.append(end + 1)
+            end = self.text.find("\n", end + 1)
+
+    def place(self, offset: int) -> Place:
+        """Return line and column of an offset, both counted from 1, columns in characters."""
+        line = bisect_right(self.starts, offset)
+        return Place(line, offset - self.starts[line - 1] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a line and a column, both counted from 0; ends of lines and of the file bound it."""
+        if line >= len(self.starts):
+            return len(self.text)
+        end = self.starts[line + 1] - 1 if line + 1 < len(self.starts) else len(self.text)
+        return min(self.starts[line] + column, end)
+
+    def whole(self) -> "Fragment":
+        """Return the text as a fragment."""
+        return Fragment(self, [Piece(self.text, 0)])
+
+    def part(self, start: int, end: int) -> "Fragment":
+        """Return the text between two offsets."""
+        return Fragment(self, [Piece(self.text[start:end], start)])
+
+
+class Piece(NamedTuple):
+    """Text whose characters stand one after the other in the source, from `start` on."""
+
+    text: str
+    start: int
+
+
+class Fragment:
+    """Text put together from pieces of a source."""
+
+    def __init__(self, source: Source, pieces: Iterable[Piece]) -> None:
+        self.source = source
+        self._at: list[int] = []
+        self._to: list[int] = []
+        texts = []
+        length = 0
+        for text, start in pieces:
+            if text:
+                self._at.append(length)
+                self._to.append(start)
+                texts.append(text)
+                length += len(text)
+        self.text = "".join(texts)
+
+    def origin(self, offset: int) -> int:
+        """Return the offset in the source of an offset in the fragment."""
+        if not self._at:
+            return 0
+        number = max(bisect_right(self._at, offset) - 1, 0)
+        return self._to[number] + offset - self._at[number]
+
+    def place(self, offset: int) -> Place:
+        """Return line and column in the file of an offset in the fragment."""
+        return self.source.place(self.origin(offset))
+
+    def bounds(self) -> tuple[int, ...]:
+        """Return the offsets at which a new stretch of the source begins."""
+        return tuple(self._at)
+
+    def cut(self, start: int, end: int | None = None) -> "Fragment":
+        """Return the part between two offsets."""
+        stop = len(self.text) if end is None else end
+        first, last = bisect_right(self._at, start), bisect_left(self._at, stop)
+        bounds = [start, *self._at[first:last], stop]
+        pieces = (Piece(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
+        return Fragment(self.source, pieces)
+
+
+def decode(content: bytes) -> str | None:
+    """Return the text of a file, None where it is no text; bytes that are no UTF-8 become replacement characters."""
+    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace")
+    if b"\0" in content[:8192]:
+        return None
+    return content.decode("utf-8-sig", errors="replace")

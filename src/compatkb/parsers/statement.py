@@ -1,0 +1,222 @@
+"""What a file states about versions: typed, frozen, each with its place, its group and its step.
+
+A *group* is what ends up in one environment: the requirements of an extra, a stage of a Dockerfile, a job with one
+combination of its matrix, one branch of a script. A *step* is one run of an installer; what a file only declares has
+the step 0, and everything of one step is chosen together.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from compatkb.core.toml_positions import Place
+
+MAIN = ""
+"""The group that a file has without naming one."""
+
+
+class RequirementRole(StrEnum):
+    """What a requirement is for."""
+
+    INSTALL = "install"
+    CONSTRAINT = "constraint"
+    LOCKED = "locked"
+    BUILD = "build"
+
+
+class Requirement(NamedTuple):
+    """A package that is asked for; `specifier` is PEP 440 whatever the file's own notation."""
+
+    place: Place
+    text: str
+    name: str  # normalised
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    specifier: str = ""
+    extras: tuple[str, ...] = ()
+    marker: str | None = None
+    url: str | None = None  # a direct reference instead of a version
+    hashed: bool = False
+    role: RequirementRole = RequirementRole.INSTALL
+    tool: str = "pip"
+    only_index: str | None = None  # the one index that may serve it: an address, or the name of an IndexUse
+    unknown: bool = False  # the version is there, but only a run would tell it
+    lost: str | None = None  # what a shell takes for a redirection although a bound was meant
+
+
+class IndexUse(NamedTuple):
+    """An index that installers are told to ask; `style` is index-url, extra-index-url, find-links or named."""
+
+    place: Place
+    text: str
+    url: str
+    style: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    name: str | None = None
+    explicit: bool = False  # asked for the packages that name it alone
+
+
+class ImageUse(NamedTuple):
+    """A container image that is used; `unknown` where its tag depends on what only a run would tell."""
+
+    place: Place
+    text: str
+    repository: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    tag: str | None = None
+    digest: str | None = None
+    unknown: bool = False
+
+
+class PythonUse(NamedTuple):
+    """A Python: one that is run (`runs`), or the range that a project declares."""
+
+    place: Place
+    text: str
+    specifier: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    runs: bool = False
+
+
+class SystemUse(NamedTuple):
+    """The operating system on which a group runs, as the file names it: `ubuntu-22.04`."""
+
+    place: Place
+    text: str
+    name: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+
+
+class SystemPackage(NamedTuple):
+    """A package of the operating system."""
+
+    place: Place
+    text: str
+    name: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    version: str | None = None
+    tool: str = "apt"
+
+
+class Include(NamedTuple):
+    """Another file that is read in this place: requirements, or constraints."""
+
+    place: Place
+    text: str
+    path: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    role: RequirementRole = RequirementRole.INSTALL
+
+
+class Action(NamedTuple):
+    """A step that installs nothing from a list: `uninstall`, `copy`, `run`, `sync`; or one that does, with its flags."""
+
+    place: Place
+    text: str
+    verb: str
+    group: str = MAIN
+    step: int = 0
+    derived: bool = False
+    words: tuple[str, ...] = ()
+    tool: str = ""
+
+
+Statement = Requirement | IndexUse | ImageUse | PythonUse | SystemUse | SystemPackage | Include | Action
+"""One thing that a file says; `text` is how it is written there, `derived` where variables took part in it."""
+
+
+class Group(NamedTuple):
+    """An environment: what it is called, and the groups whose statements it holds too."""
+
+    name: str
+    kind: str  # file, extra, group, stage, job, branch, environment, service
+    label: str = ""
+    based_on: tuple[str, ...] = ()
+
+
+class Problem(NamedTuple):
+    """A place that could not be read."""
+
+    place: Place
+    message: str
+
+
+class Word(NamedTuple):
+    """A word with its variables filled in; `raw` is how it is written, `open` where its value is not known."""
+
+    value: str
+    raw: str
+    place: Place
+    open: bool = False
+    derived: bool = False
+    inside: Place | None = None  # behind its opening quote
+    redirected: str | None = None  # what follows without a gap and redirects: `a>=1` is the word a, redirected to `=1`
+
+
+MOST_CALLS = 5000
+"""More commands of one file are not kept."""
+
+
+class Reading:
+    """What one file says; statements in the order of their steps and places. `kind` is the format."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.statements: list[Statement] = []
+        self.groups = {MAIN: Group(MAIN, "file")}
+        self.problems: list[Problem] = []
+        self.calls: list[tuple[Word, ...]] = []  # the commands that are run, whatever they do
+
+    def members(self, group: str) -> tuple[str, ...]:
+        """Return a group and all that it is based on, itself first; each once, even where they name each other."""
+        found: dict[str, None] = {}
+        queue = [group]
+        while queue:
+            name = queue.pop(0)
+            if name not in found and name in self.groups:
+                found[name] = None
+                queue += self.groups[name].based_on
+        return tuple(found)
+
+    @cached_property
+    def words(self) -> dict[Place, tuple[tuple[Word, ...], int]]:
+        """The command and the number in it of the word at a place, behind its quote or before; asked once the file is read."""
+        found: dict[Place, tuple[tuple[Word, ...], int]] = {}
+        for words in self.calls:
+            for number, word in enumerate(words):
+                found.setdefault(word.place, (words, number))
+                if word.inside:
+                    found.setdefault(word.inside, (words, number))
+        return found
+
+    @cached_property
+    def steps(self) -> dict[tuple[str, int], list[Statement]]:
+        """The statements by group and step; asked once the file is read."""
+        found: dict[tuple[str, int], list[Statement]] = {}
+        for statement in self.statements:
+            found.setdefault((statement.group, statement.step), []).append(statement)
+        return found
+
+    def call(self, words: Iterable[Word]) -> None:
+        """Note a command that is run, unless there are many already."""
+        if len(self.calls) < MOST_CALLS:
+            self.calls.append(tuple(words))
+
+    def problem(self, place: Place, message: str) -> None:
+        """Note a place that cannot be read, unless there are many already."""
+        if len(self.problems) < 20:
+            self.problems.append(Problem(place, message))

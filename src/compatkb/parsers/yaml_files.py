@@ -1,0 +1,57 @@
+"""Files that are YAML: parsed once, and read by what they are, which for some only the top of the file tells."""
+
+import re
+from collections.abc import Callable
+
+from compatkb.parsers import conda, containers, other_pipelines, pipelines
+from compatkb.parsers.positioned_yaml import Node, TreeError, yaml_documents
+from compatkb.parsers.source import Source
+from compatkb.parsers.statement import Reading
+
+_QUICK = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)
+
+_READERS: dict[str, Callable[[Node, Reading], None]] = {
+    "compose": containers.read_compose,
+    "github": pipelines.read_github,
+    "gitlab": other_pipelines.read_gitlab,
+    "azure": other_pipelines.read_azure,
+    "environment": conda.read_environment,
+}
+
+
+def read_trees(source: Source, reading: Reading) -> None:
+    """Add what a YAML file says; of the kind `yaml`, which any file may be, the reading gets the kind that it is."""
+    if reading.kind == "yaml" and not _QUICK.search(source.text):
+        return
+    try:
+        roots = yaml_documents(source)
+    except TreeError as error:
+        if "{{" in source.text or "{%" in source.text:
+            containers.read_image_lines(source, reading)
+        else:
+            reading.problem(error.place, str(error))
+        return
+    if not roots:
+        return
+    if reading.kind == "yaml":
+        reading.kind = _sniffed(roots[0])
+    if reader := _READERS.get(reading.kind):
+        for root in roots if reading.kind == "gitlab" else roots[:1]:
+            reader(root, reading)
+    elif reading.kind == "manifest":
+        containers.read_manifests(roots, reading)
+
+
+def _sniffed(root: Node) -> str:
+    """Return the format of a YAML file that could be anything: by the keys that its top has."""
+    keys = set(root.mapping())
+    if {"services"} <= keys and not {"apiVersion", "kind"} & keys:
+        return "compose"
+    if {"jobs", "on"} <= keys or {"runs", "name"} <= keys:
+        return "github"
+    if keys & {"trigger", "pool", "stages"} and keys & {"steps", "jobs", "stages"}:
+        return "azure"
+    if {"dependencies"} <= keys and keys & {"channels", "name", "prefix"} and root.get("dependencies", "0") is None:
+        listed = root.get("dependencies")
+        return "environment" if listed and listed.kind == "list" and any(i.kind == "text" for i in listed.items) else "yaml"
+    return "manifest"

@@ -1,0 +1,259 @@
+"""What the data hold of a distribution, what the index lists of it, and so what the data should hold: pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from packaging.version import Version
+
+from compatkb.refresh.listing import Listed, Listing, whole_seconds
+from compatkb.refresh.metadata import Reading, differences
+from compatkb.refresh.notes import Note
+from compatkb.schema import IndexFile, IndexRelease, IndexYank
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A distribution with what the data say of it; `recorded` is None where there is no file of it yet."""
+
+    distribution: str
+    product: str | None
+    recorded: IndexFile | None
+    named: frozenset[Version]  # that product files name, so that a pre-release among them counts
+    reads_requirements: bool
+
+    def known(self) -> dict[Version, IndexRelease]:
+        """Return the recorded releases by version."""
+        return {Version(release.version): release for release in self.recorded.release} if self.recorded else {}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which wheels' metadata to read: of each release the one that is recorded, then others that may differ."""
+
+    releases: Mapping[Version, tuple[Listed, ...]]
+    wheels: Mapping[Version, tuple[Listed, ...]]
+
+
+def undated(subject: Subject, listed: Listing) -> tuple[Listed, ...]:
+    """Return one file of each new release for which the page gives no upload time."""
+    known = subject.known()
+    found = []
+    for version, files in listed.releases().items():
+        if version not in known and _wanted(subject, version) and all(file.entry.uploaded is None for file in files):
+            found.append(files[0])
+    return tuple(found)
+
+
+def plan(subject: Subject, listed: Listing, changed: Mapping[str, datetime], since: datetime) -> Plan:
+    """Return the releases that belong into the data, and the wheels to read; `changed` are Last-Modified times by file.
+
+    That is what is recorded, and every other release first uploaded at `since` or later that is no pre-release, or
+    whose version a product file names.
+    """
+    known = subject.known()
+    releases: dict[Version, tuple[Listed, ...]] = {}
+    wheels: dict[Version, tuple[Listed, ...]] = {}
+    for version, files in listed.releases().items():
+        uploaded = _uploaded(files, changed)
+        if version not in known and (not _wanted(subject, version) or uploaded is None or uploaded[0] < since):
+            continue
+        releases[version] = files
+        if subject.reads_requirements and (main := _main_wheel(known.get(version), files)):
+            wheels[version] = (main,) if version in known else (main, *_others(main, files))
+    return Plan(releases, wheels)
+
+
+def _wanted(subject: Subject, version: Version) -> bool:
+    return not version.is_prerelease or version in subject.named
+
+
+def _uploaded(files: tuple[Listed, ...], changed: Mapping[str, datetime]) -> tuple[datetime, Literal["upload", "file"]] | None:
+    """Return when the first file was uploaded, in whole seconds, and how that is known."""
+    if times := [file.entry.uploaded for file in files if file.entry.uploaded]:
+        return whole_seconds(min(times)), "upload"
+    if bounds := [changed[file.entry.name] for file in files if file.entry.name in changed]:
+        return whole_seconds(min(bounds)), "file"
+    return None
+
+
+def _main_wheel(recorded: IndexRelease | None, files: tuple[Listed, ...]) -> Listed | None:
+    """Return the wheel that is recorded already; else the one for Linux on x86-64 (or any platform) and the oldest Python."""
+    wheels = [file for file in files if file.is_wheel]
+    if recorded and recorded.file and (same := [file for file in wheels if file.entry.name == recorded.file]):
+        return same[0]
+    return min(wheels, key=_rank, default=None)
+
+
+def _rank(file: Listed) -> tuple[object, ...]:
+    linux = "linux" in file.platform
+    platform = 0 if file.pure or (linux and "x86_64" in file.platform) else 1 if linux else 2
+    digits = "".join(c for c in file.python.split(".")[-1] if c.isdigit())
+    minor = int(digits[1:] or 0)
+    return (platform, not file.python.startswith(("cp", "py")), int(digits[:1] or 0), minor, file.python, file.entry.name)
+
+
+def _others(main: Listed, files: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    """Return wheels that may require something else: one per digest of metadata, or else one per system."""
+    wheels = sorted((file for file in files if file.is_wheel), key=_rank)
+    digests = all(file.entry.metadata_sha256 for file in wheels)
+
+    def kind(file: Listed) -> str:
+        return (file.entry.metadata_sha256 or "") if digests else file.platform.partition("_")[0].replace("musl", "many")
+
+    first: dict[str, Listed] = {}
+    for file in wheels:
+        first.setdefault(kind(file), file)
+    return tuple(file for which, file in first.items() if which != kind(main))
+
+
+def propose(
+    subject: Subject,
+    listed: Listing,
+    planned: Plan,
+    changed: Mapping[str, datetime],
+    readings: Mapping[str, Reading | None],
+    today: date,
+) -> tuple[IndexFile, tuple[Note, ...]]:
+    """Return the file of a distribution as it should be, and what people should know; nothing recorded is lost.
+
+    `readings` are the metadata by wheel, None where they cannot be had. `seen` is today's where something differs.
+    """
+    known = subject.known()
+    notes: list[Note] = []
+    found = dict(known)
+    for version, files in planned.releases.items():
+        main, *others = planned.wheels.get(version, (None,))
+        reading = readings.get(main.entry.name) if main else None
+        found[version] = _release(subject, listed, known.get(version), version, files, changed, reading, today, notes)
+        if main and reading is None and version not in known:
+            notes.append(
+                Note("unread", subject.distribution, (str(version),), f"the index gives no metadata of {main.entry.name}")
+            )
+        for other in others:
+            if reading and (second := readings.get(other.entry.name)):
+                _compare(subject, version, reading, second, notes)
+    listed_versions = listed.releases()
+    gone = [version for version in known if version not in listed_versions]
+    if gone:
+        texts = tuple(str(version) for version in sorted(gone, reverse=True))
+        notes.append(Note("gone", subject.distribution, texts, "recorded, and no longer on the index; the records stay"))
+    for version, files in listed_versions.items():
+        if version not in found and _wanted(subject, version) and _uploaded(files, changed) is None:
+            notes.append(
+                Note("undated", subject.distribution, (str(version),), "not recorded: nothing says when it was uploaded")
+            )
+    releases = tuple(found[version] for version in sorted(found, reverse=True))
+    if subject.recorded and releases == subject.recorded.release:
+        return subject.recorded, tuple(notes)
+    name = subject.recorded.distribution if subject.recorded else subject.distribution
+    return IndexFile(distribution=name, seen=today, release=releases), tuple(notes)
+
+
+def _release(
+    subject: Subject,
+    listed: Listing,
+    known: IndexRelease | None,
+    version: Version,
+    files: tuple[Listed, ...],
+    changed: Mapping[str, datetime],
+    reading: Reading | None,
+    today: date,
+    notes: list[Note],
+) -> IndexRelease:
+    text = known.version if known else str(version)
+    uploaded = _earliest(known, _uploaded(files, changed))
+    wheels = {key: set(platforms) for key, platforms in known.wheels.items()} if known else {}
+    offered = {(file.python, file.platform) for file in files if file.is_wheel}
+    lost = [f"{key} {name}" for key in wheels for name in sorted(wheels[key]) if (key, name) not in offered]
+    if lost:
+        message = f"wheels that are recorded, and no longer on the index, stay: {', '.join(lost)}"
+        notes.append(Note("gone", subject.distribution, (text,), message))
+    for key, platform in offered:
+        wheels.setdefault(key, set()).add(platform)
+    return IndexRelease(
+        version=text,
+        uploaded=uploaded[0],
+        dated=uploaded[1],
+        yanked=_yank(subject, listed, known, text, files, today, notes),
+        requires_python=_requires_python(subject, listed, known, text, files, reading, notes),
+        requires=reading.requires if reading else known.requires if known else (),
+        wheels={key: tuple(sorted(wheels[key])) for key in sorted(wheels)},
+        file=reading.file if reading else known.file if known else None,
+    )
+
+
+def _earliest(
+    known: IndexRelease | None, listed: tuple[datetime, Literal["upload", "file"]] | None
+) -> tuple[datetime, Literal["upload", "file"]]:
+    """Return the earlier time; one that the index gives replaces one that only a file's date bounds."""
+    if known is None:
+        assert listed is not None
+        return listed
+    recorded = (known.uploaded, known.dated)
+    if listed is None or listed[1] == "file":
+        return recorded
+    return listed if known.dated == "file" or listed[0] < known.uploaded else recorded
+
+
+def _yank(
+    subject: Subject,
+    listed: Listing,
+    known: IndexRelease | None,
+    version: str,
+    files: tuple[Listed, ...],
+    today: date,
+    notes: list[Note],
+) -> IndexYank | None:
+    before = known.yanked if known else None
+    reasons = [file.entry.yanked for file in files if file.entry.yanked is not None]
+    if not reasons:
+        if before and not listed.speaks_of_yanks:
+            message = "recorded as yanked; the index says nothing of any yank, so the record stays"
+            notes.append(Note("unyanked", subject.distribution, (version,), message))
+            return before
+        if before:
+            notes.append(Note("unyanked", subject.distribution, (version,), "is no longer yanked"))
+        return None
+    extent: Literal["all", "some"] = "all" if len(reasons) == len(files) else "some"
+    reason = next((text for text in sorted(reasons, key=lambda text: (-reasons.count(text), text)) if text), "")
+    wider = before is not None and before.files == "some" and extent == "all"
+    seen = before.seen if before and not wider else today
+    if before is None or wider:
+        notes.append(Note("yanked", subject.distribution, (version,), reason))
+    return IndexYank(files=extent, reason=reason, seen=seen)
+
+
+def _requires_python(
+    subject: Subject,
+    listed: Listing,
+    known: IndexRelease | None,
+    version: str,
+    files: tuple[Listed, ...],
+    reading: Reading | None,
+    notes: list[Note],
+) -> str:
+    if not listed.speaks_of_python:
+        if known and known.requires_python:
+            return known.requires_python
+        return (reading.requires_python or "") if reading else ""
+    said = {file.entry.name: file.entry.requires_python or "" for file in files}
+    values = sorted(set(said.values()))
+    if len(values) == 1:
+        return values[0]
+    main = _main_wheel(known, files)
+    chosen = said[main.entry.name] if main else values[0]
+    message = f"its files differ in Requires-Python: {', '.join(repr(value) for value in values)}; recorded is {chosen!r}"
+    notes.append(Note("differs", subject.distribution, (version,), message))
+    return chosen
+
+
+def _compare(subject: Subject, version: Version, main: Reading, other: Reading, notes: list[Note]) -> None:
+    more, less = differences(other, main)
+    if more or less:
+        parts = [
+            f"{word} {', '.join(texts)}" for word, texts in (("also requires", more), ("does not require", less)) if texts
+        ]
+        message = f"{other.file} {' and '.join(parts)}; recorded is {main.file}"
+        notes.append(Note("differs", subject.distribution, (str(version),), message))

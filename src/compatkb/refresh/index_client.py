@@ -1,0 +1,213 @@
+"""The one place that talks to an index: bounded in size, time, redirects and tries; every failure is one line."""
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+import requests
+from pypi_simple import ACCEPT_ANY, PYPI_SIMPLE_ENDPOINT, PyPISimple
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
+from urllib3.util import Retry
+
+from compatkb.errors import NotListedError, UnavailableError
+from compatkb.refresh.listing import Listed, Listing
+from compatkb.refresh.metadata import Reading, read_metadata
+from compatkb.refresh.pages import read_page
+from compatkb.refresh.remote_wheel import MOST_METADATA, TAIL, RangeFile, wheel_metadata
+
+MOST_OF_A_PAGE = 32 << 20
+MOST_REDIRECTS = 5
+TRIES = 3
+_CHUNK = 1 << 16
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds: for an answer to begin or go on, for a whole answer, and for the whole run."""
+
+    silence: float = 30.0
+    answer: float = 120.0
+    run: float = 1800.0
+
+
+class Network:
+    """A package index over HTTP; safe to use from several threads."""
+
+    def __init__(self, index: str | None = None, limits: Limits | None = None, *, flat: bool = False) -> None:
+        """Talk to an index; one that is `flat` is a single page with the links of all its distributions."""
+        self._index, self._flat = index or PYPI_SIMPLE_ENDPOINT, flat
+        self._secure = urlsplit(self._index).scheme == "https"
+        self._limits = limits or Limits()
+        self._end = time.monotonic() + self._limits.run
+        self._local = threading.local()
+
+    def page(self, distribution: str, *, strict: bool = True) -> Listing:
+        """Return what the index lists of a distribution; raises UnavailableError; see `listing` for `strict`."""
+        client: PyPISimple = PyPISimple(self._index, session=self._session())
+        url = self._index if self._flat else client.get_project_url(distribution)
+        with self._answer(distribution, "GET", url, {"Accept": ACCEPT_ANY}) as answer:
+            if answer.status_code == 404:
+                raise NotListedError(f"{distribution}: the index has no such distribution (404)")
+            if answer.status_code != 200:
+                raise UnavailableError(f"{distribution}: the index answered with status {answer.status_code}")
+            body = self._body(distribution, answer, MOST_OF_A_PAGE)
+            return read_page(distribution, body, answer.headers.get("content-type", ""), answer.url, strict=strict)
+
+    def last_modified(self, file: Listed) -> datetime | None:
+        """Return when a file last changed, or None where the server does not say; raises UnavailableError."""
+        name = file.entry.name
+        with self._answer(name, "HEAD", file.entry.url, {}) as answer:
+            said = answer.headers.get("last-modified") if answer.status_code == 200 else None
+        try:
+            moment = parsedate_to_datetime(said) if said else None
+        except ValueError:
+            return None
+        return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+
+    def reading(self, distribution: str, file: Listed) -> Reading | None:
+        """Return what a wheel's metadata say, or None where the index offers neither them nor parts of the wheel.
+
+        Raises UnavailableError where the answer is wrong or none comes.
+        """
+        content = self.metadata(distribution, file)
+        return None if content is None else read_metadata(distribution, file, content)
+
+    def metadata(self, distribution: str, file: Listed) -> bytes | None:
+        """Return the METADATA of a wheel, or None where the index offers neither them nor parts of the wheel.
+
+        Raises UnavailableError where the answer is wrong or none comes.
+        """
+        content = self._metadata_file(file) if file.entry.has_metadata else None
+        if content is None:
+            remote = self._remote(file)
+            if remote is not None:
+                content = wheel_metadata(file.entry.name, distribution, remote)
+            elif file.entry.has_metadata is None:
+                content = self._metadata_file(file)  # a page may leave out what the index has
+        return content
+
+    def _metadata_file(self, file: Listed) -> bytes | None:
+        parts = urlsplit(file.entry.url)
+        url = parts._replace(path=f"{parts.path}.metadata", query="", fragment="").geturl()
+        name = f"{file.entry.name}.metadata"
+        with self._answer(name, "GET", url, {}) as answer:
+            if answer.status_code in (403, 404, 410):
+                return None
+            if answer.status_code != 200:
+                raise UnavailableError(f"{name}: the index answered with status {answer.status_code}")
+            content = self._body(name, answer, MOST_METADATA)
+        digest = file.entry.metadata_sha256
+        if digest and hashlib.sha256(content).hexdigest() != digest.lower():
+            raise UnavailableError(f"{name}: is not what the page promises: its SHA-256 differs")
+        return content
+
+    def _remote(self, file: Listed) -> RangeFile | None:
+        name, url = file.entry.name, file.entry.url
+
+        def fetch(start: int, end: int) -> bytes:
+            found = self._part(name, url, f"bytes={start}-{end - 1}", end - start)
+            if found is None or found[:2] != (start, size) or len(found[2]) != end - start:
+                raise UnavailableError(f"{name}: the index sent another part of the file than was asked for")
+            return found[2]
+
+        last = self._part(name, url, f"bytes=-{TAIL}", TAIL)
+        if last is None:  # some servers know ranges from the start only
+            with self._answer(name, "HEAD", url, {}) as answer:
+                length = answer.headers.get("content-length", "") if answer.status_code == 200 else ""
+            if not re.fullmatch(r"[1-9]\d{0,12}", length):
+                return None
+            size = int(length)
+            last = self._part(name, url, f"bytes={max(0, size - TAIL)}-{size - 1}", TAIL)
+            if last is None:
+                return None
+        start, size, tail = last
+        if start + len(tail) != size:
+            raise UnavailableError(f"{name}: the index sent another part of the file than was asked for")
+        return RangeFile(size, tail, fetch)
+
+    def _part(self, name: str, url: str, wanted: str, most: int) -> tuple[int, int, bytes] | None:
+        """Return start, size of the file and bytes of a part, or None where the server sends no parts."""
+        with self._answer(name, "GET", url, {"Range": wanted, "Accept-Encoding": "identity"}) as answer:
+            if answer.status_code in (200, 400, 405, 416, 501):
+                return None
+            if answer.status_code != 206:
+                raise UnavailableError(f"{name}: the index answered with status {answer.status_code}")
+            match = _RANGE.fullmatch(answer.headers.get("content-range", ""))
+            if not match:
+                raise UnavailableError(f"{name}: the index does not say which part of the file it sends")
+            content = self._body(name, answer, most)
+            start, end, size = (int(number) for number in match.groups())
+            if len(content) != end + 1 - start:
+                raise UnavailableError(f"{name}: a part of the file ended early")
+            return start, size, content
+
+    def _session(self) -> requests.Session:
+        found: requests.Session | None = getattr(self._local, "session", None)
+        if found is None:
+            found = requests.Session()
+            found.max_redirects = MOST_REDIRECTS
+            retry = Retry(
+                total=TRIES - 1,
+                redirect=False,
+                backoff_factor=0.2,
+                status_forcelist=(429, 500, 502, 503, 504),
+                raise_on_status=False,
+                respect_retry_after_header=False,  # a server does not decide how long we sleep
+            )
+            for scheme in ("https://", "http://"):
+                found.mount(scheme, HTTPAdapter(max_retries=retry))
+            self._local.session = found
+        return found
+
+    @contextmanager
+    def _answer(self, what: str, method: str, url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
+        if time.monotonic() > self._end:
+            raise UnavailableError(f"{what}: not read: the time for the whole run is over")
+        if urlsplit(url).scheme not in (("https",) if self._secure else ("http", "https")):
+            raise UnavailableError(f"{what}: its address is not one that can be read safely")
+        try:
+            with self._session().request(
+                method, url, headers=headers, stream=True, timeout=self._limits.silence, allow_redirects=True
+            ) as answer:
+                if self._secure and urlsplit(answer.url).scheme != "https":
+                    raise UnavailableError(f"{what}: the index redirects to a place without encryption")
+                yield answer
+        except requests.TooManyRedirects:
+            raise UnavailableError(f"{what}: the index redirects more than {MOST_REDIRECTS} times") from None
+        except (requests.Timeout, ReadTimeoutError):
+            raise UnavailableError(f"{what}: no answer within {self._limits.silence:g} seconds") from None
+        except requests.exceptions.SSLError:
+            raise UnavailableError(f"{what}: no encrypted connection that can be trusted") from None
+        except (requests.exceptions.ChunkedEncodingError, ProtocolError):
+            raise UnavailableError(f"{what}: the answer ended early") from None
+        except requests.ConnectionError as error:
+            cause = getattr(error.args[0] if error.args else None, "reason", None)  # of the last of several tries
+            if isinstance(cause, ReadTimeoutError):
+                raise UnavailableError(f"{what}: no answer within {self._limits.silence:g} seconds") from None
+            raise UnavailableError(f"{what}: no connection to the index") from None
+        except (requests.RequestException, HTTPError, ValueError) as error:
+            raise UnavailableError(f"{what}: no readable answer ({type(error).__name__})") from None
+
+    def _body(self, what: str, answer: requests.Response, most: int) -> bytes:
+        end = min(self._end, time.monotonic() + self._limits.answer)
+        parts: list[bytes] = []
+        size = 0
+        while part := answer.raw.read1(
+            _CHUNK, decode_content=True
+        ):  # what has come, not a whole chunk: time is looked at often
+            size += len(part)
+            if size > most:
+                raise UnavailableError(f"{what}: the answer is larger than {most} bytes")
+            if time.monotonic() > end:
+                raise UnavailableError(f"{what}: the answer takes longer than {self._limits.answer:g} seconds")
+            parts.append(part)
+        return b"".join(parts)

@@ -1,0 +1,92 @@
+"""The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
+
+from compatkb.core.vocabulary import Kind, Role
+from compatkb.schema.base import Basis, Record, Source
+from compatkb.schema.dispute import BOTH, OPEN, Dispute, When
+from compatkb.schema.evidence import Level, Observation, Outcome
+from compatkb.schema.exception import ExceptionFile, Exemption
+from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
+from compatkb.schema.image import Contained, ImageFile, Listing, Repository, Revision, Tag
+from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
+from compatkb.schema.machine import MachineFile
+from compatkb.schema.migration import MigrationFile
+from compatkb.schema.product import (
+    Advisory,
+    Build,
+    BuiltWith,
+    Claim,
+    CompiledFor,
+    Complete,
+    EndOfLife,
+    Install,
+    Moment,
+    Product,
+    ProductFile,
+    Release,
+    ReplacedBy,
+    Stage,
+    Variant,
+    Wheels,
+    Yank,
+)
+from compatkb.schema.symptom import SymptomFile
+from compatkb.schema.timeline import Event, EventKind, TimelineFile, Vendor, last_day
+
+__all__ = [
+    "BOTH",
+    "OPEN",
+    "Advisory",
+    "Basis",
+    "Build",
+    "BuiltWith",
+    "Channel",
+    "ChannelFile",
+    "Claim",
+    "CompiledFor",
+    "Complete",
+    "Contained",
+    "Dispute",
+    "EndOfLife",
+    "Event",
+    "EventKind",
+    "ExceptionFile",
+    "Exemption",
+    "Feature",
+    "FeatureFile",
+    "ImageFile",
+    "IndexFile",
+    "IndexRelease",
+    "IndexYank",
+    "Install",
+    "Kind",
+    "Level",
+    "Listing",
+    "MachineFile",
+    "MigrationFile",
+    "Moment",
+    "Observation",
+    "Outcome",
+    "Product",
+    "ProductFile",
+    "Record",
+    "Release",
+    "ReplacedBy",
+    "Repository",
+    "Revision",
+    "Role",
+    "Route",
+    "RouteFile",
+    "Source",
+    "Stage",
+    "Statement",
+    "Status",
+    "SymptomFile",
+    "Tag",
+    "TimelineFile",
+    "Variant",
+    "Vendor",
+    "Wheels",
+    "When",
+    "Yank",
+    "last_day",
+]

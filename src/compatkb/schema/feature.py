@@ -1,0 +1,85 @@
+"""Records of data/features/: something that software can do, and which versions of a product are said to offer it."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.dispute import Dispute, When
+
+
+class Status(StrEnum):
+    """What a statement says of a feature; the last two deny it."""
+
+    SUPPORTED = "supported"
+    BETA = "beta"
+    PROTOTYPE = "prototype"
+    NOT_SUPPORTED = "not-supported"
+    REMOVED = "removed"
+
+    @property
+    def denies(self) -> bool:
+        """Whether the feature is said not to be there."""
+        return self in (Status.NOT_SUPPORTED, Status.REMOVED)
+
+
+class Brought(Record):
+    """A product without which nobody has the feature."""
+
+    product: Id
+    sources: Sources
+
+
+class Successor(Record):
+    """The feature to use instead of one that has ended."""
+
+    feature: Id
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+
+class Feature(Record):
+    """The head of a feature file."""
+
+    id: Id
+    name: Text
+    product: Id  # the product that it is part of
+    aliases: tuple[Text, ...] = ()
+    needs: tuple[Brought, ...] = ()  # products that a stack must then hold
+    replaced_by: Successor | None = None
+    note: Text | None = None
+
+
+class Statement(Record):
+    """What a source says of a feature: of which versions, under which condition."""
+
+    id: Id
+    of: Term  # with a specifier: the versions that the source covers, no more
+    status: Status
+    when: When | None = None
+    vendor_builds: bool = False  # true where it holds for builds of other makers too, since the code is the same
+    basis: Basis = Basis.STATED
+    reason: Text | None = None  # for a denial: the sentence that people read
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if not any(mark in self.of for mark in "<>=!~"):
+            raise ValueError(f"{self.of!r} names no versions: a statement covers those of which its source speaks")
+        return self
+
+
+class FeatureFile(Record):
+    """A file of data/features/."""
+
+    feature: Feature
+    source: dict[Id, Source]
+    statement: tuple[Statement, ...] = Field(min_length=1)
+    dispute: tuple[Dispute, ...] = ()

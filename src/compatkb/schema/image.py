@@ -1,0 +1,117 @@
+"""Records of data/images/: tags, what they hold, and when which document listed them."""
+
+from datetime import date, datetime
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.dispute import Dispute
+
+
+class Contained(Record):
+    """One thing that an image holds."""
+
+    is_: Term
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+
+class Built(Record):
+    """The state of the build files that an image was made from, as far as it can be told: always an inference."""
+
+    ref: Text | None = None  # a tag or a commit; none where no state of the build files fits
+    on: date | None = None  # the day of that state
+    note: Text
+    sources: Sources
+
+
+class Tag(Record):
+    """A container image tag."""
+
+    name: Text
+    device: Id
+    flavour: Id | None = None
+    option: Text | None = None  # the package manager inside: pip or idp
+    contains: tuple[Contained, ...] = ()
+    same_as: Text | None = None
+    built: Built | None = None
+    note: Text | None = None
+    sources: Sources
+
+
+class Revision(Record):
+    """One revision of the document that lists tags; several may share a day, so `n` orders them."""
+
+    n: int
+    commit: Text
+    at: datetime
+
+
+class Listing(Record):
+    """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
+
+    tags: tuple[Text, ...] = Field(min_length=1)
+    lists: Literal["tags", "services"] = "tags"  # services of the build files may share a name with a tag
+    table: Id
+    order: int
+    runs: tuple[tuple[int, int], ...] = Field(min_length=1)
+    cells: dict[str, str] = {}
+    links: dict[str, str] = {}
+
+
+class Column(Record):
+    """A column of the tag tables: its head, and the product of whose versions it speaks."""
+
+    id: Id
+    title: Text
+    product: Id | None = None
+    shows: Literal["tags", "built", "port"] | None = None  # what it has that is neither a version nor only listed
+
+
+class Run(Record):
+    """Arguments of `docker run` that images of a device or flavour need, and the port that they serve on."""
+
+    device: Id | None = None
+    flavour: Id | None = None
+    args: tuple[Text, ...] = Field(min_length=1)
+    port: Text | None = None
+    note: Text | None = None
+    sources: Sources
+
+
+class Repository(Record):
+    """The head of an image file."""
+
+    id: Id
+    name: Text  # as `docker pull` takes it
+    names: tuple[Text, ...] = ()  # other repositories that carry the same tags
+    document: Text  # path of the document that lists the tags
+    repo: Text  # repository of that document
+    other_tables: tuple[Id, ...] = ()  # tables of that document whose rows name no tags
+    built_page: Text | None = None  # where the build files of a state are: {ref} stands for it
+    note: Text | None = None
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        try:
+            (self.built_page or "").format(ref="")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("in `built-page` only {ref} can stand in braces") from None
+        return self
+
+
+class ImageFile(Record):
+    """A file of data/images/."""
+
+    repository: Repository
+    source: dict[Id, Source]
+    revision: tuple[Revision, ...] = ()
+    column: tuple[Column, ...] = ()
+    run: tuple[Run, ...] = ()
+    tag: tuple[Tag, ...] = ()
+    listing: tuple[Listing, ...] = ()
+    dispute: tuple[Dispute, ...] = ()

@@ -1,0 +1,78 @@
+"""Records of data/index/, data/channels.toml and data/routes.toml: where builds are, and the ways to reach a device."""
+
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from compatkb.schema.base import Id, Record, Source, Text
+from compatkb.schema.dispute import Dispute
+
+
+class IndexYank(Record):
+    """A withdrawal as the index shows it; `seen` is the first day on which it was seen."""
+
+    files: Literal["all", "some"]
+    reason: str = ""
+    seen: date
+
+
+class IndexRelease(Record):
+    """What the index says of one version; wheels map a Python tag to platform tags."""
+
+    version: Text
+    uploaded: datetime  # of the first file
+    dated: Literal["upload", "file"] = "upload"  # `file`: no upload time was to be had, so the file's last change; not later
+    yanked: IndexYank | None = None
+    requires_python: str = ""
+    requires: tuple[Text, ...] = ()
+    wheels: dict[str, tuple[Text, ...]] = {}
+    file: Text | None = None  # the wheel whose metadata was read
+
+
+class IndexFile(Record):
+    """A file of data/index/: what the default index says of one distribution."""
+
+    distribution: Text
+    seen: date
+    release: tuple[IndexRelease, ...] = ()
+
+
+class Channel(Record):
+    """A package index."""
+
+    id: Id
+    name: Text
+    url: Text | None = None  # none for the client's own default
+    style: Literal["default", "index-url", "extra-index-url", "find-links"]
+    mirrors: dict[str, Text] = {}
+    hardware: tuple[Id, ...] = ()
+    note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class ChannelFile(Record):
+    """data/channels.toml."""
+
+    channel: tuple[Channel, ...]
+    source: dict[Id, Source] = {}
+    dispute: tuple[Dispute, ...] = ()
+
+
+class Route(Record):
+    """A way to reach a device: which product brings it, and which are left out."""
+
+    id: Id
+    name: Text
+    rank: int  # today's preference: small first
+    device: tuple[Id, ...] = Field(min_length=1)
+    provider: Id
+    with_: tuple[Id, ...] = ()
+    without: tuple[Id, ...] = ()
+    note: Text | None = None
+
+
+class RouteFile(Record):
+    """data/routes.toml."""
+
+    route: tuple[Route, ...]

@@ -1,0 +1,71 @@
+"""Records of data/machine.toml: how to tell what a machine has: graphics, drivers, systems, run-time libraries."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from compatkb.schema.base import Id, Record, Source, Sources, Text
+from compatkb.schema.timeline import Line
+
+PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+
+
+class Graphics(Record):
+    """GPUs that are told by their PCI device ids."""
+
+    id: Id
+    name: Line
+    vendor: PciId
+    hardware: Id | None = None  # the value of hardware that they are; none where no table of the makers names them
+    ids: tuple[PciId, ...] = ()  # none: every display device of the vendor that no other record names
+    note: Line | None = None
+    sources: Sources
+
+
+class Component(Record):
+    """A part of a GPU's user-space driver, by the names of its packages on systems."""
+
+    id: Id
+    name: Line
+    packages: tuple[Text, ...] = Field(min_length=1)
+    needed: bool = False  # without it no program finds the GPU
+    sources: Sources
+
+
+class Variable(Record):
+    """A variable of the environment that decides which libraries or devices programs get."""
+
+    name: Text
+    means: Line
+    hides: bool = False  # can keep devices from programs
+    sources: Sources
+
+
+class Generation(Record):
+    """The oneAPI releases that bring a generation of a library."""
+
+    library: Text  # as its file is named on Linux, without directories
+    product: Id
+    version: Text  # a series
+    basis: Text = "stated"
+    note: Line | None = None
+    sources: Sources
+
+
+class System(Record):
+    """A distribution as /etc/os-release names it."""
+
+    id: Text
+    form: Text  # the name in the data; {version} is VERSION_ID, {major} and {minor} its parts
+    sources: Sources
+
+
+class MachineFile(Record):
+    """data/machine.toml."""
+
+    source: dict[Id, Source] = {}
+    graphics: tuple[Graphics, ...] = ()
+    component: tuple[Component, ...] = ()
+    variable: tuple[Variable, ...] = ()
+    generation: tuple[Generation, ...] = ()
+    system: tuple[System, ...] = ()

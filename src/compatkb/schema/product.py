@@ -1,0 +1,299 @@
+"""Records of data/products/: a product, its releases and builds, and what it says of others."""
+
+import re
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from compatkb.core.versions import Scheme
+from compatkb.core.vocabulary import Kind, Role
+from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.dispute import Dispute, When
+
+
+class Stage(StrEnum):
+    """How far a build has come; the last two cannot be installed."""
+
+    STABLE = "stable"
+    PREVIEW = "preview"
+    PROTOTYPE = "prototype"
+    SOURCE_ONLY = "source-only"
+    TAG_ONLY = "tag-only"
+
+
+class Moment(Record):
+    """A date, or the bounds of one; days are inclusive."""
+
+    on: date | None = None
+    after: date | None = None
+    by: date | None = None
+    basis: Text | None = None  # tag-commit, first-upload, announcement, documentation ...
+    note: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if (self.on is None) == (self.after is None and self.by is None):
+            raise ValueError("give either `on`, or bounds `after` and `by`")
+        return self
+
+
+class EndOfLife(Record):
+    """The last supported day."""
+
+    last_day: date
+    precision: Literal["day", "month", "quarter", "year"] = "day"
+    note: Text | None = None
+    sources: Sources
+
+
+class Yank(Record):
+    """A withdrawal that people know more closely than the index file does."""
+
+    after: date | None = None
+    by: date
+    reason: Text | None = None
+    sources: Sources
+
+
+class Wheels(Record):
+    """Platforms for which a build has wheels; every combination of os, arch and python counts."""
+
+    os: tuple[Id, ...] = Field(min_length=1)
+    arch: tuple[Id, ...] = ("x86_64",)
+    python: tuple[Text, ...] = Field(min_length=1)
+    glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
+    glibc_inferred: bool = False  # true where no tag says it
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+
+class CompiledFor(Record):
+    """Platforms on which a build is of another kind than its `devices` say: every combination of os and arch counts."""
+
+    device: Id
+    label: Text | None = None  # the local label that the same code has on an index of its own
+    os: tuple[Id, ...] = Field(min_length=1)
+    arch: tuple[Id, ...] = Field(min_length=1)
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+
+class Build(Record):
+    """An installable form of a release."""
+
+    version: Text
+    aliases: tuple[Text, ...] = ()  # other spellings, as people type them
+    maker: Text | None = None  # who built it, where that is not the product's own maker
+    distribution: Text | None = None  # where it is published under another name than the product's
+    extras: tuple[Id, ...] = ()  # without which its requirements are not installed
+    channels: tuple[Id, ...] = ()  # indexes that carry it; `default` is the client's own
+    devices: tuple[Id, ...] = Field(min_length=1)
+    compiled_for: tuple[CompiledFor, ...] = ()  # where it is of another kind
+    stage: Stage = Stage.STABLE
+    only_with: tuple[Id, ...] = ()  # products without which this build has no use
+    released: Moment | None = None  # where it differs from the release
+    wheels: tuple[Wheels, ...] = ()  # on reachable indexes data/index/ says it
+    wheels_complete: bool = False  # true where the list of wheels is known to be whole
+    note: Text | None = None
+    sources: Sources
+
+
+class Variant(Record):
+    """Builds of a release that differ in their local label alone: one for each label."""
+
+    device: Id
+    labels: tuple[Annotated[Text, Field(pattern=r"^[a-z0-9]+(\.[a-z0-9]+)*$")], ...] = Field(min_length=1)
+    channels: tuple[Id, ...] = ()  # where `variant-channel` of the product does not lead to them
+    wheels: tuple[Wheels, ...] = ()
+    note: Text | None = None
+    sources: Sources
+
+
+class BuiltWith(Record):
+    """The product against which all builds of this one are compiled: each goes with those of its own kind alone."""
+
+    product: Id
+    basis: Basis = Basis.STATED
+    reason: Text  # a sentence that people read
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+
+class Page(Record):
+    """How documents name a version, and the page that they link; {release}, {build} and {series} stand for the version."""
+
+    label: Text
+    url: Text | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        for text in (self.label, self.url or ""):
+            try:
+                text.format(release="", build="", series="")
+            except (KeyError, IndexError, ValueError):
+                raise ValueError(f"{text!r}: only {{release}}, {{build}} and {{series}} can stand in braces") from None
+        return self
+
+
+class Release(Record):
+    """One version of a product."""
+
+    version: Text
+    name: Text | None = None
+    aliases: tuple[Text, ...] = ()
+    part_of: tuple[Text, ...] = ()  # listed products: the wider values that this one belongs to
+    devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
+    needs: Text | None = None  # devices: what a machine needs beside packages, where no version of it is known
+    proof: Text | None = None  # devices: the expression of Python that is true where a program can use it
+    runs_on: tuple[Id, ...] = ()  # devices: those on which builds for this one run as well
+    any_hardware: bool = False  # devices: builds for it run on all hardware that offers it
+    alike: Text | None = None  # devices: the part of a label, as a group of a pattern, in which builds must agree
+    released: Moment | None = None
+    eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why it has no end of life here, where others of its product have one
+    yanked: Yank | None = None
+    track: Text | None = None  # drivers: lts, production, rolling
+    page: Text | None = None  # where the product's own rule for its pages does not lead to it
+    note: Text | None = None
+    sources: Sources
+    variant: tuple[Variant, ...] = ()  # builds by their labels, in short
+    build: tuple[Build, ...] = ()
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        try:
+            groups = re.compile(self.alike or "()").groups
+        except re.error as error:
+            raise ValueError(f"`alike`: {error}") from None
+        if groups != 1:
+            raise ValueError("`alike` needs one group: the part of a label in which builds must agree")
+        return self
+
+
+class Claim(Record):
+    """What one product's versions say of another's: the only relation."""
+
+    id: Id
+    kind: Kind
+    of: Term
+    to: tuple[Term, ...] = Field(min_length=1)  # of one product: any of these; of several: all together
+    when: When | None = None
+    basis: Basis = Basis.STATED
+    reason: Text | None = None  # a sentence that people read; needed for `breaks`
+    note: Text | None = None
+    sources: Sources
+
+    _explained = model_validator(mode="after")(explained)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.kind is Kind.BREAKS and not self.reason:
+            raise ValueError("`breaks` needs a `reason`")
+        return self
+
+
+class Complete(Record):
+    """A scope inside which a missing release or wheel proves that there is none."""
+
+    what: Literal["release", "wheel"]
+    of: Term
+    channel: Id | None = None
+    device: tuple[Id, ...] = ()
+    until: date
+    ended: bool = False  # closed for good: later as-of dates are covered too
+    note: Text | None = None
+    sources: Sources
+
+
+class Install(Record):
+    """An installation that one plain command cannot do."""
+
+    of: Term
+    steps: tuple[tuple[Id, ...], ...] = Field(min_length=1)
+    waives: tuple[Text, ...] = ()  # "torch==2.6.0+xpu: intel-sycl-rt==2025.0.2": a pin that the vendor says to ignore
+    note: Text | None = None
+    sources: Sources
+
+
+class Advisory(Record):
+    """Something that a user of these versions must be told."""
+
+    of: Term
+    kind: Literal["security", "driver", "known-issue"]
+    message: Text
+    since: date
+    to: tuple[Term, ...] = ()  # only beside these
+    when: When | None = None
+    sources: Sources
+
+
+class ReplacedOn(Record):
+    """In which versions a product takes the place of an ended one on a further device."""
+
+    device: Id
+    version: Text
+    sources: Sources
+
+
+class ReplacedBy(Record):
+    """What to use instead of an ended product."""
+
+    product: Id
+    version: Text
+    device: Id | None = None
+    also: tuple[ReplacedOn, ...] = ()
+    sources: Sources
+
+
+class Product(Record):
+    """The head of a product file."""
+
+    id: Id
+    name: Text
+    label: Text | None = None  # the name in sentences, where that is not the id: IPEX, driver
+    role: Role
+    scheme: Scheme
+    rank: int  # order in stacks, commands and the comparison of newest: small first
+    distribution: Text | None = None
+    import_name: Text | None = None
+    built_with: BuiltWith | None = None
+    variant_channel: Text | None = None  # the index of a variant: {label} stands for its label
+    automatic: bool = False  # installed by the requirements of others; commands never name it
+    aliases: tuple[Text, ...] = ()
+    series: int = 2  # how many leading numbers make a series
+    series_aliases: dict[str, Text] = {}
+    default: Text | None = None  # a dimension's value where a request names none
+    platform: bool = False  # a dimension of the platform grid: python, os or arch
+    shown: bool = False  # a dimension beyond the platform of which a stack says what is known: hardware, driver, toolkit
+    open: bool = False  # versions that are not listed can be asked about: rules on ranges cover them
+    homepage: Text | None = None
+    page: Page | None = None
+    replaced_by: ReplacedBy | None = None
+    eol: EndOfLife | None = None
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none
+    complete: tuple[Complete, ...] = ()
+    note: Text | None = None
+
+
+class ProductFile(Record):
+    """A file of data/products/."""
+
+    product: Product
+    source: dict[Id, Source]
+    release: tuple[Release, ...] = ()
+    claim: tuple[Claim, ...] = ()
+    dispute: tuple[Dispute, ...] = ()
+    install: tuple[Install, ...] = ()
+    advisory: tuple[Advisory, ...] = ()

@@ -1,0 +1,39 @@
+"""data/proofs.toml: what may be stubbed, where releases check versions, which devices a machine has."""
+
+from pydantic import Field
+
+from compatkb.schema.base import Id, Record, Text
+
+
+class Gate(Record):
+    """Where the releases of a product check the version of another one at import."""
+
+    product: Id
+    against: Id
+    files: tuple[Text, ...] = Field(min_length=1)  # within the package; those that a wheel lacks are left out
+    rejects: Text  # part of the sentence with which a release refuses
+    note: Text | None = None
+
+
+class Stubs(Record):
+    """What a run on another device needs present but never calls; patterns as of a shell."""
+
+    distributions: tuple[Text, ...] = ()  # left out of the environment
+    libraries: tuple[Text, ...] = ()  # empty ones take their place
+    note: Text | None = None
+
+
+class Device(Record):
+    """How to see that a machine has a device; `path` is a pattern, and none means that every machine has it."""
+
+    id: Id
+    path: Text | None = None
+
+
+class ProofFile(Record):
+    """data/proofs.toml."""
+
+    features: tuple[Id, ...] = ()  # of a processor: the ones that decide which code runs
+    device: tuple[Device, ...] = ()
+    stubs: Stubs = Stubs()
+    gate: tuple[Gate, ...] = ()

@@ -1,0 +1,252 @@
+"""Where the snapshot is: inside the installed package, or compiled from a data directory into the user's cache.
+
+This runs before every answer, so it reads sizes and times with `os` alone; what compiles is imported when it must.
+"""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from compatkb.errors import DataError, UnavailableError
+from compatkb.store.schema import FORMAT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
+CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
+
+_COMPILER = (
+    *("core/names.py", "core/platforms.py", "core/toml_positions.py", "core/versions.py", "core/vocabulary.py"),
+    *("authoring", "schema", "store", "store/compiler"),
+)
+"""The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
+
+_KEPT = 4
+_SINGLE = (
+    "channels.toml",
+    "exceptions.toml",
+    "machine.toml",
+    "migration.toml",
+    "routes.toml",
+    "symptoms.toml",
+    "timeline.toml",
+)
+
+
+def locate(directory: str | os.PathLike[str] | None = None) -> str:
+    """Return the snapshot file for a data directory, or for our own data where none is named.
+
+    A data directory is compiled when its files differ from those that the cached snapshot was compiled from: sizes and
+    times are compared first, contents when they differ. Raises DataError for a missing or invalid directory.
+    """
+    if directory is not None:
+        return _cached(os.fspath(directory))
+    if os.path.isdir(os.path.join(CHECKOUT, "products")):
+        return _cached(CHECKOUT)
+    if os.path.isfile(BUILT):
+        return BUILT
+    raise DataError(("this installation carries no data; give a data directory with --data DIR",))
+
+
+def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
+    """Return the data directory that is named, or our own; raises DataError where this installation has only a snapshot."""
+    from pathlib import Path
+
+    if directory is None and not os.path.isdir(os.path.join(CHECKOUT, "products")):
+        raise DataError(("this installation carries compiled data only; name a data directory with --data DIR",))
+    return Path(CHECKOUT if directory is None else directory)
+
+
+def cache_directory() -> str:
+    """Return the folder for compiled snapshots: $COMPATKB_CACHE, else the platform's cache folder."""
+    if named := os.environ.get("COMPATKB_CACHE"):
+        return named
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
+    elif sys.platform == "darwin":
+        base = os.path.expanduser("~/Library/Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "compatkb")
+
+
+def data_files(directory: str) -> list[str]:
+    """Return the files of a data directory that count, sorted."""
+    found = [os.path.join(directory, name) for name in _SINGLE]
+    for folder, ending in (
+        ("products", ".toml"),
+        ("images", ".toml"),
+        ("features", ".toml"),
+        ("index", ".toml"),
+        ("evidence", ".jsonl"),
+    ):
+        try:
+            with os.scandir(os.path.join(directory, folder)) as entries:
+                found += [entry.path for entry in entries if entry.name.endswith(ending)]
+        except OSError:
+            continue  # an optional folder; the loader reports a missing one that is needed
+    return sorted(found)
+
+
+def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Compile a data directory into the new snapshot file `target`; raises DataError."""
+    _compile(os.path.abspath(directory), os.fspath(target))
+
+
+def _cached(directory: str) -> str:
+    if not os.path.isdir(directory):
+        raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
+    directory = os.path.realpath(directory)
+    import zlib
+
+    cache = cache_directory()
+    key = os.path.join(cache, f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
+    stamp_file = f"{key}.stamp"
+    stamp = _stamp(directory)
+    try:
+        with open(stamp_file, encoding="utf-8", errors="surrogateescape") as file:
+            known, _, digest = file.read().rpartition("\n")
+    except (OSError, UnicodeDecodeError):
+        known = digest = ""
+    if known == stamp and os.path.isfile(snapshot := _named(key, digest)):
+        return snapshot
+    return _compiled(directory, cache, key, stamp)
+
+
+def _named(key: str, digest: str) -> str:
+    """Return the snapshot of a content: one file each, so that processes side by side never take one for another."""
+    return f"{key}-{digest[:16]}.sqlite"
+
+
+def _stamp(directory: str) -> str:
+    lines = [directory]
+    for path in [*data_files(directory), *_compiler()]:
+        try:
+            state = os.stat(path)
+        except OSError:
+            continue
+        lines.append(f"{path} {state.st_size} {state.st_mtime_ns} {state.st_ino}")
+    return "\n".join(lines)
+
+
+def _compiler() -> list[str]:
+    found = []
+    for name in _COMPILER:
+        path = os.path.join(_PACKAGE, name)
+        if name.endswith(".py"):
+            found.append(path)
+        else:
+            with os.scandir(path) as entries:
+                found += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+    return found
+
+
+def _contents(directory: str) -> dict[str, bytes]:
+    """Return the data files by their path in the directory, without those that cannot be read: the loader tells of them."""
+    import contextlib
+
+    found = {}
+    for path in data_files(directory):
+        if os.path.isfile(path):  # reading a pipe or a device would not end
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                found[os.path.relpath(path, directory).replace(os.sep, "/")] = file.read()
+    return found
+
+
+def _digest(contents: "Mapping[str, bytes]") -> str:
+    """Return the SHA-256 of data files and of what compiles them."""
+    import hashlib
+
+    found = hashlib.sha256()
+    for path in _compiler():
+        with open(path, "rb") as file:
+            content = file.read()
+        found.update(os.path.relpath(path, _PACKAGE).encode() + f"\0{len(content)}\0".encode() + content)
+    for name, content in sorted(contents.items()):
+        found.update(os.fsencode(name) + f"\0{len(content)}\0".encode() + content)
+    return found.hexdigest()
+
+
+def _compiled(directory: str, cache: str, key: str, stamp: str) -> str:
+    """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept."""
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = None
+    try:
+        os.makedirs(cache, exist_ok=True)
+        digest = _digest(_contents(directory))
+        if not os.path.isfile(_named(key, digest)):
+            folder = tempfile.mkdtemp(dir=cache, prefix="new-")
+            new = os.path.join(folder, "snapshot.sqlite")
+            digest = _compile(directory, new)  # of what was read this time
+            os.replace(new, _named(key, digest))
+            _forget(key)
+        _write(f"{key}.stamp", f"{stamp}\n{digest}")
+        return _named(key, digest)
+    except OSError:
+        pass  # a cache that cannot be written costs time at every start, not the answer
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder = tempfile.mkdtemp(prefix="compatkb-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        snapshot = os.path.join(folder, "snapshot.sqlite")
+        _compile(directory, snapshot)
+        return snapshot
+    except OSError as error:
+        raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
+
+
+def _forget(key: str) -> None:
+    """Remove all but the newest snapshots of a directory; a few stay, since others may be about to open them."""
+    import contextlib
+    import glob
+
+    with contextlib.suppress(OSError):  # somebody else may be at it
+        for path in sorted(glob.glob(f"{glob.escape(key)}-*.sqlite"), key=os.path.getmtime)[:-_KEPT]:
+            os.unlink(path)
+
+
+def _compile(directory: str, target: str) -> str:
+    """Compile a directory into a file; returns the digest of what was read."""
+    import errno
+    import sqlite3
+    from pathlib import Path
+
+    from compatkb.authoring.build_knowledge import build_knowledge
+    from compatkb.authoring.evidence import add_observations
+    from compatkb.authoring.loader import load, read
+    from compatkb.store.compiler.compile import compile_snapshot
+
+    contents = read(Path(directory))
+    digest = _digest(contents)
+    knowledge = build_knowledge(load(Path(directory), contents))
+    add_observations(knowledge)
+    try:
+        compile_snapshot(knowledge, Path(target), digest)
+    except sqlite3.OperationalError as error:  # the disk is full, or fails
+        raise OSError(errno.EIO, str(error), target) from None
+    with open(target, "rb+") as file:
+        os.fsync(file.fileno())
+    return digest
+
+
+def _write(path: str, content: str) -> None:
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix="new-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except OSError:
+        os.unlink(name)
+        raise

@@ -1,0 +1,1 @@
+"""A knowledge base to the rows of a snapshot, one module per topic."""

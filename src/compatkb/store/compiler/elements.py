@@ -1,0 +1,192 @@
+"""Rows of the snapshot about elements: builds and releases, their platforms, dates and words."""
+
+import re
+from collections.abc import Iterator
+
+from compatkb.authoring.build_kinds import is_foreign, other_kinds, own_kind, runs_on
+from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.knowledge_base import Element, Knowledge, end_of_life, first_day
+from compatkb.core.names import word_key
+from compatkb.core.versions import Scheme, parse
+from compatkb.schema import Basis, Role, Source, Stage, Status
+from compatkb.store.compiler.platform_sets import FOREVER, Interned, Row
+
+
+def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
+    """Yield builds and releases, oldest first."""
+    ended = _wheel_scopes(knowledge)
+    seen = {file.distribution: file.seen for file in knowledge.files.index}
+    for product, elements in knowledge.elements.items():
+        head = knowledge.products[product]
+        for number, element in enumerate(elements):
+            build = element.build
+            strong = weak = 0
+            for floor in element.floors:
+                strong |= floor.seen
+                weak |= floor.guessed
+            if head.role not in (Role.PACKAGE, Role.COMPANION):
+                strong = knowledge.grid.all
+            since, by = first_day(element)
+            eol = end_of_life(head, element.release)
+            complete = max(
+                [ended.get((product, number), 0)]
+                + ([FOREVER] if build and build.wheels_complete else [])
+                + ([seen[head.distribution].toordinal()] if element.listed and head.distribution in seen else [])
+            )
+            yield {
+                "product": product,
+                "idx": number,
+                "version": element.version,
+                "release": element.release.version,
+                "stage": str(_stage(head.role, element)),
+                "installable": int(_installable(head.role, element)),
+                "devices": " ".join(_devices(knowledge, element)),
+                "channels": " ".join(build.channels if build else ()),
+                "only_with": " ".join(build.only_with if build else ()),
+                "maker": build.maker if build else None,
+                "extras": ",".join(build.extras if build else ()),
+                "distribution": (build.distribution if build else None) or head.distribution,
+                "since": since.toordinal() if since else None,
+                "by": by.toordinal() if by else None,
+                **_yank(elements, element),
+                "eol": eol.last_day.toordinal() if eol else None,
+                "strong": cells.id(strong),
+                "weak": cells.id(weak & ~strong),
+                "floors": dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),
+                "complete": complete,
+                **_kinds(knowledge, element, cells),
+                "published": int(_published(element)),
+                "requires_python": _requires_python(element),
+                "wheels_note": next((w.note for w in build.wheels if w.note), None) if build else None,
+                "note": build.note if build else None,
+                "sources": _element_sources(knowledge, product, element),
+            }
+
+
+def _devices(knowledge: Knowledge, element: Element) -> tuple[str, ...]:
+    """Return the devices on which an element is of use."""
+    if element.build is None:
+        return element.release.devices
+    return tuple(dict.fromkeys(name for device in element.build.devices for name in runs_on(knowledge, device)))
+
+
+def _kinds(knowledge: Knowledge, element: Element, cells: Interned) -> Row:
+    """What a build was compiled for: in general, and on the platforms where it is another device."""
+    own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
+    foreign = 0
+    for _, where in others:
+        foreign |= where
+    return {
+        "foreign": int(is_foreign(knowledge, element)),
+        "foreign_cells": cells.id(foreign),
+        "kind": (own.label or own.device) if own else " ".join(element.build.devices if element.build else ()),
+        "kinds": dumps([[kind.device, kind.label, cells.id(where)] for kind, where in others]),
+    }
+
+
+def _published(element: Element) -> bool:
+    """Return whether a wheel of a build was seen or stated."""
+    rows = element.build.wheels if element.build else ()
+    return element.listed is not None or any(row.basis is not Basis.INFERRED for row in rows)
+
+
+def _requires_python(element: Element) -> str:
+    """Return what the index says of the release; of builds by other makers it says nothing."""
+    told = element.listed if element.build and element.build.maker else element.published
+    return told.requires_python if told else ""
+
+
+def _element_sources(knowledge: Knowledge, product: str, element: Element) -> str:
+    cited = [knowledge.sources[product, s] for s in element.release.sources if (product, s) in knowledge.sources]
+    if element.build:
+        names = [*element.build.sources, *(s for row in element.build.wheels for s in row.sources)]
+        cited = [knowledge.sources[product, s] for s in dict.fromkeys(names) if (product, s) in knowledge.sources]
+    if element.listed:
+        files = [f for f in knowledge.files.index if any(r is element.listed for r in f.release)]
+        name = element.listed.file or f"{files[0].distribution} {element.listed.version}"
+        cited.insert(0, Source(channel="default", file=name, seen=files[0].seen))
+    return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
+
+
+def _stage(role: Role, element: Element) -> Stage:
+    if role is Role.FEATURE:  # its elements are named for how far it has come
+        return {Status.BETA: Stage.PREVIEW, Status.PROTOTYPE: Stage.PROTOTYPE}.get(Status(element.version), Stage.STABLE)
+    return element.build.stage if element.build else Stage.STABLE
+
+
+def _installable(role: Role, element: Element) -> bool:
+    if element.build is None:
+        return role not in (Role.PACKAGE, Role.COMPANION)
+    return element.build.stage not in (Stage.SOURCE_ONLY, Stage.TAG_ONLY) and bool(element.build.channels)
+
+
+def _yank(elements: list[Element], element: Element) -> Row:
+    """A withdrawal concerns the release: its builds on other indexes are the same code."""
+    listed = next((e.listed for e in elements if e.release is element.release and e.listed), None)
+    known = element.release.yanked
+    if not listed or not listed.yanked or listed.yanked.files != "all":
+        return {"yank_after": None, "yank_by": None, "yank_reason": None}
+    after = known.after if known and known.after else listed.uploaded.date()
+    by = min(known.by, listed.yanked.seen) if known else listed.yanked.seen
+    return {"yank_after": after.toordinal(), "yank_by": by.toordinal(), "yank_reason": listed.yanked.reason}
+
+
+def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
+    found: dict[tuple[str, int], int] = {}
+    for product in knowledge.products.values():
+        for scope in product.complete:
+            if scope.what != "wheel":
+                continue
+            of, mask = knowledge.mask(scope.of)
+            until = FOREVER if scope.ended else scope.until.toordinal()
+            for number, element in enumerate(knowledge.elements[of]):
+                on_channel = scope.channel is None or (element.build and scope.channel in element.build.channels)
+                if mask >> number & 1 and on_channel:
+                    found[of, number] = max(until, found.get((of, number), 0))
+    return found
+
+
+def words(knowledge: Knowledge) -> Iterator[Row]:
+    """Every version word that a request can use without a specifier parser: series, releases, builds, aliases."""
+    for product, elements in knowledge.elements.items():
+        head = knowledge.products[product]
+        loose: dict[str, int] = {}
+        strict: dict[str, int] = {}
+        wide = {element.release.version: element.release for element in elements}
+        for number, element in enumerate(elements):
+            bit = 1 << number
+            release = element.release
+            names = {
+                release.version,
+                element.version,
+                *release.aliases,
+                *(element.build.aliases if element.build else ()),
+            }
+            if head.scheme is Scheme.LISTED:
+                names |= {release.name} if release.name else set()
+                for whole in () if head.platform else release.part_of:  # every name of a family takes in its members
+                    names |= {whole, *wide[whole].aliases, wide[whole].name or whole}
+                for name in names:
+                    loose[word_key(name)] = loose.get(word_key(name), 0) | bit
+                continue
+            if head.scheme is Scheme.PEP440:
+                known = parse(Scheme.PEP440, element.version)
+                names |= {str(known), known.public}  # type: ignore[union-attr]  # PEP 440, so a Version
+                for name in {str(known), known.public}:  # type: ignore[union-attr]
+                    strict[name] = strict.get(name, 0) | bit
+            for name in names:
+                for word in {name.lower(), *(_series(name) if name in (release.version, *release.aliases) else ())}:
+                    loose[word] = loose.get(word, 0) | bit
+        for alias, series in head.series_aliases.items():
+            if series in loose:
+                loose.setdefault(alias, loose[series])
+        for mode, table in ((0, loose), (1, strict)):
+            for word, mask in sorted(table.items()):
+                yield {"product": product, "word": word, "strict": mode, "mask": f"{mask:x}"}
+
+
+def _series(release: str) -> list[str]:
+    """Return the series words of a release: 2.4.1 is of series 2.4 and 2."""
+    numbers = re.match(r"\d+(\.\d+)*", release)
+    parts = numbers[0].split(".") if numbers else []
+    return [".".join(parts[:n]) for n in range(1, len(parts))]

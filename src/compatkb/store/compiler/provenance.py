@@ -1,0 +1,43 @@
+"""Rows of the snapshot about where facts come from: cited documents, and what commands observed."""
+
+from collections.abc import Iterator
+
+from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.schema import Source
+from compatkb.store.compiler.platform_sets import Row
+
+
+def documents(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield every cited document once, with the last day on which someone read it; sorted."""
+    sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
+    for listed in knowledge.files.index:
+        names = (release.file or f"{listed.distribution} {release.version}" for release in listed.release)
+        sources += [Source(channel="default", file=name, seen=listed.seen) for name in names]
+    seen: dict[tuple[str, str], str] = {}
+    for source in sources:
+        key = (cite_text(source), cite_url(source) or "")
+        seen[key] = max(seen.get(key, ""), source.seen.isoformat())
+    for (text, url), day in sorted(seen.items()):
+        yield {"text": text, "url": url or None, "seen": day}
+
+
+def observations(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield what commands observed, in the order of the evidence files."""
+    for number, seen in enumerate(knowledge.files.evidence):
+        yield {
+            "id": number,
+            "level": str(seen.level),
+            "outcome": str(seen.outcome),
+            "packages": dumps(seen.packages),
+            "python": seen.python,
+            "os": seen.os,
+            "arch": seen.arch,
+            "device": seen.device,
+            "channel": seen.answered or seen.index,
+            "checked": seen.checked.isoformat(),
+            "tool": seen.tool,
+            "stubbed": int(seen.stubbed),
+            "detail": seen.detail,
+            "culprit": seen.culprit,
+        }

@@ -1,0 +1,131 @@
+"""Rows of the snapshot about image tags and what they contain."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, timedelta
+
+from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.schema import ImageFile, Listing, Tag
+from compatkb.store.compiler.platform_sets import Row
+
+
+def images(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield image tags with the days on which they were listed."""
+    numbered = list(enumerate((f, t) for f in knowledge.files.images for t in f.tag))
+    same = {(file.repository.id, tag.name): number for number, (file, tag) in numbered}
+    for number, (file, tag) in numbered:
+        when = {revision.n: revision.at.date() for revision in file.revision}
+        order = sorted(when)
+        runs = []
+        for listing in file.listing:
+            if listing.lists == "tags" and tag.name in listing.tags:
+                for first, last in listing.runs:
+                    later = [n for n in order if n > last]
+                    end = when[later[0]] - timedelta(days=1) if later else date.max
+                    runs.append([when[first].toordinal(), max(end, when[last]).toordinal()])
+        yield {
+            "id": number,
+            "repository": file.repository.name,
+            "name": tag.name,
+            "device": tag.device,
+            "flavour": tag.flavour,
+            "option": tag.option,
+            "built": _built(file, tag),
+            "same": same[file.repository.id, same_tag(file, tag).name],
+            "runs": dumps(sorted(runs)),
+            "note": tag.note,
+            "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in tag.sources]),
+        }
+
+
+def _built(file: ImageFile, tag: Tag) -> str | None:
+    built = same_tag(file, tag).built
+    if built is None:
+        return None
+    cited = [[cite_text(file.source[s]), cite_url(file.source[s])] for s in built.sources]
+    page = file.repository.built_page
+    url = page.format(ref=built.ref) if page and built.ref else None
+    day = built.on.isoformat() if built.on else None
+    return dumps({"ref": built.ref, "on": day, "url": url, "note": built.note, "sources": cited})
+
+
+def listings(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield rows of tag tables, each with the days on whose end it stood so."""
+    for number, (file, listing) in enumerate((f, row) for f in knowledge.files.images for row in f.listing):
+        yield {
+            "id": number,
+            "repository": file.repository.name,
+            "lists": listing.lists,
+            "table_id": listing.table,
+            "position": listing.order,
+            "tags": dumps(listing.tags),
+            "runs": dumps(_days(file, listing)),
+            "shown": f"{file.repository.repo} {file.repository.document}",
+            "cells": dumps(listing.cells),
+            "links": dumps(listing.links),
+        }
+
+
+def _days(file: ImageFile, listing: Listing) -> list[list[int]]:
+    """Return first and last days of a row; what another revision of the same day replaced is left out."""
+    when = {revision.n: revision.at.astimezone(UTC).date() for revision in file.revision}
+    found = []
+    for first, last in listing.runs:
+        later = [n for n in sorted(when) if n > last]
+        end = when[later[0]] - timedelta(days=1) if later else date.max
+        if when[first] <= end:
+            found.append([when[first].toordinal(), end.toordinal()])
+    return sorted(found)
+
+
+def columns(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the columns of tag tables."""
+    for file in knowledge.files.images:
+        for position, column in enumerate(file.column):
+            yield {
+                "repository": file.repository.name,
+                "name": column.id,
+                "title": column.title,
+                "product": column.product,
+                "shows": column.shows,
+                "position": position,
+            }
+
+
+def runs(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield what `docker run` needs for some images."""
+    for number, (file, run) in enumerate((f, r) for f in knowledge.files.images for r in f.run):
+        yield {
+            "id": number,
+            "repository": file.repository.name,
+            "device": run.device,
+            "flavour": run.flavour,
+            "args": dumps(run.args),
+            "port": run.port,
+            "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in run.sources]),
+        }
+
+
+def contents(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield what image tags hold; a tag that is the same as another holds what that one does."""
+    for number, (file, tag) in enumerate((f, t) for f in knowledge.files.images for t in f.tag):
+        for contained in same_tag(file, tag).contains:
+            product, spec = split_term(contained.is_)
+            mask = knowledge.matching(product, spec) if product in knowledge.products else 0
+            yield {
+                "image": number,
+                "product": product,
+                "mask": f"{mask:x}",
+                "spec": spec,
+                "basis": str(contained.basis),
+            }
+
+
+def same_tag(file: ImageFile, tag: Tag) -> Tag:
+    """Return the tag whose contents a tag has, itself where it names no other; `tag_problems` finds what leads nowhere."""
+    tags = {other.name: other for other in file.tag}
+    for _ in file.tag:
+        if tag.contains or tag.same_as is None:
+            break
+        tag = tags.get(tag.same_as, tag)
+    return tag

@@ -1,0 +1,55 @@
+"""Rows of the snapshot about the timeline: whose events they are, and the events with dates, disputes and sources."""
+
+from collections.abc import Iterator
+
+from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.authoring.timeline import date_events
+from compatkb.schema import Dispute, TimelineFile
+from compatkb.store.compiler.platform_sets import Row
+
+
+def vendors(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield those whose events there are, in the order of the data."""
+    file = knowledge.files.timeline
+    for position, vendor in enumerate(file.vendor if file else ()):
+        yield {"id": vendor.id, "position": position, "name": vendor.name}
+
+
+def events(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the events, oldest first."""
+    file = knowledge.files.timeline
+    if file is None:
+        return
+    for position, dated in enumerate(date_events(knowledge, [])):
+        event = dated.event
+        yield {
+            "id": event.id,
+            "position": position,
+            "vendor": event.who,
+            "kind": str(event.kind),
+            "title": event.title,
+            "product": dated.product,
+            "version": dated.version,
+            "first": dated.first.toordinal(),
+            "last": dated.last.toordinal(),
+            "precision": dated.precision,
+            "basis": dated.basis,
+            "announced": event.announced.toordinal() if event.announced else None,
+            "note": event.note,
+            "disputes": dumps([_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of]),
+            "sources": dumps([[cite_text(source), cite_url(source)] for source in dated.sources]),
+        }
+
+
+def _dispute(file: TimelineFile, dispute: Dispute) -> Row:
+    cited = [file.source[name] for name in dispute.sources]
+    return {
+        "id": dispute.id,
+        "about": dispute.about,
+        "positions": dispute.positions,
+        "decision": dispute.decision,
+        "reason": dispute.reason,
+        "decided": dispute.decided.isoformat(),
+        "sources": [[cite_text(source), cite_url(source)] for source in cited],
+    }

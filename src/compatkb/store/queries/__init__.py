@@ -1,0 +1,1 @@
+"""Typed queries for what is shown rather than solved, by topic: the only SQL beside the reader's."""

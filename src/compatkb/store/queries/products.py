@@ -1,0 +1,186 @@
+"""Products as people read them: heads, names, releases, builds, channels, routes."""
+
+import json
+from typing import Any, NamedTuple
+
+from compatkb.store.reader import Snapshot, read_sources
+from compatkb.store.records import Sources
+
+
+class Replacement(NamedTuple):
+    """What takes the place of a product that has ended: a product in some versions, on a device or on any."""
+
+    product: str
+    version: str
+    device: str | None
+    sources: Sources
+
+
+class ProductDetails(NamedTuple):
+    """What a product says of itself beside its head."""
+
+    id: str
+    homepage: str | None
+    page_label: str | None
+    page_url: str | None
+    eol: str | None
+    replaced_by: Replacement | None
+    replaced_by_record: dict[str, Any] | None  # as its file has it
+    note: str | None
+
+
+class ReleaseRecord(NamedTuple):
+    """A release as its file has it; days are ISO text, and `released` may be two of them around a slash."""
+
+    product: str
+    version: str
+    position: int
+    name: str | None
+    aliases: tuple[str, ...]
+    part_of: tuple[str, ...]
+    devices: tuple[str, ...]
+    track: str | None
+    released: str | None
+    basis: str | None
+    eol: str | None
+    eol_precision: str | None
+    eol_sources: Sources
+    page: str | None
+    needs: str | None
+    proof: str | None
+    note: str | None
+    sources: Sources
+
+
+class ElementDetails(NamedTuple):
+    """Remarks on a build or release, and its sources."""
+
+    wheels_note: str | None
+    note: str | None
+    sources: Sources
+
+
+class ChannelRecord(NamedTuple):
+    """A package index; `style` is how clients are told of it."""
+
+    id: str
+    name: str
+    url: str | None
+    style: str
+    mirrors: dict[str, str]
+    hardware: tuple[str, ...]
+    note: str | None
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Its own address and those of its mirrors; none for the index that clients ask by themselves."""
+        return tuple(url for url in (self.url, *self.mirrors.values()) if url)
+
+
+_DETAILS = "id, homepage, page_label, page_url, eol, replaced_by, replaced_sources, note"
+_RELEASE = (
+    "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
+    "page, needs, proof, note, sources"
+)
+
+
+def product_details(facts: Snapshot, product: str) -> ProductDetails:
+    """Return what a product says of itself; raises KeyError for an unknown one."""
+    for row in facts.select(f"select {_DETAILS} from product where id = ?", product):
+        return _details(row)
+    raise KeyError(product)
+
+
+def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
+    """Return what all products say of themselves, in rank order."""
+    return {row[0]: _details(row) for row in facts.select(f"select {_DETAILS} from product order by rank, id")}
+
+
+def replacements(facts: Snapshot) -> dict[str, Replacement]:
+    """Return what takes the place of each product that has ended, in rank order."""
+    known = every_product_details(facts)
+    return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
+
+
+def homepages(facts: Snapshot) -> dict[str, str]:
+    """Return the home pages of products, for those that have one."""
+    return dict(facts.select("select id, homepage from product where homepage is not null"))
+
+
+def _details(row: tuple[Any, ...]) -> ProductDetails:
+    instead = json.loads(row[5]) if row[5] else None
+    replaced = instead and Replacement(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
+    return ProductDetails._make((*row[:5], replaced, instead, row[7]))
+
+
+def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the names by which each product is found, sorted."""
+    found: dict[str, list[str]] = {}
+    for name, product in facts.select("select name, product from name order by name"):
+        found.setdefault(product, []).append(name)
+    return {product: tuple(names) for product, names in found.items()}
+
+
+def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
+    """Return the releases of all products, those of one as its file has them."""
+    return tuple(map(_release, facts.select(f"select {_RELEASE} from release order by product, position")))
+
+
+def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
+    """Return the releases of a product, as its file has them."""
+    return tuple(map(_release, facts.select(f"select {_RELEASE} from release where product = ? order by position", product)))
+
+
+def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
+    """Return one release, None where the file has no such one."""
+    rows = facts.select(f"select {_RELEASE} from release where product = ? and version = ?", product, version)
+    return _release(rows[0]) if rows else None
+
+
+def _release(row: tuple[Any, ...]) -> ReleaseRecord:
+    head, (aliases, part_of, devices), dates, (eol_sources, page, needs, proof, note, sources) = (
+        row[:4],
+        row[4:7],
+        row[7:12],
+        row[12:],
+    )
+    words = (tuple(json.loads(aliases)), tuple(part_of.split()), tuple(devices.split()))
+    return ReleaseRecord._make(
+        (*head, *words, *dates, read_sources(eol_sources), page, needs, proof, note, read_sources(sources))
+    )
+
+
+def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
+    """Return the remarks on each element of a product, oldest first."""
+    rows = facts.select("select wheels_note, note, sources from element where product = ? order by idx", product)
+    return tuple(ElementDetails(wheels, note, read_sources(sources)) for wheels, note, sources in rows)
+
+
+def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
+    """Return the remarks on one element, None where there is no such one."""
+    query = "select wheels_note, note, sources from element where product = ? and idx = ?"
+    for wheels, note, sources in facts.select(query, product, idx):
+        return ElementDetails(wheels, note, read_sources(sources))
+    return None
+
+
+def distributions(facts: Snapshot) -> tuple[tuple[str, str], ...]:
+    """Return the products with each name under which builds of theirs are installed."""
+    return tuple(facts.select("select distinct product, distribution from element where distribution is not null"))
+
+
+def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
+    """Return the devices that each family of hardware offers, the usual one first."""
+    rows = facts.select("select version, devices from release where product = 'hardware' order by position")
+    return {version: tuple(devices.split()) for version, devices in rows}
+
+
+def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
+    """Return the package indexes, in the order of the data."""
+    rows = facts.select("select id, name, url, style, mirrors, hardware, note from channel order by position")
+    return tuple(ChannelRecord._make((*row[:4], json.loads(row[4]), tuple(row[5].split()), row[6])) for row in rows)
+
+
+def route_notes(facts: Snapshot) -> dict[str, str | None]:
+    """Return the remark on each route, by id."""
+    return dict(facts.select("select id, note from route"))

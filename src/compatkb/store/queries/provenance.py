@@ -1,0 +1,79 @@
+"""Where facts come from, and when things were looked at: documents, observations, readings; guides of all kinds."""
+
+import json
+from typing import Any, NamedTuple
+
+from compatkb.store.reader import Snapshot, read_sources
+
+
+class DocumentRecord(NamedTuple):
+    """A cited document, with the last day, as ISO text, on which it was read."""
+
+    text: str
+    url: str | None
+    seen: str
+
+
+class ObservationRecord(NamedTuple):
+    """What a command saw on a day, as ISO text; `culprit` is the claim that a failure proved."""
+
+    id: int
+    level: str
+    outcome: str
+    packages: dict[str, str]
+    python: str
+    os: str
+    arch: str
+    device: str
+    channel: str
+    checked: str
+    tool: str
+    stubbed: bool
+    detail: str
+    culprit: str | None
+
+
+class ReadingRecord(NamedTuple):
+    """How many things of a kind were looked at on a day, as ISO text, and one of them."""
+
+    kind: str
+    level: str
+    outcome: str
+    day: str
+    number: int
+    example: str
+
+
+def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
+    """Return the cited documents, sorted."""
+    return tuple(DocumentRecord(*row) for row in facts.select("select text, url, seen from document order by rowid"))
+
+
+def observations(facts: Snapshot) -> tuple[ObservationRecord, ...]:
+    """Return what commands saw, in the order of the evidence."""
+    query = (
+        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit "
+        "from observation order by id"
+    )
+    rows = facts.select(query)
+    return tuple(ObservationRecord._make((*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:])) for row in rows)
+
+
+def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
+    """Return when things were looked at, the oldest first."""
+    query = "select kind, level, outcome, day, n, example from reading order by day, example"
+    return tuple(ReadingRecord(*row) for row in facts.select(query))
+
+
+def cited_addresses(facts: Snapshot) -> frozenset[str]:
+    """Return the addresses of all that the data cite; of a source that has none, its text."""
+    found = {url for table in ("document", "citation") for (url,) in facts.select(f"select url from {table}") if url}
+    for table in ("release", "element", "image"):
+        for (sources,) in facts.select(f"select distinct sources from {table}"):
+            found.update(url or text for text, url in read_sources(sources))
+    return frozenset(found)
+
+
+def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
+    """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
+    return [json.loads(body) for (body,) in facts.select("select body from guide where kind = ? order by position", kind)]

@@ -1,0 +1,366 @@
+"""Reads a snapshot with the standard library: of elements and edges only those of products that a question touches.
+
+What is shown rather than solved is read by `compatkb.store.queries`.
+"""
+
+import json
+import re
+import sqlite3
+from collections.abc import Collection, Mapping
+from functools import cache, cached_property
+from typing import Any
+
+from compatkb.core.names import word_key
+from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.errors import DataError
+from compatkb.store.records import (
+    Advisory,
+    Compiled,
+    Edge,
+    Element,
+    Elements,
+    Event,
+    Floor,
+    Product,
+    Route,
+    Scope,
+    Sources,
+    Successor,
+    Waiver,
+)
+from compatkb.store.schema import FORMAT
+
+Fields = Mapping[str, Any]
+"""A row by its columns."""
+ELEMENT = (
+    "version, release, stage, installable, devices, channels, only_with, distribution, since, by, yank_after, yank_by, "
+    "yank_reason, eol, strong, weak, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
+    "requires_python"
+)
+EDGE = (
+    "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, hardware, open, "
+    "listed, unlisted"
+)
+_MAPPED = 1 << 30
+_KINDS = {str(kind): kind for kind in Kind}
+_NUMBERS = re.compile(r"\d+(\.\d+)*")
+
+
+class Snapshot:
+    """The facts of a compiled knowledge base; immutable, and safe to share between questions of one thread."""
+
+    def __init__(self, path: str) -> None:
+        """Open `path` read-only; raises DataError where it is no snapshot of our format."""
+        try:
+            self._db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro&immutable=1", uri=True)
+            self._db.execute(f"pragma mmap_size = {_MAPPED}")  # nobody changes a snapshot, so no page need be copied
+            self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
+        except sqlite3.Error as error:
+            raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
+        if self.meta.get("format") != FORMAT:
+            raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
+        self._elements: dict[str, Elements] = {}
+        self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
+        self._citations: dict[str, Sources] = {}
+        self._series: dict[str, tuple[int, ...]] = {}
+        self._platforms: dict[tuple[str, int], int] = {}
+        self.contexts: dict[Any, Any] = {}  # what the engine keeps between questions, by their circumstances
+
+    def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; for this package, in which all SQL stands."""
+        return self._db.execute(query, values).fetchall()
+
+    def rows(self, query: str, *values: object) -> list[Fields]:
+        """Return rows as dictionaries; to be replaced by typed queries."""
+        cursor = self._db.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    # -- products ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def products(self) -> dict[str, Product]:
+        """All products by id, in rank order."""
+        query = (
+            "select id, name, role, rank, distribution, import_name, scheme, series, automatic, default_value, platform, "
+            "open, size, coalesce(label, id), shown from product order by rank, id"
+        )
+        found = {}
+        for row in self.select(query):
+            automatic, default, platform, is_open, size, label, shown = row[8:]
+            marks = (automatic == 1, default, platform == 1, is_open == 1, size, label, shown == 1)
+            found[row[0]] = Product._make((*row[:2], Role(row[2]), *row[3:8], *marks))
+        return found
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many elements each product has."""
+        return {product: head.size for product, head in self.products.items()}
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The place of each product in rank order."""
+        return {product: place for place, product in enumerate(self.products)}
+
+    def product(self, name: str) -> Product | None:
+        """Return a product by id, distribution name, import name or alias."""
+        if name in self.products:
+            return self.products[name]
+        rows = self.select("select product from name where name = ?", word_key(name))
+        return self.products[rows[0][0]] if rows else None
+
+    def word(self, product: str, text: str, *, strict: bool = False) -> int | None:
+        """Return the elements that a version word names, None where the data do not know the word."""
+        key = word_key(text) if self.products[product].scheme == "listed" else text.lower()
+        query = "select mask from word where product = ? and word = ? and strict = ?"
+        rows = self.select(query, product, key, int(strict))
+        return int(rows[0][0], 16) if rows else None
+
+    def names(self, product: str) -> dict[str, str]:
+        """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""
+        query = "select version, name, aliases from release where product = ? order by position desc"
+        found = {}
+        for version, name, aliases in self.select(query, product):
+            found.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
+        return found
+
+    @cached_property
+    def features(self) -> dict[str, tuple[str, ...]]:
+        """The words by which each feature goes: its name, then its other names."""
+        query = "select id, name, aliases from feature order by id"
+        return {feature: (name, *json.loads(aliases)) for feature, name, aliases in self.select(query)}
+
+    # -- elements ---------------------------------------------------------------------------------------------------
+
+    def elements(self, product: str) -> Elements:
+        """Return the elements of a product, oldest first."""
+        found = self._elements.get(product)
+        if found is None:
+            rows = enumerate(self.select(f"select {ELEMENT} from element where product = ? order by idx", product))
+            found = self._elements[product] = Elements([self._element(product, idx, row) for idx, row in rows])
+        return found
+
+    def _element(self, product: str, idx: int, row: tuple[Any, ...]) -> Element:
+        version, release, stage, installable, devices, channels, only_with, *dates = row[:14]
+        strong, weak, floors, complete, maker, extras, foreign, foreign_cells, kind, kinds, published, requires = row[14:]
+        cells = self._cells
+        return Element._make((
+            product, idx, version, release, stage, installable == 1, _words(devices), tuple(channels.split()),
+            _words(only_with), *dates, cells[strong], cells[weak], floors, complete, maker, extras, foreign == 1,
+            cells[foreign_cells], kind, kinds, published == 1, requires,
+        ))  # fmt: skip
+
+    def distribution(self, product: str, version: str) -> str | None:
+        """Return the name under which a version is installed: that of its build where it has one of its own."""
+        own = next((e.distribution for e in self.elements(product) if e.version == version), None)
+        return own or self.products[product].distribution
+
+    def series(self, product: str) -> tuple[int, ...]:
+        """Return the elements of each series of a product, oldest series first."""
+        if product not in self._series:
+            depth, found = self.products[product].series, dict[str, int]()
+            for element in self.elements(product):
+                name = series_name(element.release, depth)
+                found[name] = found.get(name, 0) | 1 << element.idx
+            self._series[product] = tuple(found.values())
+        return self._series[product]
+
+    def floors(self, element: Element) -> tuple[Floor, ...]:
+        """Return the groups of an element's wheels by the oldest glibc that they admit."""
+        groups = json.loads(element.floors or "[]")
+        return tuple(Floor(_dotted(f), bool(f) and not inferred, self.cells(a), self.cells(b)) for f, inferred, a, b in groups)
+
+    def kinds(self, element: Element) -> tuple[Compiled, ...]:
+        """Return what an element was compiled for where that is another device than its own."""
+        return tuple(Compiled(device, label, self.cells(cells)) for device, label, cells in json.loads(element.kinds or "[]"))
+
+    # -- platforms --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def grid(self) -> dict[str, tuple[str, ...]]:
+        """The values of each platform dimension, in the order of the bits."""
+        found: dict[str, list[str]] = {"os": [], "arch": [], "python": []}
+        for dimension, value in self.select("select dimension, value from grid order by dimension, idx"):
+            found[dimension].append(value)
+        return {dimension: tuple(values) for dimension, values in found.items()}
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The operating systems that are part of no other one."""
+        rows = self.select("select value from grid where dimension = 'os' and wider = '' order by idx")
+        return tuple(value for (value,) in rows)
+
+    @cached_property
+    def wider(self) -> dict[str, tuple[str, ...]]:
+        """For each operating system the wider ones that it is part of."""
+        rows = self.select("select value, wider from grid where dimension = 'os'")
+        return {value: tuple(wider.split()) for value, wider in rows}
+
+    @cached_property
+    def all_platforms(self) -> int:
+        """Every platform, as bits."""
+        grid = self.grid
+        return (1 << len(grid["python"]) * len(grid["arch"]) * len(grid["os"])) - 1
+
+    def dimension_cells(self, dimension: str, mask: int) -> int:
+        """Return the platform bits whose value of `dimension` is among the elements in `mask`."""
+        key = (dimension, mask)
+        if key not in self._platforms:
+            self._platforms[key] = self._dimension_cells(dimension, mask)
+        return self._platforms[key]
+
+    def _dimension_cells(self, dimension: str, mask: int) -> int:
+        pythons, archs, systems = (len(self.grid[name]) for name in ("python", "arch", "os"))
+        row, block = (1 << pythons) - 1, (1 << pythons * archs) - 1
+        if dimension == "python":
+            block = sum((mask & row) << a * pythons for a in range(archs))
+        elif dimension == "arch":
+            block = sum(row << a * pythons for a in range(archs) if mask >> a & 1)
+        else:
+            return sum(block << s * pythons * archs for s in range(systems) if mask >> s & 1)
+        return sum(block << s * pythons * archs for s in range(systems))
+
+    def cells(self, number: int) -> int:
+        """Return interned platform bits."""
+        return self._cells[number]
+
+    @cached_property
+    def _cells(self) -> dict[int, int]:
+        return {number: int.from_bytes(mask) for number, mask in self._db.execute("select id, mask from cells")}
+
+    # -- edges ------------------------------------------------------------------------------------------------------
+
+    def spoken_of(self, of: str) -> Collection[str]:
+        """Return the products that a product says something of, in the order of the data."""
+        return self._edges_from(of).keys()
+
+    def edges(self, of: str, to: str) -> tuple[Edge, ...]:
+        """Return what `of` says of `to`."""
+        return self._edges_from(of).get(to, ())
+
+    def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
+        found = self._edges.get(of)
+        if found is None:
+            groups: dict[str, list[Edge]] = {}
+            for row in self.select(f"select {EDGE} from edge where of_product = ? order by id", of):
+                groups.setdefault(row[5], []).append(self.edge(row))
+            found = self._edges[of] = {to: tuple(edges) for to, edges in groups.items()}
+        return found
+
+    def edge(self, row: tuple[Any, ...]) -> Edge:
+        """Return the edge of a row; see `EDGE`."""
+        id_, claim, kind, of, of_mask, to, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, gaps = row
+        level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
+        return Edge(
+            id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[denies], cells[vouches], level,
+            _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated",
+        )  # fmt: skip
+
+    @cached_property
+    def waivers(self) -> tuple[Waiver, ...]:
+        """The edges that do not hold beside some products, by what their makers say."""
+        rows = self.select("select product, mask, edge, of_mask from waiver")
+        return tuple(Waiver(product, int(mask, 16), edge, int(of_mask, 16)) for product, mask, edge, of_mask in rows)
+
+    def citations(self, claim: str) -> Sources:
+        """Return the sources of a claim."""
+        if claim not in self._citations:
+            self._citations[claim] = tuple(self.select("select text, url from citation where claim = ? order by n", claim))
+        return self._citations[claim]
+
+    # -- beside elements and edges ----------------------------------------------------------------------------------
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """The ways to reach a device, preferred ones first."""
+        rows = self.select("select id, name, rank, devices, provider, with_, without from route order by rank, id")
+        return tuple(
+            Route._make((*row[:3], tuple(row[3].split()), row[4], tuple(row[5].split()), tuple(row[6].split())))
+            for row in rows
+        )
+
+    @cached_property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """All advisories."""
+        query = (
+            "select product, mask, kind, message, since, to_product, to_mask, devices, cells, hardware, sources "
+            "from advisory order by id"
+        )
+        return tuple(
+            Advisory._make((product, int(mask, 16), *about, int(to_mask, 16), tuple(devices.split()), self.cells(cells),
+                     int(hardware, 16), read_sources(sources)))
+            for product, mask, *about, to_mask, devices, cells, hardware, sources in self.select(query)
+        )  # fmt: skip
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes in which the list of releases is whole."""
+        rows = self.select("select product, spec, mask, devices, until, channel, sources from scope order by id")
+        return tuple(
+            Scope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
+            for product, spec, mask, devices, until, channel, sources in rows
+        )
+
+    @cached_property
+    def vendors(self) -> dict[str, str]:
+        """The names of those whose events the timeline has, by id, in the order of the data."""
+        return dict(self.select("select id, name from vendor order by position"))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the timeline, oldest first."""
+        query = (
+            "select id, vendor, kind, title, product, version, precision, basis, note, first, last, announced, disputes, "
+            "sources from event order by position"
+        )
+        return tuple(Event._make((*row[:12], tuple(json.loads(row[12])), read_sources(row[13]))) for row in self.select(query))
+
+    @cached_property
+    def successors(self) -> dict[str, tuple[Successor, ...]]:
+        """What takes the place of products that have ended, by product: one for each device that is named."""
+        rows = self.select("select id, replaced_by from product where replaced_by is not null")
+        told = ((product, json.loads(text)) for product, text in rows)
+        return {
+            product: tuple(Successor(row["product"], each["version"], each["device"]) for each in (row, *row["also"]))
+            for product, row in told
+        }
+
+    @cached_property
+    def disputed(self) -> frozenset[str]:
+        """The names of all that disputes concern: products, image tags, channels."""
+        return frozenset(name for (name,) in self.select("select distinct name from concerned"))
+
+    @cached_property
+    def disputed_claims(self) -> dict[str, tuple[str, ...]]:
+        """The disputes that each claim is part of, for claims that are part of any."""
+        found: dict[str, dict[str, None]] = {}
+        query = "select claim, dispute from concerned where claim is not null order by dispute"
+        for claim, dispute in self.select(query):
+            found.setdefault(claim, {})[dispute] = None
+        return {claim: tuple(names) for claim, names in found.items()}
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    """Return words between blanks as a set: few different ones stand in thousands of places."""
+    return frozenset(text.split())
+
+
+def series_name(release: str, depth: int) -> str:
+    """Return the series of a release, its first `depth` numbers; one without numbers is a series of its own."""
+    numbers = _NUMBERS.match(release)
+    return ".".join(numbers[0].split(".")[:depth]) if numbers else release
+
+
+def read_sources(text: str) -> Sources:
+    """Return sources as the snapshot keeps them."""
+    return tuple((name, url) for name, url in json.loads(text))
+
+
+def _quoted(path: str) -> str:
+    """Return a path as the body of a file: URI; only what SQLite would misread is escaped."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _dotted(text: str | None) -> tuple[int, ...] | None:
+    return tuple(int(part) for part in text.split(".")) if text else None

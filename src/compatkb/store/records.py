@@ -1,0 +1,229 @@
+"""What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
+
+from typing import Any, NamedTuple
+
+from compatkb.core.vocabulary import Certainty, Kind, Role
+
+Sources = tuple[tuple[str, str | None], ...]
+"""Where facts come from: text, and address where there is one."""
+
+STRONG, WEAK, UNKNOWN = Certainty
+"""The levels by the names that a part of the program still uses."""
+UNBUILT = (Role.LEAF, Role.DIMENSION, Role.FEATURE)
+"""Roles of what has no builds of its own."""
+
+
+class Product(NamedTuple):
+    """A product's head."""
+
+    id: str
+    name: str
+    role: Role
+    rank: int
+    distribution: str | None
+    import_name: str | None
+    scheme: str
+    series: int
+    automatic: bool
+    default: str | None
+    platform: bool
+    open: bool
+    size: int  # how many elements it has
+    label: str  # its name in sentences
+    shown: bool  # a stack says what is known of it, beyond the platform
+
+
+class Element(NamedTuple):
+    """A build or release; dates are ordinals, platform bits are split by how well they are known."""
+
+    product: str
+    idx: int
+    version: str
+    release: str
+    stage: str
+    installable: bool
+    devices: frozenset[str]
+    channels: tuple[str, ...]
+    only_with: frozenset[str]
+    distribution: str | None
+    since: int | None
+    by: int | None
+    yank_after: int | None
+    yank_by: int | None
+    yank_reason: str | None
+    eol: int | None
+    strong: int
+    weak: int
+    floors: str  # as stored; Snapshot.floors reads it
+    complete: int
+    maker: str | None
+    extras: str  # as a requirement writes them, between its brackets
+    foreign: bool = False  # for a device that no route serves: there for those who pin it
+    foreign_cells: int = 0  # platforms on which it was compiled for another device than its own
+    kind: str = ""  # what it was compiled for: its label, or where it needs none its device
+    kinds: str = ""  # as stored; Snapshot.kinds reads it
+    published: bool = True  # whether a wheel of it was seen or stated, not only inferred
+    requires_python: str = ""  # of the release on the index; empty where none is known
+
+
+class Elements(tuple[Element, ...]):
+    """The elements of a product, oldest first."""
+
+    __slots__ = ()
+
+    def of(self, mask: int) -> list[Element]:
+        """Return those of a set, oldest first."""
+        return [element for element in self if mask >> element.idx & 1]
+
+
+class Floor(NamedTuple):
+    """Wheels of one element: the oldest glibc, whether their tags say it, and platform bits seen and inferred."""
+
+    glibc: tuple[int, ...] | None
+    stated: bool
+    seen: int
+    inferred: int
+
+
+class Compiled(NamedTuple):
+    """What a build was compiled for on some platforms; the label is empty where nobody knows it."""
+
+    device: str
+    label: str
+    cells: int
+
+
+class Edge(NamedTuple):
+    """A claim between elements; `level` is certain or inferred."""
+
+    id: int
+    claim: str
+    kind: Kind
+    of: str
+    of_mask: int
+    to: str
+    to_mask: int
+    spec: str
+    denies: int
+    vouches: int
+    level: Certainty
+    devices: frozenset[str]
+    hardware: int
+    open: bool
+    listed: bool
+    unlisted: int  # gaps between the bounds on a runtime that it leaves open
+    stated: bool = False  # somebody says so, rather than that it was seen
+
+
+class Advisory(NamedTuple):
+    """Something that users of these elements must be told."""
+
+    product: str
+    mask: int
+    kind: str
+    message: str
+    since: int
+    to: str
+    to_mask: int
+    devices: tuple[str, ...]
+    cells: int  # platforms of which it speaks
+    hardware: int  # hardware elements of which it speaks; 0: any
+    sources: Sources
+
+
+class Scope(NamedTuple):
+    """Releases of a product whose list is whole up to a day, as an ordinal: one that it lacks does not exist."""
+
+    product: str
+    spec: str
+    mask: int
+    devices: tuple[str, ...]  # only builds for these, none: for any
+    until: int
+    channel: str | None
+    sources: Sources
+
+
+class Waiver(NamedTuple):
+    """Elements of a product beside which an edge does not hold for some elements of its own product."""
+
+    product: str
+    mask: int
+    edge: int
+    of_mask: int
+
+
+class Route(NamedTuple):
+    """A way to reach a device."""
+
+    id: str
+    name: str
+    rank: int
+    devices: tuple[str, ...]
+    provider: str
+    with_: tuple[str, ...]
+    without: tuple[str, ...]
+
+
+class Successor(NamedTuple):
+    """What takes the place of a product: some versions of another one, on one device or on any."""
+
+    product: str
+    specifier: str
+    device: str | None
+
+
+class Event(NamedTuple):
+    """An event of the timeline; days are ordinals, `first` and `last` those on which it can have happened."""
+
+    id: str
+    vendor: str
+    kind: str
+    title: str
+    product: str | None
+    version: str | None
+    precision: str
+    basis: str | None
+    note: str | None
+    first: int
+    last: int
+    announced: int | None
+    disputes: tuple[dict[str, Any], ...]
+    sources: Sources
+
+
+class Pin(NamedTuple):
+    """What the request fixed of one product: the elements that it admits.
+
+    `text` is what the user typed. `strict` pins follow PEP 440; `exact` ones name one version, so a yanked release is
+    admitted. `extra` is a version that the data do not list, for products known only through bounds.
+    """
+
+    product: str
+    text: str
+    mask: int
+    strict: bool = False
+    exact: bool = True
+    extra: str | None = None
+    near: int = 0  # where `mask` is empty: the elements that the version would stand beside
+    beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
+    need: bool = False  # a feature that the stack must have
+    patch: str | None = None  # the patch of Python that was named (3.14.1); `mask` is its minor
+
+
+class Request(NamedTuple):
+    """What the user fixed; days are ordinals, their end in UTC."""
+
+    pins: tuple[Pin, ...]
+    bare: tuple[str, ...]  # products asked for in any version
+    devices: tuple[str, ...]
+    as_of: int  # what exists: the day of knowledge, unless another one was asked for
+    today: int  # the clock: it decides whether an end of life has come, and nothing else
+    lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
+    route: str | None = None  # the only way to reach the device that will do; any unless given
+
+    def pin(self, product: str) -> Pin | None:
+        """Return the pin on a product, None where it is free."""
+        for pin in self.pins:
+            if pin.product == product:
+                return pin
+        return None

@@ -1,0 +1,100 @@
+"""What the snapshot file looks like: its version, tables and indexes.
+
+Sets of elements are hexadecimal text, one bit each; sets of platforms are numbers of `cells`, where each stands once as
+big-endian bytes. Dates that are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are
+JSON or words between spaces.
+"""
+
+from typing import Any
+
+FORMAT = "9"
+"""Changes whenever a reader of an older snapshot would misread a newer one."""
+
+
+def _columns(texts: str, integers: str = "") -> dict[str, Any]:
+    return {**dict.fromkeys(texts.split(), str), **dict.fromkeys(integers.split(), int)}
+
+
+TABLES: dict[str, tuple[dict[str, Any], Any]] = {
+    "meta": (_columns("key value"), "key"),
+    "product": (
+        _columns(
+            "id name label role distribution import_name scheme default_value homepage page_label page_url eol replaced_by "
+            "replaced_sources note",
+            "rank series automatic platform shown open size",
+        ),
+        "id",
+    ),
+    "name": (_columns("name product"), "name"),
+    "grid": (_columns("dimension value wider", "idx"), ("dimension", "idx")),
+    "release": (
+        _columns(
+            "product version name aliases part_of devices track released basis eol eol_precision eol_sources page needs "
+            "proof note sources",
+            "position",
+        ),
+        ("product", "version"),
+    ),
+    "element": (
+        _columns(
+            "product version release stage devices channels only_with maker distribution extras yank_reason floors "
+            "kind kinds requires_python wheels_note note sources",
+            "idx installable since by yank_after yank_by eol strong weak complete foreign foreign_cells published",
+        ),
+        ("product", "idx"),
+    ),
+    "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
+    "edge": (
+        _columns(
+            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",
+            "id denies vouches open listed",
+        ),
+        "id",
+    ),
+    "claim": (_columns("id product kind of_term to_terms when_ basis reason note origin"), "id"),
+    "citation": (_columns("claim text url seen document publisher", "n"), ("claim", "n")),
+    "dispute": (_columns("id kind owner about day days columns positions decision holds reason decided"), "id"),
+    "concerned": (_columns("dispute claim name mask devices hardware", "cells"), None),
+    "scope": (_columns("product spec mask channel devices sources", "id until"), "id"),
+    "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
+    "install": (_columns("product mask steps waives note sources", "id"), "id"),
+    "waiver": (_columns("product mask of_mask", "edge"), None),
+    "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
+    "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
+    "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
+    "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),
+    "column": (_columns("repository name title product shows", "position"), ("repository", "name")),
+    "run": (_columns("repository device flavour args port sources", "id"), "id"),
+    "feature": (_columns("id name product needs replaced_by aliases note sources"), "id"),
+    "statement": (
+        _columns("claim feature product spec mask status device os arch python hardware basis", "position"),
+        "claim",
+    ),
+    "content": (_columns("product mask spec basis", "image"), None),
+    "guide": (_columns("kind id body", "position"), ("kind", "position")),
+    "vendor": (_columns("id name", "position"), "id"),
+    "event": (
+        _columns(
+            "id vendor kind title product version precision basis note disputes sources", "position first last announced"
+        ),
+        "id",
+    ),
+    "reading": (_columns("kind level outcome day example", "n"), None),
+    "document": (_columns("text url seen"), None),
+    "observation": (
+        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        "id",
+    ),
+    "cells": ({"id": int, "mask": bytes}, "id"),
+}
+"""Columns and key of every table, in the order in which they are filled."""
+
+INDEXES = (
+    ("edge", ("of_product",)),
+    ("content", ("product",)),
+    ("citation", ("claim",)),
+    ("concerned", ("name",)),
+    ("concerned", ("claim",)),
+    ("statement", ("product",)),
+)
+"""Columns that are looked up by."""

@@ -1,0 +1,28 @@
+"""What an installer's words mean: its message to an outcome and the lines that decide."""
+
+import re
+
+from compatkb.schema import Outcome
+from compatkb.validate.messages import shortened
+
+_CONFLICT = re.compile(r"ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable")
+_ABSENT = re.compile(
+    r"No matching distribution found|Could not find a version|there (?:is|are) no versions? of|not found in the package reg"
+    r"|has no wheels|no usable wheels|has no `?[\w.]+`? (?:wheel|compatible)|only .* is available"
+)
+_NOISE = re.compile(
+    r"^(?:\[notice\]|hint:|WARNING: (?:Location|Skipping page|Retrying|Ignoring)|Looking in|Collecting|Using cached)"
+)
+
+
+def read(text: str) -> tuple[Outcome, str]:
+    """Return the outcome that an installer's refusal means, `not-checked` where it is not about versions."""
+    lines = [line for raw in text.splitlines() if (line := " ".join(raw.split())) and not _NOISE.match(line)]
+    whole = " ".join(lines)
+    decisive = [n for n, line in enumerate(lines) if line.startswith(("ERROR:", "error:", "×", "x No solution"))]
+    said = shortened(" ".join(lines[decisive[0] :] if decisive else lines[-4:]))
+    if _ABSENT.search(whole):
+        return Outcome.NOT_FOUND, said
+    if _CONFLICT.search(whole):
+        return Outcome.CONFLICT, said
+    return Outcome.NOT_CHECKED, said or "the installer ended without a word"

@@ -1,0 +1,76 @@
+"""Asks the engine for the pages, and keeps the answers: the buttons of one page are the answers of the next."""
+
+from collections import OrderedDict
+from typing import NamedTuple, TypeVar
+
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import Answer, is_possible, resolve
+from compatkb.errors import CompatkbError
+from compatkb.output import messages
+from compatkb.store.reader import Snapshot
+from compatkb.web.questions import Question
+from compatkb.web.responses import PATIENCE, patience
+
+T = TypeVar("T")
+MOST_KEPT = 2000
+DENIED = "does-not-work"
+
+
+class State(NamedTuple):
+    """Whether a choice leads nowhere, and the first reason."""
+
+    impossible: bool
+    reason: str = ""
+
+
+class Asker:
+    """The engine over one snapshot, on one day; answers are kept, the oldest are forgotten."""
+
+    def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
+        self.facts, self.clock, self.seconds = facts, clock, seconds
+        self._answers: OrderedDict[Question, Answer] = OrderedDict()
+        self._states: OrderedDict[Question, State] = OrderedDict()
+
+    def answer(self, question: Question) -> Answer:
+        """Return the answer; raises UsageError and GaveUpError."""
+        found = self._answers.get(question)
+        if found is None:
+            found = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds))
+            _keep(self._answers, question, found)
+        return found
+
+    def verdict(self, question: Question) -> str:
+        """Return the verdict alone; raises UsageError and GaveUpError."""
+        found = self._answers.get(question)
+        if found is None:
+            found = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
+        return found.verdict
+
+    def state(self, question: Question) -> State:
+        """Return whether a question is denied; one that cannot be asked at all is not denied."""
+        found = self._states.get(question)
+        if found is None:
+            try:
+                found = self._state(question)
+            except CompatkbError:
+                found = State(False)
+            _keep(self._states, question, found)
+        return found
+
+    def _state(self, question: Question) -> State:
+        known = self._answers.get(question)
+        if known is None:
+            request = question.request(self.facts, self.clock)
+            if is_possible(self.facts, request):
+                return State(False)
+            known = resolve(self.facts, request, patience(self.seconds), near=False)
+        if known.verdict != DENIED:
+            return State(False)
+        reasons = [messages.cause(self.facts, cause, known.request) for cause in known.causes]
+        return State(True, reasons[0] if reasons else "No system and Python go together with this.")
+
+
+def _keep(kept: OrderedDict[Question, T], question: Question, found: T) -> None:
+    kept[question] = found
+    if len(kept) > MOST_KEPT:
+        kept.popitem(last=False)

@@ -1,0 +1,163 @@
+"""The pages of products and releases: what a visitor needs first, the curator's remarks below."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compatkb.core.clock import Clock
+from compatkb.engine.stacks import Stack
+from compatkb.errors import CompatkbError
+from compatkb.headline_options import HEADLINES
+from compatkb.output import catalog, messages
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+from compatkb.web.answer_view import WORDS, Package
+from compatkb.web.installers import recipes
+from compatkb.web.names import file_name, release_path
+from compatkb.web.pages import Site
+from compatkb.web.questions import Question
+
+Record = dict[str, Any]
+ROLES = {
+    "package": "Packages",
+    "companion": "Companions of PyTorch",
+    "leaf": "Runtime packages",
+    "dimension": "The machine",
+}
+KINDS = {"needs": "needs", "constrains": "goes only with", "verified": "was verified with", "breaks": "does not work with"}
+_INSTALLED = ("package", "companion")
+
+
+def product_list(facts: Snapshot, clock: Clock) -> Record:
+    """Return what `list --format json` prints."""
+    found: Record = json.loads(catalog.list_text(facts, None, clock.day, as_json=True))
+    return found
+
+
+def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
+    """Return what `show PRODUCT --format json` prints."""
+    found: Record = json.loads(catalog.product_text(facts, facts.products[product], clock.day, as_json=True))
+    return found
+
+
+def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -> Record:
+    """Return what `show PRODUCT VERSION --format json` prints."""
+    text = catalog.release_text(facts, facts.products[product], version, clock.day, as_json=True)
+    found: Record = json.loads(text)
+    return found
+
+
+def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, the product and the version of each page; the version is empty for a product's own page."""
+    for product in facts.products.values():
+        if product.role == "feature":
+            continue
+        yield f"products/{file_name(product.id)}.html", product.id, ""
+        for row in facts.rows("select version from release where product = ? order by position", product.id):
+            yield release_path(product.id, row["version"]), product.id, row["version"]
+
+
+def products_page(site: Site) -> str:
+    """Return the list of products."""
+    rows = product_list(site.facts, site.asker.clock)["products"]
+    groups = [(title, [row for row in rows if row["role"] == role]) for role, title in ROLES.items()]
+    return site.render(
+        "products.html", "products.html", "Releases – compatkb", groups=groups, file_name=file_name,
+        description="Every product that the knowledge base knows, with its releases.",
+    )  # fmt: skip
+
+
+def product_page(site: Site, product: str, path: str) -> str:
+    """Return the page of a product."""
+    content = product_content(site.facts, product, site.asker.clock)
+    return site.render(
+        "product.html", path, f"{content['name']} – compatkb", section="products.html", product=content,
+        release_path=release_path, replaced=_replaced(site, content), description=f"Releases of {content['name']}.",
+    )  # fmt: skip
+
+
+def release_page(site: Site, product: str, version: str, path: str) -> str:
+    """Return the page of a release."""
+    facts, clock = site.facts, site.asker.clock
+    head = site.keep(("product", product), lambda: product_content(facts, product, clock))
+    entries = release_content(facts, product, version, clock)["releases"]
+    entry = next((entry for entry in entries if entry["version"] == version), entries[0])
+    listed = next((row for row in head["releases"] if row["version"] == version), None)
+    title = f"{head['name']} {version}"
+    versions = [row["version"] for row in head["releases"]]
+    place = versions.index(version) if version in versions else -1
+    return site.render(
+        "release.html", path, f"{title} – compatkb", section="products.html", head=head, entry=entry, listed=listed,
+        heading=title, replaced=_replaced(site, head), answers=list(_answers(site, product, version, entry)),
+        newer=versions[place - 1] if place > 0 else "", older=versions[place + 1] if 0 <= place < len(versions) - 1 else "",
+        advisories=_advisories(facts, product, version), words=WORDS, kinds=KINDS, plain=messages.plain,
+        terms=messages.terms, release_path=release_path, file_name=file_name, state=_state(listed, entry),
+        description=f"{title}: state, command, what goes with it, sources.",
+    )  # fmt: skip
+
+
+def _state(listed: Record | None, entry: Record) -> str:
+    """Return the state of a release in a word: yanked, ended, or maintained as far as the data know."""
+    if listed and listed["yanked"]:
+        return "Yanked"
+    if listed and listed["ended"]:
+        return f"No longer maintained since {entry['eol']}"
+    stages = {build["stage"] for build in entry["builds"]}
+    if stages and "stable" not in stages:
+        return f"No stable release: {', '.join(sorted(stages))}"
+    return f"Maintained until {entry['eol']}" if entry["eol"] else ""
+
+
+def _replaced(site: Site, content: Record) -> tuple[str, str] | None:
+    """Return what takes the place of a product, in words, and the page of it."""
+    other = content["replaced_by"]
+    if not other:
+        return None
+    on = f" on {systems.label(site.facts, 'device', other['device'])}" if other.get("device") else ""
+    return (
+        f"{site.facts.products[other['product']].name} {other['version']}{on}",
+        f"products/{file_name(other['product'])}.html",
+    )
+
+
+def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[Record]:
+    """Yield for each device that builds of a release are for what the engine says of it."""
+    facts = site.facts
+    headlines = {name for _, _, name, _ in HEADLINES}
+    if facts.products[product].role not in _INSTALLED or product not in headlines:
+        return
+    served = {value.id: value.label for value in systems.devices(facts)}
+    made = {device for build in entry["builds"] for device in build["devices"]} or set(served)
+    for device, label in served.items():
+        if device not in made:
+            continue
+        question = Question(((product, version),), (), (device,))
+        try:
+            answer = site.asker.answer(question)
+        except CompatkbError:
+            continue
+        stack = answer.stacks[0] if answer.stacks and answer.verdict != "unknown" else None
+        made_of = recipes(facts, stack, stack.os) if stack else []
+        yield {
+            "device": label, "question": question, "verdict": answer.verdict, "sign": WORDS[answer.verdict][0],
+            "word": WORDS[answer.verdict][1], "command": made_of[0].text if made_of else "",
+            "beside": _beside(facts, stack, product) if stack else [],
+            "reason": messages.cause(facts, answer.causes[0], answer.request) if answer.causes else "",
+        }  # fmt: skip
+
+
+def _beside(facts: Snapshot, stack: Stack, product: str) -> list[Package]:
+    return [
+        Package(facts.products[e.product].name, e.version, e.product, e.release)
+        for e in stack.packages
+        if e.product != product and facts.products[e.product].role in _INSTALLED
+    ]
+
+
+def _advisories(facts: Snapshot, product: str, version: str) -> list[Record]:
+    bits = sum(1 << e.idx for e in facts.elements(product) if e.release == version)
+    return [
+        {"kind": a.kind, "text": a.message, "sources": a.sources}
+        for a in facts.advisories
+        if a.product == product and a.mask & bits
+    ]

@@ -1,0 +1,161 @@
+"""The rows of buttons: each is a link to the question that it makes, struck out where that is denied."""
+
+from typing import NamedTuple
+
+from compatkb.errors import CompatkbError
+from compatkb.web import systems
+from compatkb.web.asker import Asker
+from compatkb.web.questions import Question
+from compatkb.web.systems import Value
+
+SHOWN_SERIES, SHOWN_PYTHONS = 7, 6
+WSL = "wsl2"
+SHORT = {WSL: "WSL 2"}
+
+
+class Button(NamedTuple):
+    """A choice: what it says, the question that it leads to, and what is known of it."""
+
+    label: str
+    question: Question
+    small: str = ""
+    chosen: bool = False
+    impossible: bool = False
+    reason: str = ""
+
+
+class Option(NamedTuple):
+    """A further value of a row, of those that are seldom asked for."""
+
+    value: str
+    label: str
+    question: Question
+    chosen: bool = False
+
+
+class Row(NamedTuple):
+    """A row of buttons, and a list of the values that have none."""
+
+    id: str
+    label: str
+    buttons: tuple[Button, ...]
+    more: str
+    options: tuple[Option, ...]
+    name: str  # the parameter that an option sets
+
+
+def rows_of(asker: Asker, question: Question, best: str) -> list[Row]:
+    """Return the rows for a question; `best` is the series of the newest stack that works."""
+    return [
+        _hardware(asker, question),
+        _systems(asker, question),
+        _pythons(asker, question),
+        _series(asker, question, best),
+    ]
+
+
+def _hardware(asker: Asker, question: Question) -> Row:
+    facts = asker.facts
+    chosen = question.version_of("hardware")
+    pinned = _value_of(asker, "hardware", chosen)
+    free = question.fix("hardware")
+    buttons = []
+    for device in systems.devices(facts):
+        mine = question.devices == (device.id,)
+        asked = free._replace(devices=(device.id,))
+        alone = mine and not chosen
+        buttons.append(Button(device.label, asked, chosen=True) if alone else _button(asker, device.label, asked))
+    options = []
+    for value in _grouped(systems.values(facts, "hardware")):
+        at = tuple(device for device in question.devices if device in value.devices) or value.devices[:1]
+        asked = question.fix("hardware", value.id)._replace(devices=at)
+        label = ("– " if value.part_of and value.id != pinned else "") + value.label.removeprefix("Intel ")
+        options.append(Option(value.id, label, asked, value.id == pinned))
+    return Row("hardware", "Run on", tuple(buttons), "exact model", _with(options, question, pinned), "hardware")
+
+
+def _grouped(values: list[Value]) -> list[Value]:
+    """Return values with those that are part of one after it."""
+    found: dict[str, Value] = {}
+    for value in values:
+        if not value.part_of:
+            found[value.id] = value
+            found |= {other.id: other for other in values if value.id in other.part_of and other.id not in found}
+    return list(found.values())
+
+
+def _systems(asker: Asker, question: Question) -> Row:
+    facts = asker.facts
+    pinned = _value_of(asker, "os", question.version_of("os"))
+    every = systems.values(facts, "os")
+    heads = [value for value in every if value.id in facts.families or value.id == WSL]
+    buttons = tuple(_toggle(asker, question, "os", SHORT.get(value.id, value.label), value.id, pinned) for value in heads)
+    rest = [_option(question, "os", value.id, value.label, pinned) for value in every if value not in heads]
+    known = pinned in {value.id for value in every}
+    return Row("os", "System", buttons, "exact system", tuple(rest) if known else _with(rest, question, pinned), "os")
+
+
+def _pythons(asker: Asker, question: Question) -> Row:
+    pinned = question.version_of("python")
+    every = systems.pythons(asker.facts)
+    made = [_toggle(asker, question, "python", python, python, pinned) for python in every]
+    last = max((n for n, button in enumerate(made) if not button.impossible), default=len(every) - 1)
+    end = min(max(last + 2, SHOWN_PYTHONS), len(made))
+    start = max(0, end - SHOWN_PYTHONS)
+    shown = tuple(made[start:end])
+    names = set(every[start:end])
+    rest = [_option(question, "python", p, p, pinned) for p in asker.facts.grid["python"] if p not in names]
+    known = pinned in names
+    return Row("python", "Python", shown, "other", tuple(rest) if known else _with(rest, question, pinned), "python")
+
+
+def _series(asker: Asker, question: Question, best: str) -> Row:
+    product = systems.main_product(asker.facts)
+    pinned = question.version_of(product)
+    every = systems.series(asker.facts)
+    first = Button("newest that works", question.fix(product), best if not pinned else "", chosen=not pinned)
+    start = max(0, (every.index(best) if best in every else 0) - 1)
+    names = every[start : start + SHOWN_SERIES]
+    shown = [_toggle(asker, question, product, name, name, pinned) for name in names]
+    rest = [_option(question, product, name, name, pinned) for name in every if name not in names]
+    options = tuple(rest) if pinned in names else _with(rest, question, pinned)
+    return Row(product, asker.facts.products[product].name, (first, *shown), "others", options, product)
+
+
+def _with(options: list[Option], question: Question, pinned: str) -> tuple[Option, ...]:
+    """Return the options, with one for what is pinned to something else: a patch, a range, several values."""
+    if not pinned or any(option.chosen for option in options):
+        return tuple(options)
+    return (Option(pinned, pinned, question, chosen=True), *options)
+
+
+def _option(question: Question, product: str, value: str, label: str, pinned: str) -> Option:
+    return Option(value, label, question.fix(product, value), value == pinned)
+
+
+def _toggle(asker: Asker, question: Question, product: str, label: str, text: str, pinned: str) -> Button:
+    """Return the button that fixes a product, or frees it where it is chosen already."""
+    if text != pinned:
+        return _button(asker, label, question.fix(product, text))
+    free = question.fix(product)
+    state = asker.state(question)
+    culprit = state.impossible and not asker.state(free).impossible  # without this choice there is an answer
+    return Button(label, free, chosen=True, impossible=culprit, reason=state.reason if culprit else "")
+
+
+def _button(asker: Asker, label: str, question: Question) -> Button:
+    state = asker.state(question)
+    return Button(label, question, impossible=state.impossible, reason=state.reason)
+
+
+def _value_of(asker: Asker, product: str, text: str) -> str:
+    """Return the value that a text names, whatever it is called there; the text itself where it names several."""
+    names = {value.id for value in systems.values(asker.facts, product)}
+    if not text or text in names:
+        return text
+    try:
+        pin = Question(options=((product, text),)).request(asker.facts, asker.clock).pin(product)
+    except CompatkbError:
+        return text
+    found = list(asker.facts.elements(product).of(pin.mask)) if pin else []
+    return found[0].version if len(found) == 1 else text

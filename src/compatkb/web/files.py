@@ -1,0 +1,62 @@
+"""Every file of a site by its path: made when it is asked for, or all of them for a static host."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+from compatkb.export.calendar import calendar_text
+from compatkb.output.timeline_svg import svg
+from compatkb.web import catalogue, overviews
+from compatkb.web.machine_files import api_files
+from compatkb.web.pages import ASSETS, Site, sources
+
+MEDIA = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "json": "application/json",
+    "yaml": "application/yaml",
+    "ics": "text/calendar; charset=utf-8",
+}
+
+
+def media_type(path: str) -> str:
+    """Return the media type of a file by its name."""
+    return MEDIA.get(path.rpartition(".")[2], "application/octet-stream")
+
+
+def site_files(site: Site) -> dict[str, Callable[[], str]]:
+    """Return what makes each file of a site, by its path; answers of a live site have no files."""
+    found: dict[str, Callable[[], str]] = {
+        site.asset(name): partial((sources() / name).read_text, encoding="utf-8") for name in ASSETS
+    }
+    pages = {
+        "matrix.html": overviews.matrix_page,
+        "products.html": catalogue.products_page,
+        "images.html": overviews.images_page,
+        "eol.html": overviews.eol_page,
+        "timeline.html": overviews.timeline_page,
+        "about.html": overviews.about_page,
+        "api.html": overviews.api_page,
+    }
+    found |= {path: partial(page, site) for path, page in pages.items()}
+    for path, product, version in catalogue.paths(site.facts):
+        if version:
+            found[path] = partial(catalogue.release_page, site, product, version, path)
+        else:
+            found[path] = partial(catalogue.product_page, site, product, path)
+    found["eol.ics"] = partial(calendar_text, site.facts)
+    found["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
+    if not site.live:
+        found[site.asset("written.json")] = partial(_written, site)
+        found["ask.html"] = site.ask_page
+        found["index.html"] = partial(site.answer_page, site.home, "index.html")
+        for question, path in site.written.items():
+            found[path] = partial(site.answer_page, question, path)
+    return found | api_files(site)
+
+
+def _written(site: Site) -> str:
+    """Return the paths of the written answers by their questions, so that an address in other words finds them."""
+    return json.dumps({"&".join(sorted(f"{n}={t}" for n, t in q.parameters())): path for q, path in site.written.items()})

@@ -1,0 +1,75 @@
+"""A stack as each installer takes it: commands, or the file that it reads, quoted for the shell of the system."""
+
+from typing import NamedTuple
+
+from compatkb.engine.stacks import Stack
+from compatkb.output import commands
+from compatkb.output.shells import CMD, POSIX
+from compatkb.store.reader import Snapshot
+from compatkb.web.systems import is_windows
+
+INSTALLERS = (
+    ("pip", "pip"),
+    ("uv", "uv"),
+    ("conda", "conda"),
+    ("docker", "Docker"),
+    ("requirements", "requirements.txt"),
+)
+"""What a stack can be installed with: the id, and the name."""
+
+
+class Recipe(NamedTuple):
+    """What to paste: a command, or the contents of a file."""
+
+    installer: str
+    text: str
+    file: str = ""
+    reason: str = ""  # why there is no text
+
+
+def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Recipe]:
+    """Return for each installer what to paste, or why it cannot install the stack; empty where no index has a package."""
+    steps = commands.steps_of(facts, stack)
+    if not steps:
+        return []
+    windows = is_windows(facts, systems)
+    shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
+    python = newest_python(stack)
+    waived = commands.waived(facts, stack)
+    apart = f"The maker installs this in two steps and against {', '.join(waived)}; one file cannot say so." if waived else ""
+    lines = "" if waived else commands.requirements(facts, stack)
+    made = {
+        "pip": Recipe("pip", "\n".join(commands.pip_commands(facts, stack, shell))),
+        "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
+        "conda": Recipe("conda", _conda(python, lines) if lines else "", "environment.yml", apart),
+        "docker": Recipe("docker", _docker(facts, stack, python), "Dockerfile"),
+        "requirements": Recipe("requirements", lines, "requirements.txt", apart),
+    }
+    if windows:
+        made["docker"] = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
+    return [made[installer] for installer, _ in INSTALLERS]
+
+
+def proof(facts: Snapshot, stack: Stack) -> str:
+    """Return a short command that shows what is installed, and whether the GPU is seen; it is right in every shell."""
+    return commands.short_proof(facts, stack) or ""
+
+
+def newest_python(stack: Stack) -> str:
+    """Return the newest Python of a stack that is no free-threaded build; empty where there is none."""
+    return next((python for python in reversed(stack.python) if not python.endswith("t")), "")
+
+
+def _conda(python: str, requirements: str) -> str:
+    body = "".join(f"      - {_scalar(line)}\n" for line in requirements.splitlines() if not line.startswith("#"))
+    return f"name: compatkb\nchannels:\n  - conda-forge\ndependencies:\n  - python={python}\n  - pip\n  - pip:\n{body}"
+
+
+def _scalar(line: str) -> str:
+    """Return a line as a YAML scalar."""
+    return f'"{line}"' if any(sign in line for sign in "[]{}<>*&!|%@`,#") or ": " in line else line
+
+
+def _docker(facts: Snapshot, stack: Stack, python: str) -> str:
+    runs = "".join(f"RUN {command}\n" for command in commands.pip_commands(facts, stack))
+    return f"FROM docker.io/library/python:{python}-slim\n{runs}"

@@ -1,0 +1,215 @@
+"""The API as files: what the commands print as JSON, and the same facts in the shapes of other tools.
+
+They are as of the day of the data, so that nothing in them changes when only the day does.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import partial
+from typing import Any
+
+from compatkb import __version__
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import Answer
+from compatkb.output import catalog, tags, timeline
+from compatkb.output.payload import SCHEMA, answer_payload
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+from compatkb.web.answer_view import WORDS, asked_words
+from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
+from compatkb.web.asker import Asker
+from compatkb.web.catalogue import product_content, product_list, release_content
+from compatkb.web.names import file_name
+from compatkb.web.pages import Site, sources
+from compatkb.web.questions import Question
+
+BASE = "api/v1/"
+COLOURS = {
+    "works": "brightgreen",
+    "works-with-warnings": "yellow",
+    "likely": "blue",
+    "unknown": "lightgrey",
+    "does-not-work": "red",
+}
+_LONG = 365 * 100
+_CATEGORIES = {"dimension": "device", "package": "framework"}
+Maker = Callable[[], str]
+
+
+def api_files(site: Site) -> dict[str, Maker]:
+    """Return what makes each file of the API, by its path."""
+    found = {f"{BASE}{path}": maker for path, maker in _files(site)}
+    for name, schema in {**schemas(), "answer": answer_schema()}.items():
+        found[f"{BASE}schema/{name}.schema.json"] = partial(_text, schema)
+    found[f"{BASE}openapi.yaml"] = partial(openapi, live=site.live)
+    return found
+
+
+def answer_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `resolve --format json`: the one that docs/json.md describes."""
+    folder = sources()
+    places = (folder / "answer.schema.json", folder.parent / "docs" / "schema" / "resolve.schema.json")
+    found: dict[str, Any] = json.loads(next(path for path in places if path.is_file()).read_text(encoding="utf-8"))
+    return found
+
+
+def data_clock(facts: Snapshot, clock: Clock) -> Clock:
+    """Return the clock of the files: the day of the data takes the place of today."""
+    return Clock(date.fromisoformat(facts.meta["data_date"]), clock.as_of)
+
+
+def _files(site: Site) -> Iterator[tuple[str, Maker]]:
+    facts = site.facts
+    clock = data_clock(facts, site.asker.clock)
+    asker = site.asker if _is_same(facts, clock, site.asker.clock) else Asker(facts, clock)
+    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": clock.day.isoformat()}
+    calls = {"calls": list(CALLS)} if site.live else {}
+    yield (
+        "index.json",
+        lambda: _text({**head, "program": __version__, "paths": list(FILES), **calls, "openapi": "openapi.yaml"}),
+    )
+    yield "products.json", lambda: _text(product_list(facts, clock))
+    yield "images.json", lambda: _text({**head, "repositories": _repositories(facts, clock)})
+    yield "eol.json", lambda: catalog.eol_text(facts, None, clock.day, _LONG, as_json=True)
+    yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
+    for product in facts.products.values():
+        if product.role == "feature":
+            continue
+        name = file_name(product.id)
+        yield f"products/{name}.json", partial(_made, product_content, facts, product.id, clock)
+        for shape in (latest, endoflife, renovate):
+            yield f"{shape.__name__}/{name}.json", partial(_made, shape, facts, product.id, clock)
+        yield f"shields/{name}.json", partial(_made, product_shield, facts, product.id, clock)
+        for row in facts.rows("select version from release where product = ? order by position", product.id):
+            at = f"releases/{name}/{file_name(row['version'])}.json"
+            yield at, partial(_made, one_release, facts, product.id, row["version"], clock)
+    for question, path in site.written.items():
+        at = path.removesuffix(".html")
+        yield f"answers/{at}.json", partial(_answer, asker, question)
+        yield f"shields/{at}.json", partial(_shield, asker, question)
+    yield "stacks.json", lambda: _text({**head, "stacks": list(_stacks(site, asker))})
+
+
+def _is_same(facts: Snapshot, one: Clock, other: Clock) -> bool:
+    """Return whether nothing ended between two days: then answers are the same on both."""
+    days = sorted((one.day.isoformat(), other.day.isoformat()))
+    return one == other or not facts.rows("select 1 from release where eol >= ? and eol < ? limit 1", *days)
+
+
+def _made(make: Callable[..., Any], *arguments: Any) -> str:
+    return _text(make(*arguments))
+
+
+def _answer(asker: Asker, question: Question) -> str:
+    return _text(answer_payload(asker.facts, asker.answer(question)), 2)
+
+
+def _shield(asker: Asker, question: Question) -> str:
+    return _text(shield(asker, question, asker.answer(question)))
+
+
+def shield(asker: Asker, question: Question, answer: Answer) -> dict[str, Any]:
+    """Return the verdict on a question as a badge."""
+    return {
+        "schemaVersion": 1,
+        "label": asked_words(asker, question),
+        "message": WORDS[answer.verdict][1].rstrip(".").lower(),
+        "color": COLOURS[answer.verdict],
+    }
+
+
+def product_shield(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
+    """Return the newest release of a product as a badge."""
+    content = latest(facts, product, clock)
+    newest = content["latest"]
+    known = {"schemaVersion": 1, "label": facts.products[product].name}
+    if newest is None:
+        return {**known, "message": "no release known", "color": "lightgrey"}
+    return {**known, "message": newest["version"], "color": "red" if newest["ended"] or newest["yanked"] else "blue"}
+
+
+def one_release(facts: Snapshot, product: str, version: str, clock: Clock) -> dict[str, Any]:
+    """Return what `show` prints of this release alone, where its version is a word for several."""
+    content = release_content(facts, product, version, clock)
+    mine = [entry for entry in content["releases"] if entry["version"] == version]
+    return {**content, "releases": mine or content["releases"]}
+
+
+def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
+    """Return the newest release of a product, and of each series: yanked and pre-release ones only where nothing else is."""
+    content = product_content(facts, product, clock)
+    stages: dict[str, set[str]] = {}
+    for element in facts.elements(product):
+        stages.setdefault(element.release, set()).add(element.stage)
+    rows = list(content["releases"])
+    good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
+    series: dict[str, Any] = {}
+    for row in (*good, *rows):
+        series.setdefault(series_of(facts, product, row["version"]), row)
+    head = {name: content[name] for name in ("schema", "data_date", "as_of")}
+    newest = (good or rows)[0] if rows else None
+    order = dict.fromkeys(series_of(facts, product, row["version"]) for row in rows)
+    return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
+
+
+def series_of(facts: Snapshot, product: str, version: str) -> str:
+    """Return the series of a release; versions that are only listed are each their own."""
+    head = facts.products[product]
+    return ".".join(version.partition("+")[0].split(".")[: head.series or 2]) if head.scheme == "pep440" else version
+
+
+def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
+    """Return the series of a product in the shape of endoflife.date: what is not known is left out."""
+    content = product_content(facts, product, clock)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in content["releases"]:
+        groups.setdefault(series_of(facts, product, row["version"]), []).append(row)
+    cycles = []
+    for name, rows in groups.items():
+        dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
+        ends = [row["eol"] for row in rows if _is_day(row["eol"])]
+        cycle: dict[str, Any] = {"releaseCycle": name}
+        cycle |= {"releaseDate": dates[0]} if dates else {}
+        cycle |= {"eol": max(ends)} if len(ends) == len(rows) else {}
+        cycle |= {"latest": rows[0]["version"]}
+        cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
+        cycles.append(cycle)
+    category = _CATEGORIES.get(content["role"], "library")
+    return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
+
+
+def renovate(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
+    """Return the releases of a product for a custom datasource of Renovate; yanked and ended ones are deprecated."""
+    found = []
+    for row in product_content(facts, product, clock)["releases"]:
+        entry: dict[str, Any] = {"version": row["version"]}
+        if _is_day(row["released"]):
+            entry["releaseTimestamp"] = f"{row['released']}T00:00:00Z"
+        if row["yanked"] or row["ended"]:
+            entry["isDeprecated"] = True
+        found.append(entry)
+    return {"releases": found}
+
+
+def _is_day(text: str | None) -> bool:
+    return bool(text) and len(text or "") == len("YYYY-MM-DD")
+
+
+def _repositories(facts: Snapshot, clock: Clock) -> list[dict[str, Any]]:
+    names = [row["repository"] for row in facts.rows("select distinct repository from image order by repository")]
+    images = [json.loads(tags.repository_text(facts, name, clock.day, as_json=True)) for name in names]
+    return [{"repository": image["repository"], "tags": image["tags"]} for image in images]
+
+
+def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
+    """Yield the stacks of each device and series."""
+    for device in systems.devices(site.facts):
+        for series in systems.series(site.facts):
+            question = Question(((site.main, series),), (), (device.id,))
+            for stack in answer_payload(site.facts, asker.answer(question))["stacks"]:
+                yield {"series": series, "device": device.id, "stack": stack}
+
+
+def _text(content: Any, indent: int = 1) -> str:
+    return json.dumps(content, indent=indent, ensure_ascii=False) + "\n"

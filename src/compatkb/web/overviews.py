@@ -1,0 +1,149 @@
+"""The pages that show many things at once: matrix, image tags, ends of life, timeline, about the data, the API."""
+
+import json
+from typing import Any
+
+from compatkb.catalog.statistics import statistics as counted
+from compatkb.errors import CompatkbError
+from compatkb.output import catalog, statistics, tags, timeline
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+from compatkb.web.answer_view import WORDS
+from compatkb.web.api_schema import CALLS, FILES
+from compatkb.web.pages import Site
+from compatkb.web.questions import Question
+
+Record = dict[str, Any]
+BRIEF = {"works": "works", "works-with-warnings": "warnings", "likely": "likely", "unknown": "unknown", "does-not-work": "no"}
+MEANINGS = {
+    "works": "Every step that matters is stated by a primary source or was observed, and none is denied.",
+    "works-with-warnings": "The same, with something to know before you use it: an end of life, a security issue, a preview.",
+    "likely": "At least one step is only inferred. The answer says which, and what would settle it.",
+    "unknown": "The data cannot tell. The answer names what is not settled.",
+    "does-not-work": "A statement, a rule or a recorded failure denies it, or nothing that fits was ever published.",
+}
+_LONG = 365 * 100
+
+
+def matrix_page(site: Site) -> str:
+    """Return the table of each series with each Python, by device."""
+    facts = site.facts
+    pythons = systems.pythons(facts)[::-1]
+    tables = []
+    for device in systems.devices(facts):
+        rows = []
+        for series in systems.series(facts):
+            at = Question(((site.main, series),), (), (device.id,))
+            rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
+        tables.append((device, rows))
+    return site.render(
+        "matrix.html", "matrix.html", "Matrix – compatkb", wide=True, tables=tables, pythons=pythons, brief=BRIEF,
+        words=WORDS, main_name=facts.products[site.main].name,
+        description="Which series works with which Python, by device.",
+    )  # fmt: skip
+
+
+def _cell(site: Site, question: Question) -> tuple[Question, str]:
+    try:
+        return question, site.asker.verdict(question)
+    except CompatkbError:
+        return question, "unknown"
+
+
+def images_page(site: Site) -> str:
+    """Return the table of image tags, each with what it holds."""
+    rows = []
+    for tag in images(site):
+        held = [(part["is"].partition("==")[0], part["is"].partition("==")[2], part["basis"]) for part in tag["contains"]]
+        rows.append({**tag, "held": [(*part, site.release_page(part[0], _release(site, part[0], part[1]))) for part in held]})
+    return site.render(
+        "images.html", "images.html", "Image tags – compatkb", wide=True, rows=rows,
+        description="Container tags and what they hold.",
+    )  # fmt: skip
+
+
+def images(site: Site) -> list[Record]:
+    """Return every image tag, with its repository."""
+    found = []
+    for row in site.facts.rows("select distinct repository from image order by repository"):
+        content = json.loads(tags.repository_text(site.facts, row["repository"], site.asker.clock.day, as_json=True))
+        found += [{"repository": row["repository"], **tag} for tag in content["tags"]]
+    return found
+
+
+def _release(site: Site, product: str, version: str) -> str:
+    """Return the release that a version is a build of."""
+    if product not in site.facts.products:
+        return version
+    return next((e.release for e in site.facts.elements(product) if e.version == version), version)
+
+
+def eol_page(site: Site) -> str:
+    """Return the ends of life: patches by their series, runtime packages folded."""
+    facts = site.facts
+    content = json.loads(catalog.eol_text(facts, None, site.asker.clock.day, _LONG, as_json=True))
+    groups: dict[tuple[str, str, str], Record] = {}
+    for entry in content["ends"]:
+        product = facts.products[entry["product"]]
+        series = (
+            ".".join(entry["version"].split(".")[: product.series or 2]) if product.scheme == "pep440" else entry["version"]
+        )
+        key = (entry["product"], series, entry["last_day"])
+        group = groups.setdefault(
+            key,
+            {
+                **entry,
+                "series": series,
+                "versions": [],
+                "name": product.name,
+                "label": _label(facts, entry),
+                "role": product.role,
+            },
+        )
+        group["versions"].append(entry["version"])
+    rows = list(groups.values())
+    leaves = [row for row in rows if row["role"] == "leaf"]
+    main = [row for row in rows if row["role"] != "leaf"]
+    parts = [
+        ("Still to come", sorted((r for r in main if not r["ended"]), key=lambda r: r["last_day"])),
+        ("Past", sorted((r for r in main if r["ended"]), key=lambda r: r["last_day"], reverse=True)),
+    ]
+    return site.render(
+        "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, description="What ends when."
+    )
+
+
+def _label(facts: Snapshot, entry: Record) -> str:
+    """Return a release in words: what is listed goes by its own name."""
+    product = facts.products[entry["product"]]
+    if product.scheme == "listed":
+        return systems.label(facts, product.id, entry["version"])
+    return f"{product.name} {entry['version']}"
+
+
+def timeline_page(site: Site) -> str:
+    """Return the events, newest first."""
+    facts = site.facts
+    rows = [
+        (timeline.date_text(event), facts.vendors.get(event.vendor, event.vendor), event) for event in reversed(facts.events)
+    ]
+    return site.render(
+        "timeline.html", "timeline.html", "Timeline – compatkb", rows=rows,
+        description="Releases, milestones and ends of life.",
+    )  # fmt: skip
+
+
+def about_page(site: Site) -> str:
+    """Return what the verdicts mean, and how large and how fresh the data are."""
+    figures = statistics.figures(counted(site.facts, site.asker.clock.day))
+    return site.render(
+        "about.html", "about.html", "About the data – compatkb", figures=figures, meanings=MEANINGS, words=WORDS,
+        description="Coverage, dates and what the verdicts mean.",
+    )  # fmt: skip
+
+
+def api_page(site: Site) -> str:
+    """Return how programs read the site."""
+    return site.render(
+        "api.html", "api.html", "API – compatkb", files=FILES, calls=CALLS, description="The same answers for programs."
+    )

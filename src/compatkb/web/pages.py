@@ -1,0 +1,234 @@
+"""A site's pages: the templates, the addresses of questions, and what every page shows."""
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from compatkb import __version__
+from compatkb.catalog.search import search as find
+from compatkb.errors import CompatkbError, UnavailableError
+from compatkb.headline_options import HEADLINES
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+from compatkb.web.answer_view import WORDS, asked_words, view_of
+from compatkb.web.asker import Asker
+from compatkb.web.choices import rows_of
+from compatkb.web.installers import INSTALLERS
+from compatkb.web.names import answer_path, file_name, release_path
+from compatkb.web.problems import Problem
+from compatkb.web.questions import Parameters, Question, question_of, read_question
+from compatkb.web.written import written_questions
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+ASSETS = ("style.css", "app.js", "icon.svg")
+ENGINE_ASSETS = ("engine.js",)
+SECTIONS = (
+    ("matrix.html", "Matrix"),
+    ("products.html", "Releases"),
+    ("images.html", "Images"),
+    ("eol.html", "End of life"),
+    ("api.html", "API"),
+)
+WARNINGS = {
+    "yanked": "Yanked.",
+    "eol": "No longer maintained.",
+    "preview": "Preview.",
+    "security": "Security.",
+    "driver": "Driver.",
+    "known-issue": "Known issue.",
+    "feature": "Feature.",
+}
+T = TypeVar("T")
+ROWS = ("python", "os", "hardware")
+ISSUES = "https://github.com/compatkb/compatkb/issues/new"
+
+
+@lru_cache
+def sources() -> Path:
+    """Return the folder with the page's sources: inside the installed package, else in the checkout."""
+    for folder in (_PACKAGE / "_web", _PACKAGE.parent.parent / "web"):
+        if (folder / "templates" / "base.html").is_file():
+            return folder
+    raise UnavailableError("this installation carries no sources of the site; install a wheel of compatkb")
+
+
+@lru_cache
+def environment() -> Environment:
+    """Return the templates; everything that they show is escaped."""
+    return Environment(
+        loader=FileSystemLoader(sources() / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a text with its full stop; it may begin with the name of a package, so its case stays."""
+    return f"{text.rstrip('.')}."
+
+
+class Site:
+    """The pages over one snapshot: live ones lead to the server, written ones to each other and to the page that asks."""
+
+    def __init__(self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "") -> None:
+        self.asker, self.live, self.engine_size = asker, live, engine_size
+        self.engine = bool(engine_size)
+        self.build = build or self._digest()
+        self._kept: dict[tuple[str, str], Any] = {}
+        self.ask = "./" if live else "ask.html"
+
+    def keep(self, key: tuple[str, str], make: Callable[[], T]) -> T:
+        """Return what was made for a key before; made now where nothing was."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
+
+    @property
+    def facts(self) -> Snapshot:
+        """The snapshot."""
+        return self.asker.facts
+
+    def _digest(self) -> str:
+        """The digest of what the site is made from: data, program, sources of the pages, day."""
+        found = hashlib.sha256(
+            f"{self.facts.meta['digest']} {__version__} {self.asker.clock} {self.live} {self.engine_size}".encode()
+        )
+        for path in sorted(path for folder in (sources(), Path(__file__).parent) for path in folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                found.update(path.name.encode() + path.read_bytes())
+        return found.hexdigest()[:12]
+
+    def asset(self, name: str) -> str:
+        """Return the name of a file of the build, which has its digest in it."""
+        stem, _, ending = name.partition(".")
+        return f"assets/{stem}-{self.build}.{ending}"
+
+    @cached_property
+    def written(self) -> dict[Question, str]:
+        """The questions that have a page of their own, and its path."""
+        return {question: answer_path(question, self.main) for question in written_questions(self.facts)}
+
+    @cached_property
+    def main(self) -> str:
+        """The product whose series the form asks for."""
+        return systems.main_product(self.facts)
+
+    @cached_property
+    def home(self) -> Question:
+        """The question of the front page: anything on the first device."""
+        return Question(devices=(systems.devices(self.facts)[0].id,))
+
+    def address(self, question: Question) -> str:
+        """Return the address of a question's page, from the site's root."""
+        if self.live:
+            return f"./?{query}" if (query := question.query()) else "./?device="
+        if path := self.written.get(question):
+            return path
+        return f"ask.html?{question.query()}"
+
+    @cached_property
+    def _released(self) -> set[tuple[str, str]]:
+        rows = self.facts.rows("select product, version from release")
+        return {(row["product"], row["version"]) for row in rows}
+
+    def release_page(self, product: str, version: str) -> str:
+        """Return the path of a release's page, empty where there is none."""
+        return release_path(product, version) if (product, version) in self._released else ""
+
+    def render(self, template: str, path: str, title: str, **values: Any) -> str:
+        """Return a page as HTML."""
+        shown: dict[str, Any] = {
+            "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS, "wide": False,
+            "title": title, "description": "", "data_date": self.facts.meta["data_date"], "version": __version__,
+            "typed": "", "sentence": sentence,
+        }  # fmt: skip
+        return environment().get_template(template).render({**shown, **values})
+
+    def answer_page(self, question: Question, path: str = "index.html") -> str:
+        """Return the page of a question; raises UsageError and GaveUpError."""
+        answer = self.asker.answer(question)
+        view = view_of(self.asker, question, answer)
+        normal = question_of(answer.request, question)
+        if len(answer.request.devices) == 1:
+            normal = normal._replace(devices=answer.request.devices)
+        rows = rows_of(self.asker, normal, self.best(normal))
+        chosen = dict(normal.parameters())
+        extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
+        return self.render(
+            "answer.html", path, f"{view.title} – compatkb",
+            description=f"{view.word} {view.title}. {view.sure}",
+            view=view, question=question, home=question == self.home,
+            rows=rows, parameters=normal.parameters(),
+            installers=INSTALLERS, kinds=WARNINGS, words={name: word.rstrip(".").lower() for name, (_, word) in WORDS.items()},
+            hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
+            extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
+                    ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
+            typed=" ".join(question.words), command=question.command(), json=self.json_address(question),
+            shield=self.shield_address(question), report=self.report(question, view.word),
+        )  # fmt: skip
+
+    def _is_extra(self, product: str) -> bool:
+        known = self.facts.products.get(product)
+        return known is not None and product not in (self.main, *ROWS) and known.role != "companion"
+
+    def best(self, question: Question) -> str:
+        """Return the series of the best stack when the main product is left free; empty where there is none."""
+        try:
+            answer = self.asker.answer(question.fix(self.main))
+        except CompatkbError:
+            return ""
+        if not answer.stacks:
+            return ""
+        element = next((e for e in answer.stacks[0].packages if e.product == self.main), None)
+        depth = self.facts.products[self.main].series
+        return ".".join(element.release.split(".")[:depth]) if element else ""
+
+    def json_address(self, question: Question) -> str:
+        """Return where the answer is as JSON, empty where it is nowhere."""
+        if self.live:
+            return f"api/v1/resolve?{question.query()}"
+        return f"api/v1/answers/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
+
+    def shield_address(self, question: Question) -> str:
+        """Return where the badge of an answer is, empty where it is nowhere."""
+        if self.live:
+            return f"api/v1/shield?{question.query()}"
+        return f"api/v1/shields/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
+
+    def report(self, question: Question, word: str) -> str:
+        """Return the address of an issue that names the question and what was said."""
+        from urllib.parse import urlencode
+
+        title = f"Wrong answer: {asked_words(self.asker, question)}"
+        body = f"`{question.command()}`\n\nThe page says: {word}\nData of {self.facts.meta['data_date']}.\n\nWhat is wrong:\n"
+        return f"{ISSUES}?{urlencode({'title': title[:200], 'body': body})}"
+
+    def ask_page(self) -> str:
+        """Return the page for questions that no page was written for."""
+        return self.render("ask.html", "ask.html", "Ask – compatkb")
+
+    def problem_page(self, problem: Problem, parameters: Parameters) -> str:
+        """Return the page that says what is wrong with a question, and what the data have of its words."""
+        typed = " ".join(text for name, text in parameters if name == "q")[:200]
+        hits = []
+        if typed:
+            try:
+                for hit in find(self.facts, [typed], self.asker.clock.day).hits[:8]:
+                    path = self.release_page(hit.product or "", hit.version or "")
+                    if not path and hit.product and self.facts.products[hit.product].role != "feature":
+                        path = f"products/{file_name(hit.product)}.html"
+                    hits.append((hit.title, path))
+            except CompatkbError:
+                hits = []
+        word = "Not answered." if problem.status != 400 else "Not understood."
+        return self.render(
+            "problem.html", "index.html", f"{word} – compatkb", problem=problem, typed=typed, hits=hits, title_word=word
+        )
+
+    def question_page(self, parameters: Parameters, path: str = "index.html") -> str:
+        """Return the page of an address; raises UsageError and GaveUpError."""
+        given = list(parameters)
+        return self.answer_page(read_question(given) if given else self.home, path)

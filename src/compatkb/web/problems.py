@@ -1,0 +1,31 @@
+"""Problem documents (RFC 9457): what is wrong with a request to the API, for programs."""
+
+from typing import NamedTuple
+
+from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
+
+
+class Problem(NamedTuple):
+    """A problem: the status of the response, its kind in words, what is wrong, and each thing that is."""
+
+    status: int
+    title: str
+    detail: str
+    problems: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """Return the members of the problem document."""
+        found: dict[str, object] = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
+        return {**found, "problems": list(self.problems)} if self.problems else found
+
+
+def problem_of(error: CompatkbError) -> Problem:
+    """Return the problem that an error is."""
+    problems = error.problems if isinstance(error, ProblemsError) else ()
+    if isinstance(error, UsageError):
+        return Problem(400, "The question cannot be read", str(error), problems)
+    if isinstance(error, GaveUpError):
+        return Problem(503, "The search took too long", str(error), problems)
+    if isinstance(error, UnavailableError):
+        return Problem(503, "Something needed is not available", str(error), problems)
+    return Problem(500, "The data are invalid", str(error), problems)

@@ -1,0 +1,133 @@
+"""What the API answers: the JSON that the commands print for the same question, from the functions that print it."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from compatkb.catalog.search import search as find
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import Answer, resolve
+from compatkb.errors import CompatkbError, UsageError
+from compatkb.output import catalog, features, tags
+from compatkb.output.payload import answer_payload
+from compatkb.output.search_results import search_text
+from compatkb.request_parser import find_product, parse_day
+from compatkb.store.reader import Snapshot
+from compatkb.web.problems import Problem, problem_of
+from compatkb.web.questions import MOST_CHARACTERS, Parameters, read_question, split_words
+
+JSON, PROBLEM = "application/json", "application/problem+json"
+PATIENCE = 0.8
+"""Processor seconds after which an answer is given up."""
+
+
+class Response(NamedTuple):
+    """The status, the media type and the text of a response."""
+
+    status: int
+    media: str
+    text: str
+
+
+def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) -> Response:
+    """Return the response to a call: `kind` is one of KINDS; what is wrong with it is a problem document."""
+    try:
+        return Response(200, JSON, KINDS[kind](facts, clock, list(parameters)))
+    except CompatkbError as error:
+        return problem_response(problem_of(error))
+
+
+def problem_response(problem: Problem) -> Response:
+    """Return a problem as a response."""
+    return Response(problem.status, PROBLEM, json.dumps(problem.document(), indent=2, ensure_ascii=False) + "\n")
+
+
+def answer_to(facts: Snapshot, clock: Clock, parameters: Parameters) -> Answer:
+    """Return the answer to the question of an address; raises UsageError and GaveUpError."""
+    return resolve(facts, read_question(parameters).request(facts, clock), patience())
+
+
+def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
+    """Return what tells whether the time for an answer is over."""
+    end = time.process_time() + seconds
+    return lambda: time.process_time() > end
+
+
+def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
+    flags, rest = _split(parameters, ("why",))
+    return answer_json(facts, answer_to(facts, clock, rest), why="why" in flags)
+
+
+def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
+    answer = answer_to(facts, clock, parameters)
+    return answer_json(facts, answer, why=not answer.causes)
+
+
+def answer_json(facts: Snapshot, answer: Answer, *, why: bool) -> str:
+    """Return an answer as `resolve --format json` prints it."""
+    return json.dumps(answer_payload(facts, answer, why=why), indent=2, ensure_ascii=False) + "\n"
+
+
+def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
+    given, day = _read(parameters, clock, "product", "version")
+    name, _, version = given.get("product", "").partition("==")
+    version = given.get("version", "") or version
+    if not name:
+        raise UsageError("product is needed, such as product=torch")
+    if "/" in name:
+        return tags.repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
+    product = find_product(facts, name)
+    if product.role == "feature":
+        return features.features_text(facts, day, feature=product.id, form="json")
+    if version:
+        return catalog.release_text(facts, product, version, day, as_json=True)
+    return catalog.product_text(facts, product, day, as_json=True)
+
+
+def _eol(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
+    given, day = _read(parameters, clock, "product", "within")
+    product = find_product(facts, given["product"]) if "product" in given else None
+    return catalog.eol_text(facts, product, day, catalog.parse_days(given.get("within", "90d")), as_json=True)
+
+
+def _search(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
+    given, day = _read(parameters, clock, "q", "limit")
+    limit = given.get("limit", "20")
+    if not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 1000):
+        raise UsageError(f"limit is a number from 1 to 1000, not {limit!r}")
+    return search_text(facts, find(facts, split_words(given.get("q", "")), day), day, int(limit), as_json=True)
+
+
+KINDS: Mapping[str, Callable[[Snapshot, Clock, list[tuple[str, str]]], str]] = {
+    "resolve": _resolve,
+    "explain": _explain,
+    "show": _show,
+    "eol": _eol,
+    "search": _search,
+}
+"""The calls of the API, each as the command of that name."""
+
+
+def _split(parameters: Parameters, names: tuple[str, ...]) -> tuple[set[str], list[tuple[str, str]]]:
+    """Return which of the named switches are on, and the other parameters."""
+    rest = [(name, text) for name, text in parameters if name not in names]
+    return {name for name, text in parameters if name in names and text not in ("", "0", "false", "no")}, rest
+
+
+def _read(parameters: Parameters, clock: Clock, *names: str) -> tuple[dict[str, str], date]:
+    """Return the parameters that a call knows, each at most once, and the day that it is about."""
+    given: dict[str, str] = {}
+    for name, text in parameters:
+        plain = name.replace("_", "-")
+        if plain not in (*names, "as-of"):
+            raise UsageError(f"unknown parameter {name[:60]!r}; known: {', '.join((*names, 'as-of'))}")
+        if plain in given:
+            raise UsageError(f"{plain} is given more than once")
+        if len(text) > MOST_CHARACTERS:
+            raise UsageError(f"{plain} is longer than {MOST_CHARACTERS} characters")
+        if text.strip():
+            given[plain] = text.strip()
+    day = parse_day(given.pop("as-of")) if "as-of" in given else None
+    return given, Clock(clock.today, day or clock.as_of).day

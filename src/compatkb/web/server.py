@@ -1,0 +1,185 @@
+"""The live server: pages and API answered by the engine, on this machine."""
+
+import gzip
+import hashlib
+import math
+import socket
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response as HttpResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from compatkb.core.clock import Clock
+from compatkb.errors import UnavailableError
+from compatkb.web.problems import Problem
+from compatkb.web.responses import KINDS, Response, problem_response
+from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Source, Workers
+
+API = "api/v1/"
+MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
+MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
+LEAST_PACKED, SECONDS_GIVEN_UP = 500, 30.0
+HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+LONG = Problem(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
+UNREADABLE = Problem(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
+NOT_GET = Problem(405, "Only GET is answered", "the API is read with GET")
+
+
+class Made(NamedTuple):
+    """A response with its body, as it is and compressed, and its tag."""
+
+    response: Response
+    body: bytes
+    packed: bytes
+    tag: str
+    until: float  # when it is forgotten, by the clock that only goes forward
+
+
+class Kept:
+    """Responses that were made, by what was asked; the oldest are forgotten."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[object, Made] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: object) -> Made | None:
+        """Return what was kept: the response, its body, its tag."""
+        found = self._kept.get(key)
+        if found is None or found.until < time.monotonic():
+            return None
+        self._kept.move_to_end(key)
+        return found
+
+    def add(self, key: object, response: Response) -> Made:
+        """Keep a response; a search that gave up only for a while, since the next one may be quicker."""
+        body = response.text.encode()
+        until = math.inf if response.status < 500 else time.monotonic() + SECONDS_GIVEN_UP
+        packed = gzip.compress(body, 6, mtime=0) if len(body) >= LEAST_PACKED else b""
+        made = Made(response, body, packed, f'"{hashlib.sha256(body).hexdigest()[:20]}"', until)
+        if response.status != FAILED.status:
+            if old := self._kept.pop(key, None):
+                self._bytes -= len(old.body) + len(old.packed)
+            self._kept[key] = made
+            self._bytes += len(body) + len(packed)
+            while len(self._kept) > MOST_KEPT or self._bytes > MOST_KEPT_BYTES:
+                _, old = self._kept.popitem(last=False)
+                self._bytes -= len(old.body) + len(old.packed)
+        return made
+
+
+def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
+    """Return the application below the path `at`; `open_source` is called once it runs, since it may take a while."""
+    state: dict[str, Any] = {}
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        workers = state["workers"] = Workers(open_source())
+        workers.warm()
+        yield
+        workers.stop()
+
+    kept = Kept()
+
+    async def reply(request: Request) -> HttpResponse:
+        key = _key(request, at)
+        if isinstance(key, Problem):
+            return _sent(request, Kept().add(None, problem_response(key)))
+        found = kept.get(key)
+        if found is None:
+            found = kept.add(key, await state["workers"].ask(*key))
+        return _sent(request, found)
+
+    class Everything:
+        """Every path is one: what there is, the workers know."""
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            await (await reply(Request(scope, receive)))(scope, receive, send)
+
+    app = Starlette(lifespan=lifespan)
+    endpoint: ASGIApp = Everything()
+    app.mount("", endpoint)
+    return app
+
+
+def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | Problem:
+    """Return what a request asks for and its parameters, or what is wrong with it."""
+    if request.method not in ("GET", "HEAD"):
+        return NOT_GET
+    path, query = unquote(request.url.path), request.url.query
+    if len(query) > MOST_QUERY or len(path) > MOST_PATH:
+        return LONG
+    if not path.startswith(f"{at}/"):
+        return MISSING
+    path = path[len(at) + 1 :]
+    try:
+        parameters = tuple(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+    except ValueError:
+        return UNREADABLE
+    if any("\0" in name + text for name, text in parameters):
+        return UNREADABLE
+    if path in ("", "index.html"):
+        return ANSWER, parameters
+    if path.startswith(API) and path[len(API) :] in (*KINDS, SHIELD):
+        return path[len(API) :], parameters
+    return f"./{path}" if path in (*KINDS, ANSWER, SHIELD) else path, ()  # a file of that name is no call
+
+
+def _sent(request: Request, made: Made) -> HttpResponse:
+    """Return the HTTP response; only that it has not changed, where the asker has it."""
+    response = made.response
+    headers = {**HEADERS, "ETag": made.tag, **({"Content-Security-Policy": POLICY} if response.media == HTML else {})}
+    if response.status == 405:
+        headers["Allow"] = "GET, HEAD"
+    known = [text.strip().removeprefix("W/") for text in request.headers.get("if-none-match", "").split(",")]
+    if response.status == 200 and (made.tag in known or "*" in known):
+        return HttpResponse(status_code=304, headers=headers)
+    if made.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        return HttpResponse(made.packed, response.status, {**headers, "Content-Encoding": "gzip"}, response.media)
+    return HttpResponse(made.body, response.status, headers, response.media)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, so that nobody is refused while the rest starts; raises UnavailableError."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=512)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise UnavailableError(f"{host}:{port}: cannot be listened on: {getattr(error, 'strerror', None) or error}") from None
+
+
+def run(open_source: Callable[[], Source], host: str, port: int) -> None:
+    """Serve until interrupted; raises UnavailableError where it may not listen."""
+    listener = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"http://{shown}:{listener.getsockname()[1]}/ answers; Ctrl-C ends it", file=sys.stderr, flush=True)
+    config = uvicorn.Config(
+        make_app(open_source), log_level="warning", access_log=False, server_header=False, date_header=False,
+        timeout_graceful_shutdown=1, timeout_keep_alive=15, h11_max_incomplete_event_size=16_384, lifespan="on",
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def source_of(data: str | None, clock: Clock) -> Source:
+    """Return what workers answer from: the compiled snapshot of a data directory."""
+    from compatkb.store.cache import locate
+
+    return Source(locate(data), clock)

@@ -1,0 +1,36 @@
+"""Writes the static site: every page, the API, and the engine that answers the rest in the browser."""
+
+from pathlib import Path
+
+from compatkb.core.atomic_write import write_tree
+from compatkb.core.clock import Clock
+from compatkb.store.reader import Snapshot
+from compatkb.web.asker import Asker
+from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
+from compatkb.web.files import site_files
+from compatkb.web.pages import Site
+
+MARK = ".compatkb-site"
+"""The file by which a folder is known to hold a site."""
+
+
+def write_site(snapshot: str, clock: Clock, out: Path, *, engine: bool = True) -> int:
+    """Write the site of a snapshot file into a folder, whole or not at all, and return the number of files.
+
+    A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
+    """
+    asker = Asker(Snapshot(snapshot), clock)
+    if engine:
+        pyodide = fetch_pyodide()
+        site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide))
+        files = make_site(site) | engine_files(site, Path(snapshot), pyodide)
+    else:
+        files = make_site(Site(asker, live=False))
+    write_tree(out, files, ours=MARK)
+    return len(files)
+
+
+def make_site(site: Site) -> dict[str, bytes]:
+    """Return every file of a static site by its path."""
+    made = {path: make().encode() for path, make in site_files(site).items()}
+    return {**made, MARK: f"{site.build}\n".encode(), ".nojekyll": b""}

@@ -1,0 +1,130 @@
+"""The processes that ask the engine for the server: each has a snapshot of its own, and keeps the pages that it made."""
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
+
+from compatkb.core.clock import Clock
+from compatkb.errors import CompatkbError
+from compatkb.store.reader import Snapshot
+from compatkb.web.problems import Problem, problem_of
+from compatkb.web.questions import read_question
+from compatkb.web.responses import JSON, KINDS, Response, problem_response, respond
+
+ANSWER, SHIELD = "answer", "shield"
+HTML = "text/html; charset=utf-8"
+LONGEST = 5.0
+"""Seconds after which a call that waits for a worker is refused."""
+GONE = Problem(503, "The server is busy", "the answer took too long; ask again")
+FAILED = Problem(500, "The server failed", "this should not happen; please report the address")
+MISSING = Problem(404, "There is nothing here", "see openapi.yaml for what there is")
+
+
+class Source(NamedTuple):
+    """What a worker answers from."""
+
+    snapshot: str
+    clock: Clock
+
+
+class _Desk:
+    """What a worker keeps between calls."""
+
+    def __init__(self, source: Source) -> None:
+        from compatkb.web.asker import Asker
+        from compatkb.web.pages import Site
+
+        self.facts, self.clock = Snapshot(source.snapshot), source.clock
+        self.site = Site(Asker(self.facts, source.clock), live=True)
+        self.files: dict[str, Callable[[], str]] | None = None
+
+    def shield(self, parameters: tuple[tuple[str, str], ...]) -> str:
+        """Return the verdict on a question as a badge."""
+        from compatkb.web.machine_files import shield
+
+        question = read_question(parameters)
+        return json.dumps(shield(self.site.asker, question, self.site.asker.answer(question)), ensure_ascii=False) + "\n"
+
+    def file(self, path: str) -> str | None:
+        """Return a file of the site, None where there is none of that path."""
+        if self.files is None:
+            from compatkb.web.files import site_files
+
+            self.files = site_files(self.site)
+        return self.files[path]() if path in self.files else None
+
+
+_desks: list[_Desk] = []
+
+
+def start(source: Source) -> None:
+    """Open what this process answers from; an interrupt is for the server alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _desks[:] = [_Desk(source)]
+
+
+def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
+    """Return the response to a call: to the API, to the page that answers, or to another page by its path."""
+    desk = _desks[0]
+    if kind in KINDS:
+        return respond(desk.facts, desk.clock, kind, parameters)
+    try:
+        if kind == ANSWER:
+            return Response(200, HTML, desk.site.question_page(parameters))
+        if kind == SHIELD:
+            return Response(200, JSON, desk.shield(parameters))
+        from compatkb.web.files import media_type
+
+        found = desk.file(kind)
+        return Response(200, media_type(kind), found) if found is not None else problem_response(MISSING)
+    except CompatkbError as error:
+        problem = problem_of(error)
+        if kind == ANSWER:
+            return Response(problem.status, HTML, desk.site.problem_page(problem, parameters))
+        return problem_response(problem)
+
+
+class Workers:
+    """A pool of processes; one that dies is replaced."""
+
+    def __init__(self, source: Source, count: int = 0) -> None:
+        self.source, self.count = source, count or max(2, min(8, os.cpu_count() or 2))
+        self._pool = self._made()
+
+    def _made(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.count, context, start, (self.source,))
+
+    async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
+        """Return the response of a worker; a problem where it fails or takes too long."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), LONGEST)
+        except TimeoutError:
+            return problem_response(GONE)
+        except BrokenProcessPool:
+            self._pool = self._made()
+            return problem_response(GONE)
+        except Exception:  # a bug of ours: the asker is told no more than that
+            import logging
+
+            logging.getLogger(__name__).exception("a call failed: %s %s", kind, parameters)
+            return problem_response(FAILED)
+
+    def warm(self) -> None:
+        """Have every worker start, so that the first visitor need not wait."""
+        for _ in range(self.count):
+            self._pool.submit(os.getpid)
+
+    def stop(self) -> None:
+        """End the processes at once."""
+        processes = list(self._pool._processes.values()) if self._pool._processes else []
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()

@@ -1,0 +1,28 @@
+"""The questions that a static site answers with a page of their own."""
+
+from collections.abc import Iterator
+
+from compatkb.store.reader import Snapshot
+from compatkb.web import systems
+from compatkb.web.choices import WSL
+from compatkb.web.questions import Question
+
+RECENT = 8
+"""So many of the newest Pythons have pages; older ones are asked for seldom."""
+
+
+def written_questions(facts: Snapshot) -> Iterator[Question]:
+    """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
+    main = systems.main_product(facts)
+    places = [value.id for value in systems.values(facts, "os") if value.id in (*facts.families, WSL)]
+    for device in systems.devices(facts):
+        alone = Question(devices=(device.id,))
+        for series in ("", *systems.series(facts)):
+            at = alone.fix(main, series)
+            yield at
+            yield from (at.fix("os", place) for place in places)
+            yield from (at.fix("python", python) for python in systems.pythons(facts)[-RECENT:])
+        for value in systems.values(facts, "hardware"):
+            if device.id in value.devices:
+                yield alone.fix("hardware", value.id)
+                yield from (alone.fix("hardware", value.id).fix("os", place) for place in facts.families[1:])

@@ -1,0 +1,54 @@
+"""Which of the assignments that the oracle admits comes first: what a careful colleague would install today."""
+
+from oracle import Judged, Level, Member, Trial
+from packaging.version import Version
+
+from compatkb.core.versions import parse
+from compatkb.schema import Basis
+
+
+def best(*trials: Trial) -> Judged | None:
+    """Return the best admissible assignment of several routes to a device on one platform, None where there is none."""
+    found = ((preference(trial, judged), judged) for trial in trials for judged in trial.stacks())
+    return min(found, default=(None, None))[1]
+
+
+def preference(trial: Trial, judged: Judged) -> tuple[object, ...]:
+    """Return the sort key of an assignment: small is better, and no two on one platform share one."""
+    members, route = dict(judged.members), trial.ask.route
+    packages = [member for member in judged.members if trial.element(*member).build]
+    return (
+        judged.level is Level.UNKNOWN,
+        any(_is_put_behind(trial, member) for member in packages),
+        any(trial.is_of_another_kind(*member) for member in packages),
+        any(_is_presumed(trial, member) for member in packages),
+        route.rank,
+        [-number for number in _series(trial, (route.provider, members[route.provider]))],
+        judged.level,
+        judged.warnings,
+        [-members.get(name, -1) for name in trial.oracle.order],  # what is absent counts as older than any version
+        route.id,
+    )
+
+
+def _is_put_behind(trial: Trial, member: Member) -> bool:
+    """Return whether a package that the request does not name has ended, was yanked or is known to be insecure."""
+    name, element = member[0], trial.element(*member)
+    if name in trial.named:
+        return False
+    return trial.has_ended(name, element) or trial.withdrawn(name, element) or "security" in trial.advised(*member)
+
+
+def _is_presumed(trial: Trial, member: Member) -> bool:
+    """Return whether no index lists a build and nobody states a wheel of it: it is only presumed to exist."""
+    element = trial.element(*member)
+    rows = element.build.wheels if element.build else ()
+    return element.listed is None and all(row.basis is Basis.INFERRED for row in rows)
+
+
+def _series(trial: Trial, member: Member) -> tuple[int, ...]:
+    """Return the leading numbers of a release that make its series."""
+    head, release = trial.heads[member[0]], trial.element(*member).release
+    version = parse(head.scheme, release.version)
+    assert isinstance(version, Version)  # providers are packages
+    return (*version.release, *[0] * head.series)[: head.series]

@@ -1,0 +1,145 @@
+"""Help and errors: drawn on a terminal as wide as it is, plain through a pipe, without colours where those are not wanted."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+
+from compatkb.cli.app import ASK, COMMANDS, KEEP, PROJECT, WRITE
+from compatkb.cli.progress import Progress
+
+COLOUR = re.compile(r"\x1b\[[\d;]*(?:3[0-7]|9[0-7]|38;)[\d;]*m")
+CONTROL = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
+CHOSEN = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return our environment with nothing chosen about terminals but what is given."""
+    return {name: value for name, value in os.environ.items() if name not in CHOSEN} | more
+
+
+def piped(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command through a pipe."""
+    command = [sys.executable, "-m", "compatkb", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(**variables))
+
+
+def drawn(*words: str, columns: int = 80, program: tuple[str, ...] = ("-m", "compatkb"), **variables: str) -> str:
+    """Return what a command writes on a terminal of a width."""
+    terminal, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    command = [sys.executable, *program, *words]
+    child = subprocess.Popen(
+        command, stdin=side, stdout=side, stderr=side, env=environment(**{"TERM": "xterm-256color", **variables})
+    )
+    os.close(side)
+    seen = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        seen += part
+    child.wait()
+    os.close(terminal)
+    return seen.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("words", [(), ("resolve",), ("docs",), ("web", "build")], ids=lambda words: " ".join(words) or "all")
+def test_help_fits(words: tuple[str, ...], columns: int) -> None:
+    """Help is no wider than the terminal, and uses its width; through a pipe COLUMNS says how wide."""
+    plain = piped(*words, "--help", COLUMNS=str(columns))
+    assert plain.returncode == 0
+    rich = CONTROL.sub("", drawn(*words, "--help", columns=columns))
+    for text in (plain.stdout, rich):
+        assert max(map(len, text.splitlines())) <= columns
+        assert "--no-color" in text
+    assert max(map(len, rich.splitlines())) == columns
+
+
+def test_commands_stand_in_panels() -> None:
+    """Every command is listed below its panel, on a terminal and through a pipe; the panels are drawn on a terminal alone."""
+    plain, rich = piped("--help").stdout, CONTROL.sub("", drawn("--help"))
+    for text in (plain, rich):
+        places = [text.index(panel) for panel in (ASK, PROJECT, WRITE, KEEP)]
+        assert places == sorted(places)
+        for name, entry in COMMANDS.items():
+            found = re.search(rf"^[│ ]+{name} +{entry.summary.split()[0]}", text, re.MULTILINE)
+            assert found, name
+            assert max(place for place in places if place < found.start()) == text.index(entry.panel)
+    assert "╭" in rich
+    assert not re.search("[╭│]", plain)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("resolve", "--help"), ("resolv",), ("resolve", "tourch")], ids=" ".join)
+def test_colours_are_for_terminals(words: tuple[str, ...]) -> None:
+    """A terminal gets colours, unless NO_COLOR or --no-color says not; a pipe gets no control sequence."""
+    assert COLOUR.search(drawn(*words))
+    assert not COLOUR.search(drawn(*words, NO_COLOR="1"))
+    assert not COLOUR.search(drawn("--no-color", *words))
+    done = piped(*words)
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_no_color_may_stand_after_the_command() -> None:
+    """--no-color is an option of every command."""
+    for words in (("list", "python"), ("docs", "check", "README.md"), ("resolve", "torch==2.8.0")):
+        assert not COLOUR.search(drawn(*words, "--no-color"))
+
+
+def test_a_dumb_terminal_gets_plain_text() -> None:
+    """Where a terminal cannot draw, help is as through a pipe."""
+    assert not re.search("[╭│\x1b]", drawn("--help", TERM="dumb"))
+
+
+def test_rich_is_loaded_for_terminals_alone() -> None:
+    """Neither help nor an error nor an answer loads rich through a pipe."""
+    for words in (["--help"], ["resolve", "--help"], ["resolv"], ["resolve", "torch==2.8.0"]):
+        code = (
+            f"import sys\nfrom compatkb.cli import main\ntry: main({words!r})\nexcept SystemExit: pass\n"
+            "print('rich' in sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+        assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_a_command_imports_its_own_module_alone() -> None:
+    """Of the modules of commands only that of the command is loaded, and none for the list of them."""
+    modules = {entry.module for entry in COMMANDS.values()}
+    for words, own in ((["--help"], set()), (["list", "python"], {"catalog"}), (["resolve", "torch==2.8.0"], {"ask"})):
+        code = (
+            f"import sys\nfrom compatkb.cli import main\ntry: main({words!r})\nexcept SystemExit: pass\n"
+            "print(' '.join(name for name in sys.modules if name.startswith('compatkb.cli.')))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+        loaded = {name.rpartition(".")[2] for name in done.stdout.splitlines()[-1].split()}
+        assert loaded & modules == own
+
+
+def test_progress_through_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is said of short work; of long work how much is done, and the time left, every few seconds."""
+    seconds = iter([0.0, 0.0, 0.5, 1.0, 4.0, 6.0, 7.0])
+    with Progress(lambda: next(seconds)) as count:
+        for done in range(1, 6):
+            count("pages", done, 10)
+    assert capsys.readouterr().err == "pages: 4 of 10, about 8 s left\n"
+
+
+def test_progress_on_a_terminal() -> None:
+    """Long work draws a bar, and takes it away at its end."""
+    code = (
+        "from compatkb.cli import progress\nprogress.QUIET = 0.0\n"
+        "with progress.Progress() as count:\n    [count('pages', done, 3) for done in (1, 2)]\nprint('end')"
+    )
+    seen = drawn(program=("-c", code))
+    assert re.search(r"pages.*2/3", CONTROL.sub("", seen))
+    assert seen.rstrip().endswith("end")

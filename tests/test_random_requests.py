@@ -1,0 +1,97 @@
+"""A pin more proves no more and excludes no less; a printed stack is judged again as it was (`make soak-monotone`)."""
+
+import random
+from collections import Counter
+
+import pytest
+from random_requests import Asked, Requests, ask, best, disagreeing, look, pins_of, repinned, silent
+
+from compatkb.api import KnowledgeBase
+from compatkb.check import check
+from compatkb.check.document import Asked as Checked
+from compatkb.check.document import Document
+from compatkb.core.clock import Clock, current_day
+from compatkb.core.findings import Severity
+from compatkb.engine.answer import resolve
+
+REQUESTS = 150
+STACKS = 60
+SEED = 15
+
+
+@pytest.fixture(scope="module")
+def base() -> KnowledgeBase:
+    return KnowledgeBase()
+
+
+def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
+    """The requests that are drawn are answered in every way, so that the rules over them are not empty."""
+    requests = Requests(base.facts, SEED)
+    answers = [answer for answer in (ask(base, requests.request(), near=False) for _ in range(60)) if answer]
+    assert Counter(answer.verdict for answer in answers).keys() >= {"works", "likely", "unknown", "does-not-work"}
+    assert any(best(answer) == 0 for answer in answers)
+
+
+def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase) -> None:
+    """Over random requests, a pin raises no verdict and weakens no "no"; reasons say something; `explain` says the same."""
+    wrong, verdicts = look(base, SEED, REQUESTS)
+    assert not wrong
+    assert verdicts.total() == REQUESTS
+
+
+def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:
+    """Pinned in full, with what it also installs, a stack has the verdict with which it was offered."""
+    requests = Requests(base.facts, SEED + 1)
+    wrong, seen = [], 0
+    while seen < STACKS:
+        asked = requests.request()
+        answer = ask(base, asked, near=False)
+        if answer is None or not answer.stacks:
+            continue
+        seen += 1
+        before, after = repinned(base, answer)
+        if before != after:
+            wrong.append(f"{before} became {after}: {asked}: {' '.join(pins_of(answer.stacks[0]))}")
+    assert not wrong
+
+
+def test_a_printed_stack_may_be_pinned_with_its_route(base: KnowledgeBase) -> None:
+    """The route over which a stack is offered can be asked for beside its packages."""
+    requests, chance = Requests(base.facts, SEED + 2), random.Random(SEED)
+    wanted = [Asked({"oneccl-bind-pt": "2.7.0"}, "xpu"), *(requests.request() for _ in range(40))]
+    for asked in wanted:
+        answer = ask(base, asked, near=False)
+        if answer and answer.stacks:
+            stack = chance.choice(answer.stacks)
+            words = {"os": stack.os[0], "python": stack.python[0], "arch": stack.arch[0]}
+            request = base.request(words, pins_of(stack), device=stack.device, route=stack.route)
+            assert resolve(base.facts, request, near=False).stacks, asked
+
+
+def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
+    """Lines of a file are called a pair that does not work only where `explain` says so of the same pins."""
+    requests, checked, seen = Requests(base.facts, SEED + 3), Checked(base.facts, Clock(current_day())), 0
+    for _ in range(REQUESTS):
+        asked = requests.request()
+        packages = {name: text for name, text in asked.words.items() if base.facts.products[name].distribution}
+        words = tuple(f"{base.facts.products[name].distribution}=={text}" for name, text in packages.items())
+        answer = ask(base, Asked({}, None), words, near=False) if len(words) > 1 else None
+        if answer is None or len(answer.request.devices) < 2:
+            continue
+        text = "".join(f"{word}\n" for word in words)
+        found = check([Document("requirements.txt", text)], checked).findings
+        errors = [f for f in found if f.rule == "pins-together" and f.level is Severity.ERROR]
+        assert bool(errors) <= (answer.verdict == "does-not-work"), (words, answer.verdict, [f.message for f in errors])
+        seen += bool(errors)
+    assert seen
+
+
+def test_what_is_not_so_is_told(base: KnowledgeBase) -> None:
+    """An answer without a reason, and one that `explain` does not share, are noticed."""
+    asked = Asked({"torch": "2.4.0+cpu"}, "cpu")
+    answer = ask(base, asked)
+    assert answer is not None
+    assert not silent(base, answer)
+    assert not disagreeing(base, asked, answer)
+    assert disagreeing(base, asked, answer._replace(verdict="unknown"))
+    assert silent(base, answer._replace(stacks=(), causes=()))

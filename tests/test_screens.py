@@ -1,0 +1,206 @@
+"""The first screens of answers: golden output of requests at 80 columns, and the limits that hold for all of them."""
+
+import io
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import build, product, release, request, universe, verified
+from conftest import ROOT, Run, clock
+
+from compatkb.doctor.diagnose import diagnose
+from compatkb.engine.answer import resolve
+from compatkb.output.diagnosis_screen import diagnosis_text
+from compatkb.output.payload import answer_payload
+from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, text_of
+from compatkb.output.shells import quote
+from compatkb.output.terminal import print_lines, printable
+from compatkb.output.text import answer_text
+from compatkb.store.reader import Snapshot
+
+SCREENS = ROOT / "tests" / "cases" / "screens"
+CASES = sorted(SCREENS.glob("*.txt"))
+TODAY = "2026-11-22"
+COMMAND = re.compile(r"^ +(?:python -m |python -c |uv pip |compatkb |docker )")
+SOURCE = re.compile(r"^  \[\d+\] |^      \S")
+QUOTED = re.compile(r"^ +\d+ │ ")
+FIRST_COMMAND = 6
+"""By this line the first command stands where there is an answer."""
+MARGIN = 24
+"""A line that is longer for an address has no more than this beside it, and shorter ones are ends of paragraphs."""
+SOLVER_WORDS = (
+    "above over", "below over", "brings along", "bring along", "candidate", "cell", "claim", "companion", "constraint",
+    "dimension", "does-not-work", "edge", "element", "giving up", "given up", "hangs on", "is no requirement", "leaf",
+    "nearest above", "nearest below", "nobody looked", "over the route", "pin on", "relaxed", "route", "scope",
+    "serves torch", "solver", "tells", "the data know", "the nearest stack",
+)  # fmt: skip
+"""Words of the solver, and phrases of earlier versions, that no user reads."""
+
+
+def shown(path: Path) -> tuple[list[str], list[str]]:
+    """Return the words of a golden screen's command and the lines that it prints."""
+    command, *lines = path.read_text(encoding="utf-8").splitlines()
+    return shlex.split(command.removeprefix("$ compatkb ")), lines
+
+
+def is_positive(lines: list[str]) -> bool:
+    """Return whether a screen answers with something to install."""
+    return lines[0].startswith(("✓", "~"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_screen(path: Path, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request prints its golden screen; with COMPATKB_UPDATE_GOLDEN=1 the screens are written anew."""
+    monkeypatch.setenv("COMPATKB_TODAY", TODAY)
+    words, lines = shown(path)
+    done = run(*words, "--shell", "posix")
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        head = path.read_text(encoding="utf-8").splitlines()[0]
+        path.write_text(f"{head}\n{done.out or done.err}", encoding="utf-8")
+        return
+    assert (done.out or done.err).splitlines() == lines
+
+
+def test_there_are_enough_screens() -> None:
+    """At least 100 requests have a golden screen, 30 of them with a "no" or an "unknown"."""
+    negative = [path for path in CASES if shown(path)[1][0].startswith(("✗", "?"))]
+    assert len(CASES) >= 100
+    assert len(negative) >= 30
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_limits(path: Path) -> None:
+    """A screen has at most 24 lines, text within 80 columns, commands whole, the first one early, and nothing twice."""
+    lines = shown(path)[1]
+    commands = [line for line in lines if COMMAND.match(line)]
+    assert len(lines) <= HEIGHT
+    for line in lines:
+        unbroken = max(line.split(), key=len, default="")
+        assert len(line) <= WIDTH or line in commands or len(line) - len(unbroken) <= MARGIN, line
+    for line in commands:
+        assert line.count("'") % 2 == 0
+        assert line.count('"') % 2 == 0
+    if is_positive(lines) and "no install command" not in "\n".join(lines):
+        assert any(COMMAND.match(line) for line in lines[:FIRST_COMMAND])
+    said = [line.strip() for line in lines if len(line.strip()) > MARGIN and line not in commands]
+    assert len(said) == len(set(said)), "a line stands twice"
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_words(path: Path) -> None:
+    """No screen has a word of the solver; sign and word of the verdict stand first."""
+    lines = shown(path)[1]
+    text = " ".join(line for line in lines if not COMMAND.match(line) and not SOURCE.match(line)).casefold()
+    assert [word for word in SOLVER_WORDS if re.search(rf"\b{re.escape(word)}\b", text)] == []
+    assert re.match(r"✓ works|~ likely|✗ does not work|\? unknown", lines[0])
+    assert lines[-1].strip().startswith(("data of ", "as of "))
+
+
+def laid_out(lines: list[str]) -> list[str]:
+    """Return what is wrong with the layout of a screen: too many lines, text beyond 80 columns, words of the solver."""
+    text = " ".join(line for line in lines if not COMMAND.match(line) and not QUOTED.match(line)).casefold()
+    found = [
+        line for line in lines if len(line) > WIDTH and not COMMAND.match(line) and len(line.split()[-1]) < WIDTH - MARGIN
+    ]
+    found += [f"{len(lines)} lines"] if len(lines) > HEIGHT else []
+    return found + [word for word in SOLVER_WORDS if re.search(rf"\b{re.escape(word)}\b", text)]
+
+
+def test_diagnoses_fit_one_screen(facts: Snapshot) -> None:
+    """Every text of the cases of `diagnose` gets a screen within the limits, with a cause or with what to collect."""
+    wrong = {}
+    for path in sorted((ROOT / "tests" / "cases" / "diagnose").glob("*.toml")):
+        text = tomllib.loads(path.read_text(encoding="utf-8"))["text"]
+        lines = diagnosis_text(facts, diagnose(facts, text, clock()), clock().day).splitlines()
+        assert lines[0].startswith(("✗ ", "? "))
+        if problems := laid_out(lines):
+            wrong[path.stem] = problems
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "torch"), ("show", "ipex"), ("show", "gpu-driver"), ("show", "os"), ("show", "torch", "2.8.0"),
+        ("show", "ipex", "2.8.10"), ("show", "hardware", "arc-b"), ("show", "python", "3.12"), ("eol",),
+        ("eol", "--within", "1y"), ("eol", "python"), ("doctor",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_catalog_fits_one_screen(words: tuple[str, ...], run: Callable[..., Run]) -> None:
+    """What the data hold is shown within the limits, and ends with the day of the data."""
+    lines = run(*words).out.splitlines()
+    assert laid_out(lines) == []
+    assert "data of " in lines[-1]
+
+
+def test_a_pipe_is_plain(run: Callable[..., Run]) -> None:
+    """Through a pipe there is no colour."""
+    assert "\x1b" not in run("resolve", "--torch", "2.8", "--device", "cpu").out
+
+
+class Terminal(io.StringIO):
+    """A stream that people read."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+def test_colour_is_for_terminals(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the same text has weight and colour, unless NO_COLOR asks for none."""
+    lines = [Line("✓ works   torch 2.8.0 on CPU", "works"), command("python -m pip install torch==2.8.0")]
+    shown = Terminal()
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    print_lines(lines, shown)
+    assert "\x1b[" in shown.getvalue()
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown.getvalue()) == text_of(lines)
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = Terminal()
+    print_lines(lines, plain)
+    assert plain.getvalue() == text_of(lines)
+
+
+def test_signs_of_old_terminals() -> None:
+    """Where an encoding lacks the signs, others stand for them and the words stay."""
+    assert printable("✗ does not work · 3.9–3.13", "ascii") == "x does not work - 3.9-3.13"
+
+
+@pytest.mark.parametrize(
+    ("shell", "expected"),
+    [
+        ("posix", "a==1 'b<2' 'it'\"'\"'s'"),
+        ("powershell", "a==1 'b<2' 'it''s'"),
+        ("cmd", 'a==1 "b<2" "it\'s"'),
+    ],
+)
+def test_words_are_quoted_for_a_shell(shell: str, expected: str) -> None:
+    """Each shell gets its own quotes, and words that need none have none."""
+    assert quote(["a==1", "b<2", "it's"], shell) == expected
+
+
+def test_wide_text_is_folded_and_commands_are_not() -> None:
+    """Text folds between words, a name stays beside its version, and what stands in backticks stays whole."""
+    lines = [line.text for line in labelled("note", "see torch 2.8.0 and `compatkb doctor` " * 6)]
+    assert all(len(line) <= WIDTH for line in lines)
+    assert not any(line.endswith(("torch", "`compatkb")) for line in lines)
+
+
+def test_what_is_shown_of_a_stack_is_data(tmp_path: Path) -> None:
+    """A driver that nobody here knows is shown under its label, on the screen and in JSON, where its file says so."""
+    made = [release("2.0.0", builds=[build("2.0.0", channels=["default"])])]
+    claims = [verified("torch==2.0.0", "npu-driver==1.2.0")]
+    torch = product("torch", distribution="torch", import_name="torch", releases=made, claims=claims)
+    driver = {"role": "dimension", "scheme": "dotted", "releases": ["1.2.0"], "rank": 550}
+    for name in ("hidden", "shown"):
+        (tmp_path / name).mkdir()
+    hidden = universe(tmp_path / "hidden", [torch, product("npu-driver", **driver)])
+    assert "1.2.0" not in answer_text(hidden, resolve(hidden, request(hidden, {"torch": "2.0.0"})))
+    shown = universe(tmp_path / "shown", [torch, product("npu-driver", shown=True, label="NPU driver", **driver)])
+    answer = resolve(shown, request(shown, {"torch": "2.0.0"}))
+    assert "needs      NPU driver 1.2.0\n" in answer_text(shown, answer)
+    assert answer_payload(shown, answer)["stacks"][0]["npu driver"] == ["1.2.0"]
