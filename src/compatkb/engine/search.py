@@ -164,36 +164,49 @@ class Search:
             if self._found and (self.first_only or not self._left_open(state).support.anywhere):
                 return
             self.problem.budget.spend(1)
+            after = self._judged(product, idx, state)
+            if self._is_beaten(after):
+                continue
             extended = {**chosen, product: idx}
             if idx == ABSENT:
-                there = ~self.problem.missing(product, list(chosen.items()))
-                after = state._replace(support=state.support.limited_to(there))
+                support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
-                after = self._with(product, idx, chosen, state)
+                support = self._beside(product, idx, chosen, state.support)
+            if idx >= 0 and support.anywhere:
+                support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
-                after = after._replace(support=self._vouched(due, extended, after.support))
-            after = self._left_open(after)
+                support = self._vouched(due, extended, support)
+            after = self._left_open(after._replace(support=support))
             if after.support.anywhere:
                 self._extend(depth + 1, extended, after)
 
-    def _with(self, product: str, idx: int, chosen: dict[str, int], state: State) -> State:
-        """Return the state with one more member."""
-        support = self._beside(product, idx, chosen, state.support)
-        if support.anywhere and idx >= 0:
-            support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
-        if idx < 0 or self.first_only:
-            return state._replace(support=support)
-        context, facts = self.problem.context, self.problem.facts
-        is_listed = idx < facts.sizes[product]
-        is_provider = product == self.problem.route.provider and is_listed
+    def _judged(self, product: str, idx: int, state: State) -> State:
+        """Return the state with one more member as far as that is a matter of the member alone."""
+        if idx < 0 or self.first_only or idx >= self.problem.facts.sizes[product]:
+            return state
+        context = self.problem.context
         return State(
-            support,
-            state.other_kind | (facts.elements(product)[idx].foreign_cells if is_listed else 0),
+            state.support,
+            state.other_kind | self.problem.facts.elements(product)[idx].foreign_cells,
             state.is_outdated or (product not in self._named and bool(context.outdated(product) >> idx & 1)),
             state.is_presumed or bool(context.presumed(product) >> idx & 1),
-            context.age(product, idx) if is_provider else state.age,
+            context.age(product, idx) if product == self.problem.route.provider else state.age,
             state.warnings + context.warnings(product, idx),
         )
+
+    def _is_beaten(self, state: State) -> bool:
+        """Return whether what was found is at least as good as anything that this state can become."""
+        if not self._covered:
+            return False
+        certain, inferred, _ = state.support
+        level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
+        flags = (level == Certainty.UNKNOWN, state.is_outdated, False, state.is_presumed)
+        hoped = Quality(*flags, state.age, level, state.warnings)
+        left = state.support.anywhere
+        for known, covered in self._covered.items():
+            if known <= hoped:
+                left &= 0 if self.best_only else ~covered
+        return not left
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> int:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
@@ -250,6 +263,11 @@ class Search:
 
     def _left_open(self, state: State) -> State:
         """Return the state on the platforms on which no stack at least as good was found yet."""
+        if not self._covered:
+            certain, inferred, unknown = state.support
+            return state._replace(
+                support=Support(certain, 0 if self.certain_only else inferred, 0 if self.known_only else unknown)
+            )
         left = [0, 0, 0]
         for quality, platforms in self._parts(state):
             for known, covered in self._covered.items():
