@@ -6,6 +6,8 @@ stack at least as good was found already is dropped at once.
 """
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
@@ -76,8 +78,7 @@ class Search:
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
-        self._domains = dict(problem.domains)
-        if not problem.platforms or not self._narrow():
+        if not self.narrowed():
             return ()
         self._order = self._ordered()
         self._optional = frozenset(problem.optional)
@@ -96,10 +97,10 @@ class Search:
         self._extend(0, {}, State(Support(everywhere, 0, 0) if self.known_only else Support(0, 0, everywhere)))
         return self._assigned()
 
-    def possible(self, product: str) -> int:
-        """Return the candidates of a product that are left once what no other product admits is dropped."""
+    def narrowed(self) -> dict[str, int]:
+        """Return the candidates that are left once those are dropped that nothing of another product admits; empty: no stack."""
         self._domains = dict(self.problem.domains)
-        return self._domains[product] if self.problem.platforms and self._narrow() else 0
+        return self._domains if self.problem.platforms and self._narrow() else {}
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -138,7 +139,23 @@ class Search:
                     domains[other] = left
                     if other in problem.required and other not in queue:
                         queue.append(other)
+            if not queue and self.known_only and not problem.placeholders:
+                queue += [other for other in self._unsupported_dropped() if other in problem.required]
         return all(domains[product] or product in problem.placeholders for product in problem.required)
+
+    def _unsupported_dropped(self) -> list[str]:
+        """Drop the candidates that no candidate of another product supports; return the products that had such."""
+        domains, partners, dropped = self._domains, self.problem.partners, []
+        for product in domains:
+            if product in (self.problem.route.provider, GLIBC) or not self._is_listed(product):
+                continue
+            others = [other for other in partners[product] if self.problem.facts.products[other].role != Role.FEATURE]
+            if all(self._is_listed(other) for other in others):
+                left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
+                if left & domains[product] != domains[product]:
+                    domains[product] &= left
+                    dropped.append(product)
+        return dropped
 
     def _is_listed(self, product: str) -> bool:
         """Return whether all candidates are in the data: of others nothing is known."""
