@@ -178,7 +178,7 @@ class Search:
             return
         product = self._order[depth]
         for idx in self._candidates(product, chosen):
-            if self._found and (self.first_only or not self._left_open(state).support.anywhere):
+            if self._found and (self.first_only or self._is_beaten(state)):
                 return
             self.problem.budget.spend(1)
             after = self._judged(product, idx, state)
