@@ -12,7 +12,7 @@ import pytest
 from conftest import Run, clock
 from hostile import hostile_directory, hostile_facts
 
-from compatkb.catalog.search import KINDS, Hit, search
+from compatkb.catalog.search import KINDS, SearchHit, search
 from compatkb.catalog.troubles import troubles
 from compatkb.doctor.diagnose import diagnose
 from compatkb.errors import UsageError
@@ -21,7 +21,7 @@ from compatkb.store.reader import Snapshot
 TODAY = date(2026, 11, 21)
 
 
-def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[Hit, ...]:
+def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[SearchHit, ...]:
     return search(facts, words, day).hits
 
 
@@ -88,7 +88,7 @@ def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None
     """What a hit says to type next is a command that answers."""
     words = ("ipex", "arc", "known-issue", "compile", "rocm", "2.7.10")
     found = [hit for word in words for hit in hits(facts, word)[::19]]
-    disputes: dict[str, Hit] = {}
+    disputes: dict[str, SearchHit] = {}
     for hit in hits(facts, "image") + hits(facts, "rocm") + hits(facts, "intel-xpu"):
         if hit.kind in ("dispute", "event"):
             disputes.setdefault(hit.command.split()[1], hit)

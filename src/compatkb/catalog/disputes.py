@@ -9,7 +9,7 @@ from compatkb.store.records import Sources
 OPEN = "open"
 
 
-class Subject(NamedTuple):
+class DisputeSubject(NamedTuple):
     """Whom a dispute concerns: a product with a mask of its versions, an image tag, a channel or an event."""
 
     name: str
@@ -33,7 +33,7 @@ class Disagreement(NamedTuple):
     reason: str
     decided: str
     claims: tuple[str, ...]
-    subjects: tuple[Subject, ...]
+    subjects: tuple[DisputeSubject, ...]
 
     @property
     def sources(self) -> Sources:
@@ -76,7 +76,7 @@ def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disag
         dispute.reason,
         dispute.decided,
         tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
-        tuple(Subject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
+        tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
     )
 
 
@@ -103,7 +103,7 @@ def _of_timeline(facts: Snapshot, taken: set[str]) -> list[Disagreement]:
             row["reason"],
             row["decided"],
             (),
-            tuple(Subject(event, 0, (), (), 0) for event in events[name]),
+            tuple(DisputeSubject(event, 0, (), (), 0) for event in events[name]),
         )
         for name, row in told.items()
     ]

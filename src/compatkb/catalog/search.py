@@ -28,7 +28,7 @@ _TELLING = 8  # so many letters of an error tell something
 _TERMS = 4  # so many terms of a claim are shown in its title
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """A record that has every word, and the command that shows more of it."""
 
     kind: str
@@ -39,11 +39,11 @@ class Hit(NamedTuple):
     command: str
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search found, best first; where that is nothing, what to try."""
 
     words: tuple[str, ...]
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     matches: tuple[tuple[str, int], ...]  # each word alone, and how many records have it
     near: tuple[str, ...]  # words of the data that are spelt like those that match nothing
 
@@ -59,7 +59,7 @@ class _Record(NamedTuple):
     place: int
 
 
-def search(facts: Snapshot, words: Sequence[str], day: date) -> Found:
+def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
     """Return the records that have all words, as of `day`; raises UsageError where there is no word to search for."""
     wanted = tuple(dict.fromkeys(_TOKEN.findall(" ".join(words).casefold())))
     if not wanted:
@@ -71,9 +71,9 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> Found:
     hits = tuple(_hit(record, wanted) for score, record in scored if score)
     hits = hits or tuple(_hit(record, wanted) for record in records if _is_within(record, " ".join(words).casefold()))
     if hits:
-        return Found(wanted, hits, (), ())
+        return SearchResult(wanted, hits, (), ())
     alone = tuple((word, sum(1 for record in records if _score(record, (word,), word))) for word in wanted)
-    return Found(wanted, (), alone, _near(records, [word for word, count in alone if not count]))
+    return SearchResult(wanted, (), alone, _near(records, [word for word, count in alone if not count]))
 
 
 def _score(record: _Record, wanted: tuple[str, ...], key: str) -> int:
@@ -106,12 +106,12 @@ def _is_within(record: _Record, text: str) -> bool:
     return record.kind == "symptom" and any(len(name) >= _TELLING and name.casefold() in text for name in record.names)
 
 
-def _hit(record: _Record, wanted: tuple[str, ...]) -> Hit:
+def _hit(record: _Record, wanted: tuple[str, ...]) -> SearchHit:
     title = record.title.casefold()
     missing = [word for word in wanted if word not in title]
     texts = (*record.names, *record.remarks)
     found = next((text for text in texts if any(word in text.casefold() for word in missing)), "")
-    return Hit(
+    return SearchHit(
         record.kind, record.product, record.version, _line(record.title), _snippet(found, wanted), shlex.join(record.command)
     )
 

@@ -12,7 +12,6 @@ from compatkb.store.records import Element, Sources
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
-ANY_VERSION = "any version"  # as the snapshot writes a term without a specifier: presence is all that it asks for
 FEATURE = "feature"
 """The role under which the engine keeps features; nothing that is published shows them as products."""
 
