@@ -162,8 +162,10 @@ def _limited(
         yield from ((number, Problem(held(group))) for number, group in enumerate(groups))
     elif groups:
         problem = Problem(held(sum(groups)))
-        left = Search(problem).possible(product)
-        yield from ((number, problem.limited_to(product, group)) for number, group in enumerate(groups) if group & left)
+        left = Search(problem, known_only=True).narrowed()
+        for number, group in enumerate(groups):
+            if group & left.get(product, 0):
+                yield number, problem.limited_to({**left, product: group & left[product]})
 
 
 def _searches(
