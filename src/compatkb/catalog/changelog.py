@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, NamedTuple
 
-from compatkb.catalog.disputes import Disagreement, read_disagreements
 from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import UsageError
 from compatkb.store.queries.claims import features
+from compatkb.store.queries.disputes import Disagreement, read_disagreements
 from compatkb.store.queries.images import images, images_with
 from compatkb.store.queries.products import element_details, releases
 from compatkb.store.queries.provenance import observations

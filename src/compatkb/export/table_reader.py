@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from compatkb.catalog.disputes import read_disagreements, standings
 from compatkb.core.vocabulary import Role
+from compatkb.store.queries.disputes import read_disagreements, standings
 from compatkb.store.reader import Snapshot, series_name
 from compatkb.store.records import Element, Sources
 

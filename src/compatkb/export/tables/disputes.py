@@ -1,8 +1,8 @@
 """Published tables of disputes: whom they concern, what each side says, what was decided."""
 
-from compatkb.catalog.disputes import Disagreement, DisputeSubject
 from compatkb.export.columns import TableSchema, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Row, Tables
+from compatkb.store.queries.disputes import Disagreement, DisputeSubject
 
 _PLATFORM = ("os", "arch", "python")
 TABLES = (
