@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
+from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role, Verdict
 from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
@@ -13,8 +13,6 @@ from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
 from compatkb.store.records import UNBUILT, Edge, Element
 
-ANY_VERSION = "any version"
-"""The specifier of an edge that only asks for presence."""
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
 """Pythons, systems and architectures, every combination of them, and their bits."""
 _Value = Element | tuple[str, str | tuple[str, ...]]
