@@ -43,7 +43,7 @@ def _span(document: Document, word: Word) -> Span:
     found = span_of(document, word)
     if found is not None:
         return found
-    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
+    start = document.offset(*word.place)
     return Span(start, start)
 
 

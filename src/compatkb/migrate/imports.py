@@ -207,14 +207,14 @@ def take_out(program: Program, statement: ast.stmt, gone: set[ast.stmt]) -> Edit
     empty = not isinstance(code.parents[statement], ast.Module) and all(one in gone for one in block)
     if empty and statement is block[0]:
         return Edit(start, end, "pass")
-    line, last = code.line_of(start), code.line_of(end)
-    head, tail = code.line_span(line)[0], code.line_span(last)[1]
+    line, last = code.place(start).line, code.place(end).line
+    head, tail = code.line_bounds(line)[0], code.line_bounds(last)[1]
     before, after = code.text[head:start], code.text[end:tail].strip(" \t\r\n;")
     number = code.numbers[statement]
     if not before.strip() and (not after or after.startswith("#")):
         return Edit(head, tail, "") if program.whole_lines else Edit(start, end, "")
-    if number + 1 < len(block) and code.line_of(code.span(block[number + 1])[0]) == last:
+    if number + 1 < len(block) and code.place(code.span(block[number + 1])[0]).line == last:
         return Edit(start, code.span(block[number + 1])[0], "")
-    if number and code.line_of(code.span(block[number - 1])[1]) == line:
+    if number and code.place(code.span(block[number - 1])[1]).line == line:
         return Edit(code.span(block[number - 1])[1], end, "")
     return Edit(start, end, "pass")

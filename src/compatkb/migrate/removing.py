@@ -43,7 +43,7 @@ class Gone:
 
 def place_of(document: Document, statement: Statement) -> Span | None:
     """Return where a statement stands, as it is written; None where it is put together from elsewhere."""
-    start = document.offset(*statement.place) if statement.place.line <= len(document.starts) else len(document.text)
+    start = document.offset(*statement.place)
     end = start + len(statement.text)
     return Span(start, end) if statement.text and document.text[start:end] == statement.text else None
 
@@ -66,9 +66,7 @@ def removal(document: Document, reading: Reading, statement: Statement, gone: Go
 
 def line_bounds(document: Document, offset: int) -> tuple[int, int]:
     """Return where the line of an offset starts, and where the next one does."""
-    number = document.place(offset).line
-    end = document.starts[number] if number < len(document.starts) else len(document.text)
-    return document.starts[number - 1], end
+    return document.line_bounds(document.place(offset).line)
 
 
 def _logical_line(document: Document, where: Span) -> Edit:
@@ -126,7 +124,7 @@ def _item(document: Document, where: Span) -> Edit | None:
 
 def span_of(document: Document, word: Word) -> Span | None:
     """Return where a word stands, as it is written; None where the file writes it otherwise."""
-    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
+    start = document.offset(*word.place)
     end = start + len(word.raw)
     return Span(start, end) if word.raw and document.text[start:end] == word.raw else None
 

@@ -47,8 +47,7 @@ def change_of(finding: Finding, report: Report) -> tuple[str, str] | None:
     near = near or [finding.edits[-1]]
     first = document.place(min(edit.start for edit in near)).line
     last = document.place(max(max(edit.start, edit.end - 1) for edit in near)).line
-    start = document.starts[first - 1]
-    end = document.starts[last] if last < len(document.starts) else len(document.text)
+    start, end = document.offset(first), document.offset(last + 1)
     after = document.text[start:end]
     for edit in sorted(near, key=lambda edit: (edit.start, edit.end), reverse=True):
         after = after[: edit.start - start] + edit.text + after[edit.end - start :]

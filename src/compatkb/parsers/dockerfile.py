@@ -6,7 +6,7 @@ Parsers that exist drop either the column or here-documents, so instructions are
 import re
 from collections.abc import Iterator
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
 from compatkb.parsers.commands.model import Scope
 from compatkb.parsers.images import image_use

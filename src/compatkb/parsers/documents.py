@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from compatkb.core.toml_positions import Place, Places, Where
+from compatkb.core.text_position import Place
+from compatkb.core.toml_positions import Places, Where
 from compatkb.parsers.source import Source
 from compatkb.parsers.statement import Reading
 
@@ -55,14 +56,14 @@ class Toml:
     def value_place(self, *where: int | str) -> Place:
         """Return where the text value of a key starts, the key's own place where the value is elsewhere."""
         place = self.place(*where)
-        start = self.source.offset(place.line - 1, place.column - 1)
+        start = self.source.offset(*place)
         end = self.source.text.find("\n", start)
         line = self.source.text[start : len(self.source.text) if end < 0 else end]
         match = re.match(r"(?:\"[^\"]*\"|'[^']*'|[\w.-])+\s*=\s*[\"']", line)
         return Place(place.line, place.column + match.end()) if match else place
 
     def _character(self, place: Place) -> str:
-        at = self.source.offset(place.line - 1, place.column - 1)
+        at = self.source.offset(*place)
         return self.source.text[at : at + 1] or " "
 
     def tables(self, name: str) -> Iterator[tuple[int, dict[str, Any], Place]]:

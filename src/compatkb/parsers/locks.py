@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.positioned_yaml import Node, TreeError, json_tree
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal

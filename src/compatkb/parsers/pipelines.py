@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
 from compatkb.parsers.commands.model import Scope, python_specifier
 from compatkb.parsers.images import image_use

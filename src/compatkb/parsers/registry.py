@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.source import MOST_CHARACTERS, MOST_SHELL, Source
 from compatkb.parsers.statement import Reading

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.statement import Requirement
 
 _PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<>].*)?)")

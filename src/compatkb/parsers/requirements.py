@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.requirement import is_name, of_file, statement
 from compatkb.parsers.source import Fragment, Piece, Source
 from compatkb.parsers.statement import Include, IndexUse, Reading, Requirement, RequirementRole
@@ -46,9 +46,9 @@ def read_constraints(source: Source, reading: Reading) -> None:
 def _logical_lines(source: Source) -> Iterator[Fragment]:
     """Yield lines with what continues them; a comment ends at its line, and a line of comment continues nothing."""
     pieces: list[Piece] = []
-    for number, start in enumerate(source.starts):
-        end = source.starts[number + 1] - 1 if number + 1 < len(source.starts) else len(source.text)
-        text = source.text[start:end]
+    for number, start in enumerate(source.starts, 1):
+        text = source.line(number)
+        end = start + len(text)
         comment = _COMMENT.search(text)
         if text.endswith("\\") and not (comment and comment.start() == 0) and end < len(source.text):
             pieces.append(Piece(text[:-1], start))

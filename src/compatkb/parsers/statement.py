@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 
 MAIN = ""
 """The group that a file has without naming one."""

@@ -305,7 +305,7 @@ class _Reader:
         found += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
         for key, value, counts in found:
             start = self.document.offset(value["map"][0] + 1)
-            end = self.document.starts[value["map"][1]] if value["map"][1] < len(self.document.starts) else None
+            end = self.document.offset(value["map"][1] + 1)
             for match in _DEFINITION.finditer(self.document.text[start:end]):
                 if label_key(match["label"]) == label_key(key):
                     where = start + match.start(), start + match.end()

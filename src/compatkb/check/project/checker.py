@@ -51,5 +51,5 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
 
 
 def _line(document: Document, line: int) -> tuple[int, int]:
-    start = document.offset(line) if line <= len(document.starts) else len(document.text)
+    start = document.offset(line)
     return start, start + len(document.line(line))

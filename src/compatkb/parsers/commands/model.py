@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.requirement import from_conda, is_name, normal, of_file, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
