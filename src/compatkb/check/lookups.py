@@ -12,9 +12,8 @@ from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request_parser import find_versions
-from compatkb.store.queries.claims import needs_by_origin
 from compatkb.store.queries.images import contents_of, images, repositories
-from compatkb.store.queries.products import ChannelRecord, channels, homepages, release
+from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Sources
@@ -116,7 +115,6 @@ class Known:
         self._held: dict[int, dict[str, Held]] = {}
         self._nearest: dict[str, str | None] = {}
         self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
-        self._bound: dict[str, tuple[str, ...]] = {}
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
@@ -174,19 +172,6 @@ class Known:
             except ValueError:
                 return None
         return None
-
-    def bound_unseen(self, product: str) -> tuple[str, ...]:
-        """Return the packages whose version a product needs, where only people say so: its metadata never did."""
-        if product not in self._bound:
-            needed = needs_by_origin(self.facts, product)
-            built = {other: origins for other, origins in needed.items() if self.facts.products[other].role in BUILT}
-            self._bound[product] = tuple(other for other, origins in built.items() if "index" not in origins)
-        return self._bound[product]
-
-    @cached_property
-    def channels(self) -> tuple[ChannelRecord, ...]:
-        """The indexes of the data, in their order."""
-        return channels(self.facts)
 
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:

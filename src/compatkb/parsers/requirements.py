@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
+from compatkb.parsers.commands.model import FILES, INDEXES
 from compatkb.parsers.requirement import is_name, of_file, statement
 from compatkb.parsers.source import Fragment, Piece, Source
 from compatkb.parsers.statement import Include, IndexUse, Reading, Requirement, RequirementRole
@@ -12,19 +13,6 @@ _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
-_INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
-_INDEXES |= {
-    "--extra-index-url": "extra-index-url",
-    "--index": "extra-index-url",
-    "-f": "find-links",
-    "--find-links": "find-links",
-}
-_FILES = {
-    "-r": RequirementRole.INSTALL,
-    "--requirement": RequirementRole.INSTALL,
-    "-c": RequirementRole.CONSTRAINT,
-    "--constraint": RequirementRole.CONSTRAINT,
-}
 STEP = 1
 
 
@@ -87,8 +75,8 @@ def _line(line: Fragment, text: str, indent: int, reading: Reading, role: Requir
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: Reading, role: RequirementRole) -> None:
-    if name in _FILES and value:
-        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else _FILES[name]
+    if name in FILES and value:
+        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else FILES[name]
         reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
-    elif name in _INDEXES and value:
-        reading.statements.append(IndexUse(place=place, text=text, url=value, style=_INDEXES[name], step=STEP))
+    elif name in INDEXES and value:
+        reading.statements.append(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))

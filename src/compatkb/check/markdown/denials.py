@@ -26,23 +26,22 @@ class Denial(NamedTuple):
     products: frozenset[str]
 
 
-def denial(page: Page, asked: Asked, options: Options = (), words: tuple[str, ...] = ()) -> Denial | None:
-    """Return why versions (by product id, or as pins that pip reads) do not work together; None where they may."""
-    question = (options, words)
-    if question not in page.questions and len(page.questions) >= MOST_QUESTIONS:
+def denial(page: Page, asked: Asked, options: Options) -> Denial | None:
+    """Return why versions, by product id, do not work together; None where they may."""
+    if options not in page.questions and len(page.questions) >= MOST_QUESTIONS:
         page.unjudged += 1
         return None
-    page.questions.add(question)
-    return _denial(asked.facts, asked.clock, options, words)
+    page.questions.add(options)
+    return _denial(asked.facts, asked.clock, options)
 
 
 @lru_cache(maxsize=4096)
-def _denial(facts: Snapshot, clock: Clock, options: Options, words: tuple[str, ...]) -> Denial | None:
+def _denial(facts: Snapshot, clock: Clock, options: Options) -> Denial | None:
     from compatkb.engine.answer import resolve  # most pages put no versions together
     from compatkb.output.messages import cause, cause_sources
 
     try:
-        request = make_request(facts, options, words, clock=clock)
+        request = make_request(facts, options, (), clock=clock)
         if _is_possible(facts, request):
             return None
         answer = resolve(facts, request, near=False)

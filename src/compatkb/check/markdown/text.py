@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compatkb.check.document import Document
 from compatkb.check.markdown.grammar import blocks, columns_of, cut, label_key, spans
+from compatkb.parsers.statement import Reading
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -131,6 +132,7 @@ class Page:
         self.questions: set[object] = set()  # the combinations of versions that were judged
         self.unjudged = 0  # how many of them were not
         self.rows: list[Any] | None = None  # its tables read as facts
+        self.reading: Reading | None = None  # its code blocks read as commands
 
     def everything(self) -> Iterator[Piece]:
         """Yield every piece and every cell."""

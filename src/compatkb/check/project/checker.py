@@ -28,11 +28,18 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
             for problem in reading.problems:
                 told = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
                 yield told._replace(column=problem.place.column)
-    settings: list[Setting] = []
-    found: dict[Finding, None] = {}
     world = World(asked.facts, readings)
     for document, more in world.unjudged():
         yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
+    yield from judged(world, judge)
+    if judge.is_exhausted:
+        yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
+
+
+def judged(world: World, judge: Judge) -> Iterator[Finding]:
+    """Yield what is wrong with the environments of some files, each finding once."""
+    settings: list[Setting] = []
+    found: dict[Finding, None] = {}
     for environment in world.environments():
         if environment.images or environment.includes:
             found.update(dict.fromkeys(metadata.check_environment(environment, judge)))
@@ -46,8 +53,6 @@ def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
                 found.update(dict.fromkeys(rules.check(setting, judge)))
     found.update(dict.fromkeys(metadata.check_apart(settings, judge)))
     yield from found
-    if judge.is_exhausted:
-        yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
 
 
 def _line(document: Document, line: int) -> tuple[int, int]:

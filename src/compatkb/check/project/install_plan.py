@@ -258,7 +258,7 @@ def sources_of(setting: Setting, step: int, requirement: Requirement, judge: Jud
         urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
         return _channels(urls, judge) if urls else Sources(frozenset(), known=False)
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
-    if requirement.tool in ("uv", "project", "poetry", "pdm", "pipenv"):
+    if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit]
     first = [use for use in uses if use.style == "index-url"]
     flags = environment.flags.get(step, ())

@@ -78,14 +78,14 @@ def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> Non
 
 def read_command(words: Sequence[Word], scope: Scope, group: str) -> None:
     """Add what one command says; words that say nothing of versions are passed over."""
-    words = _without_prefix(words)
+    words = without_prefix(words)
     for _ in range(3):  # conda run, uv run
         if not words:
             return
         inner = _inner(words)
         if inner is None:
             break
-        words = _without_prefix(inner)
+        words = without_prefix(inner)
     if not words:
         return
     head = words[0].value
@@ -97,7 +97,8 @@ def read_command(words: Sequence[Word], scope: Scope, group: str) -> None:
         reader(Run(scope, chosen, scope.next_step(), tool), rest, words)
 
 
-def _without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+    """Return a command without `sudo`, `env` and the like, and without the mark of a notebook."""
     at = 0
     while at < len(words) and (
         words[at].value.lower().lstrip("!%@") in ("", *_PREFIXES)
@@ -169,6 +170,6 @@ def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[
         return tools.project, words[1:], head
     if head in _SYSTEM:
         return tools.system, words[1:], _SYSTEM[head]
-    if head in ("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"):
+    if head in tools.CONTAINER_TOOLS:
         return tools.container, words[1:], head
     return None, words, head

@@ -1,7 +1,8 @@
 """What the tools that install something were told: one function for each kind of tool."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from compatkb.parsers.commands.model import (
     PYTHON,
@@ -20,61 +21,44 @@ from compatkb.parsers.images import image_use
 from compatkb.parsers.requirement import from_poetry, is_name, normal
 from compatkb.parsers.statement import Action, PythonUse, Requirement, SystemPackage, Word
 
-_VALUED = frozenset(
-    [
-        "-v",
-        "--volume",
-        "-e",
-        "--env",
-        "-p",
-        "--publish",
-        "-w",
-        "--workdir",
-        "-u",
-        "--user",
-        "--name",
-        "--device",
-        "--network",
-        "--net",
-        "--ipc",
-        "--shm-size",
-        "--entrypoint",
-        "--memory",
-        "-m",
-        "--cpus",
-        "--gpus",
-        "--group-add",
-        "--cap-add",
-        "--security-opt",
-        "--mount",
-        "--hostname",
-        "-h",
-        "--env-file",
-        "--ulimit",
-        "--pid",
-        "--platform",
-        "--add-host",
-        "--runtime",
-        "--restart",
-        "--label",
-        "-l",
-        "--tmpfs",
-        "--cpuset-cpus",
-        "--cpuset-mems",
-        "--userns",
-        "--pull",
-        "--dns",
-        "--link",
-        "--expose",
-        "--log-driver",
-        "--log-opt",
-        "--cidfile",
-        "--volumes-from",
-        "-c",
-        "--bind",
-        "-B",
-    ]
-)
+CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
+_VALUED = (
+    "-v", "--volume", "-e", "--env", "-p", "--publish", "-w", "--workdir", "-u", "--user", "--name", "--device",
+    "--network", "--net", "--ipc", "--shm-size", "--entrypoint", "--memory", "-m", "--cpus", "--gpus", "--group-add",
+    "--cap-add", "--security-opt", "--mount", "--hostname", "-h", "--env-file", "--ulimit", "--pid", "--platform",
+    "--add-host", "--runtime", "--restart", "--label", "-l", "--tmpfs", "--cpuset-cpus", "--cpuset-mems", "--userns",
+    "--pull", "--dns", "--link", "--expose", "--log-driver", "--log-opt", "--cidfile", "--volumes-from", "-c", "--bind",
+    "-B",
+)  # fmt: skip
+
+
+class ContainerRun(NamedTuple):
+    """A command that runs or pulls an image: the image, None where none is named, and the options before it."""
+
+    image: Word | None
+    options: tuple[tuple[str, Word], ...]
+
+
+def container_run(words: Sequence[Word]) -> ContainerRun | None:
+    """Return what a command of docker or what is like it runs or pulls; None for other commands."""
+    tool = words[0].value.rpartition("/")[2] if words else ""
+    verb = words[1].value if len(words) > 1 else ""
+    runs = ("run", "pull", "create", "from", "shell", *(("exec",) if tool in ("singularity", "apptainer") else ()))
+    if tool not in CONTAINER_TOOLS or verb not in runs:
+        return None
+    options: list[tuple[str, Word]] = []
+    at = 2
+    while at < len(words) and (words[at].value.startswith("-") or not words[at].value):
+        word = words[at]
+        name, equals, value = word.value.partition("=")
+        if equals and word.raw.startswith(f"{name}="):
+            place = word.place._replace(column=word.place.column + len(name) + 1)
+            options.append((name, word._replace(value=value, raw=word.raw[len(name) + 1 :], place=place)))
+        elif name in _VALUED and at + 1 < len(words):
+            at += 1
+            options.append((name, words[at]))
+        at += 1
+    return ContainerRun(words[at] if at < len(words) else None, tuple(options))
 
 
 def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -190,28 +174,12 @@ def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
             )  # fmt: skip
 
 
-def container(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+def container(run: Run, _: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of docker or what is like it: the image that it runs."""
-    if not words or words[0].value not in ("run", "pull", "create", "from", "exec", "shell", "build"):
-        return
-    verb = words[0].value
-    if verb == "build" or (verb == "exec" and run.tool not in ("singularity", "apptainer")):
-        return
-    for word in _operands(words[1:]):
+    ran = container_run(whole)
+    if ran and (word := ran.image):
         text = word.value.removeprefix("docker://")
         run.add(image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step))
-        return
-
-
-def _operands(words: Sequence[Word]) -> Iterator[Word]:
-    at = 0
-    while at < len(words):
-        value = words[at].value
-        if value.startswith("-") or not value:
-            at += 2 if value in _VALUED else 1
-            continue
-        yield words[at]
-        at += 1
 
 
 def ran(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
