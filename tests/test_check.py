@@ -12,10 +12,11 @@ from conftest import clock
 import compatkb.check as checking
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
 from compatkb.check.config import Settings, matches, parse_settings
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import Asked, Document
 from compatkb.check.files import document_of, find
 from compatkb.check.fixes import diff, mended
 from compatkb.check.report_text import checking_payload, checking_text
+from compatkb.check.rules import Rule, explanation
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError
@@ -102,9 +103,10 @@ def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
 def test_rule_is_documented(rule: Rule) -> None:
     """Every rule has a heading in docs/check.md with what, why, an example and how to mend; its id and summary are plain."""
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
-    section = page.partition(f"\n### `{rule.id}`\n")[2].partition("\n### ")[0]
+    section = page.partition(f"\n### `{rule.id}`\n")[2].partition("\n##")[0]
     assert [word for word in ("**What.**", "**Why.**", "**Example.**", "**Mend.**") if word not in section] == []
     assert rule.summary[0].islower() or rule.summary[0] == "`"
+    assert re.sub(r"\*\*", "", section).strip() in explanation(rule)
 
 
 def test_documented_rules_exist() -> None:

@@ -7,7 +7,8 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
-from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
+from compatkb.check.document import Asked, Checker, Document, RepositoryChecker
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding
 from compatkb.parsers.file_types import kind_of
 
@@ -51,13 +52,8 @@ REPOSITORY_CHECKERS: tuple[Family[RepositoryChecker], ...] = (Family(_states_ver
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return every rule, in the order in which the documents list them."""
-    told = [
-        *(family.checker().RULES for family in CHECKERS),
-        *(family.checker().RULES for family in REPOSITORY_CHECKERS),
-        files.RULES,
-        suppressions.RULES,
-    ]
-    return tuple(rule for several in told for rule in several)
+    several = [*(one.checker().RULES for one in CHECKERS), *(one.checker().RULES for one in REPOSITORY_CHECKERS)]
+    return tuple(dict.fromkeys(rule for own in (*several, files.RULES, suppressions.RULES) for rule in own))
 
 
 @cache

@@ -1,6 +1,6 @@
 """Rules that documents and projects are both checked against."""
 
-from compatkb.check.document import Rule
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Severity
 
 ENDED = Rule("end-of-life", Severity.WARNING, "a version, or what an image holds, is out of support or soon will be")

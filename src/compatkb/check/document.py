@@ -4,23 +4,11 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple, Protocol
 
+from compatkb.check.rules import Rule
 from compatkb.core.clock import Clock
-from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.findings import Edit, Finding
 from compatkb.core.text_position import SourceText
 from compatkb.store.reader import Snapshot
-
-
-class Rule(NamedTuple):
-    """A rule that files of users are checked against; `docs/check.md` has a heading for each."""
-
-    id: str
-    level: Severity
-    summary: str
-
-    @property
-    def anchor(self) -> str:
-        """Where the rule is described."""
-        return f"docs/check.md#{self.id}"
 
 
 class Document(SourceText):

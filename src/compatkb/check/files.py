@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from compatkb.check.config import Settings
-from compatkb.check.document import Document, Rule
+from compatkb.check.document import Document
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 

@@ -1,6 +1,6 @@
 """The rules of `migrate`; docs/check.md describes each."""
 
-from compatkb.check.document import Rule
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Severity
 
 IMPORT = Rule("migrate-import", Severity.WARNING, "a module of a product that has ended is imported")

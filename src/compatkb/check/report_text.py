@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from compatkb.check import Report, rules_by_id
-from compatkb.check.document import Rule
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding
 from compatkb.output.findings import count_text
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from compatkb.check.document import Document, Rule
+from compatkb.check.document import Document
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 
 IGNORE = Rule("ignore", Severity.WARNING, "a comment that accepts findings names no rule, gives no reason, or accepts nothing")

@@ -16,6 +16,7 @@ from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseli
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import Asked, Document
 from compatkb.check.report_text import checking_json, checking_text, rules_text
+from compatkb.check.rules import Rule, explanation
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
@@ -63,6 +64,7 @@ Paths = Annotated[
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
 Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and end")]
+Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and end")]
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
@@ -97,6 +99,7 @@ def check(
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 from this level on (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
+    explain: Explain = None,
     config: Config = None,
     report_to: Reports = None,
     form: Form = "text",
@@ -106,6 +109,9 @@ def check(
     """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
     if list_rules:
         print(rules_text(rules()), end="")
+        return 0
+    if explain is not None:
+        print(explanation(_rule(explain)), end="")
         return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
@@ -183,9 +189,14 @@ def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], 
     if within is not None:
         settings = settings._replace(within=within)
     for name in ignore:
-        if name not in rules_by_id():
-            raise UsageError(f"{name!r} is no rule; `compatkb check --rules` lists them")
+        _rule(name)
     return settings._replace(ignore=(*settings.ignore, *ignore))
+
+
+def _rule(name: str) -> Rule:
+    if name not in rules_by_id():
+        raise UsageError(f"{name!r} is not a rule; `compatkb check --rules` lists them")
+    return rules_by_id()[name]
 
 
 def _configured(named: str | None) -> Settings:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.check.document import Document, Rule
+from compatkb.check.document import Document
 from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.project.environments import Environment, Said, Wish, World
 from compatkb.check.project.install_plan import FAMILIES, Setting, known_image, settings_of, sources_of
 from compatkb.check.project.queries import Judge, address, is_exact
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compatkb.check.document import Rule
 from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Edit
 from compatkb.migrate.guide import Argument, Choice, Guide, Replaced
 from compatkb.migrate.syntax import Chain, Code

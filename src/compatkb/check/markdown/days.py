@@ -6,14 +6,14 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.check.common_rules import ENDED
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import BUILT, Known, known
 from compatkb.check.markdown.rows import Facts, read_rows
-from compatkb.check.markdown.text import Page, Piece
+from compatkb.check.markdown.text import PAGES, Page, Piece
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 
 IMPOSSIBLE = Rule("date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build")
-RULES = (IMPOSSIBLE, ENDED)
 
 _EARLY = 14
 """Build files may name a release so many days before it comes out."""
@@ -32,6 +32,7 @@ class Held(NamedTuple):
     end: int
 
 
+@PAGES.rule(IMPOSSIBLE, ENDED)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield days of a page that cannot be, and ends of life, each once."""
     data = known(asked.facts)

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.check.common_rules import GONE, UNLISTED
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import Known, known
 from compatkb.check.markdown.rows import Facts, Named, read_rows
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant_words
 
 SPELLING = Rule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
 TWICE = Rule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
-RULES = (UNLISTED, SPELLING, GONE, TWICE)
 
 _WORD = re.compile(r"[a-z]{2,}")
 
 
+@PAGES.rule(UNLISTED, SPELLING, GONE, TWICE)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
     data = known(asked.facts)

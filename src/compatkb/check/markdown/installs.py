@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.markdown.code_blocks import read_code_blocks
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
 from compatkb.check.project import pairs, pins
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import World
 from compatkb.check.project.queries import Judge
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.statement import ImageUse
 
@@ -16,7 +17,6 @@ UNPUBLISHED = Rule("install-unpublished", Severity.ERROR, "a command installs a 
 INDEX = Rule("install-index", Severity.ERROR, "a command installs a version from an index that does not carry it")
 TOGETHER = Rule("install-together", Severity.ERROR, "a command installs versions that do not work together")
 UNPINNED = Rule("install-unpinned", Severity.WARNING, "a command leaves open a version that nothing but the pin would match")
-RULES = (UNPUBLISHED, INDEX, TOGETHER, UNPINNED)
 
 _NAMED = {
     pins.UNPUBLISHED.id: UNPUBLISHED,
@@ -28,6 +28,7 @@ _NAMED = {
 """The rules of projects that documents are judged by, and what they are called there."""
 
 
+@PAGES.rule(UNPUBLISHED, INDEX, TOGETHER, UNPINNED)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the install commands of a page."""
     reading = read_code_blocks(page)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import Asked, Document
 from compatkb.check.lookups import VERSION, Known, Reference, Written, known, reference, written
-from compatkb.check.markdown.text import Definition, Link, Page
+from compatkb.check.markdown.text import PAGES, Definition, Link, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.products import homepages
@@ -20,7 +21,6 @@ MISSING = Rule("link-tag-missing", Severity.WARNING, "a link points to a tag tha
 UNDEFINED = Rule("link-undefined", Severity.WARNING, "brackets look like a link, but what they name is not defined")
 UNUSED = Rule("link-unused", Severity.INFO, "a link definition is used nowhere")
 TWICE = Rule("link-twice", Severity.WARNING, "a link label is defined twice; readers see the first definition only")
-RULES = (VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
@@ -35,6 +35,7 @@ class Use(NamedTuple):
     definition: Definition | None
 
 
+@PAGES.rule(VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the links of a page."""
     links = [link for piece in page.everything() for link in piece.links]

@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 from datetime import date
 
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import BUILT, Known, known, spelt
 from compatkb.check.markdown.rows import Facts, Value, read_rows
 from compatkb.check.markdown.stacks import at
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.store.records import Advisory
 
 VERIFIED = Rule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
 ADVISORY = Rule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
-RULES = (VERIFIED, ADVISORY)
 
 _GRAVE = ("security", "driver")
 
 
+@PAGES.rule(VERIFIED, ADVISORY)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield drivers that the data contradict, and known problems of the versions that a page names."""
     data = known(asked.facts)

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import BUILT, VERSION, Known, known, written
 from compatkb.check.markdown.denials import denial
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.store.records import Product
 
 TOGETHER = Rule("text-together", Severity.WARNING, "a sentence puts versions together that do not work together")
 UNKNOWN = Rule("text-version", Severity.WARNING, "a sentence names a version that does not exist (by a complete list)")
-RULES = (TOGETHER, UNKNOWN)
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
@@ -42,6 +42,7 @@ class Mention(NamedTuple):
     end: int
 
 
+@PAGES.rule(TOGETHER, UNKNOWN)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what the sentences of a page say that the data contradict."""
     data = known(asked.facts)

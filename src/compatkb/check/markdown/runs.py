@@ -4,11 +4,12 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import Known, known
 from compatkb.check.markdown.code_blocks import commands, program, span
 from compatkb.check.markdown.rows import Facts, Named, read_rows, tags_in
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.commands.tools import ContainerRun, container_run
 from compatkb.parsers.statement import Word
@@ -17,7 +18,6 @@ PATH = Rule("command-path", Severity.WARNING, "a command or file puts something 
 FILE = Rule("command-file", Severity.WARNING, "a command changes a file that nothing in the document makes or names")
 PORT = Rule("command-port", Severity.WARNING, "a command publishes another port than the table gives for the image")
 NAME = Rule("command-name", Severity.WARNING, "a command names an image tag or a service that the tables do not have")
-RULES = (PATH, FILE, PORT, NAME)
 
 _PATH = re.compile(r"(?:~|/)[\w.@%+-]*(?:/[\w.@%+-]+)+")
 _MOUNT = re.compile(r"[^:]+:(?P<inside>/[^:,]+)(?::[a-zA-Z,]+)?")
@@ -30,6 +30,7 @@ _SHARED = ("/usr", "/bin", "/sbin", "/dev", "/proc", "/sys", "/tmp", "/lib", "/o
 Command = Sequence[Word]
 
 
+@PAGES.rule(PATH, FILE, PORT, NAME)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield commands that the text or a table of the same page contradicts."""
     found = list(commands(page))

@@ -3,20 +3,21 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Rule
+from compatkb.check.document import Asked
 from compatkb.check.lookups import BUILT, Known, known, spelt
 from compatkb.check.markdown.denials import denial
 from compatkb.check.markdown.rows import Facts, Value, read_rows
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, Page
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 
 UNKNOWN = Rule("version-unknown", Severity.WARNING, "a version that does not exist, by a complete list of releases")
 TOGETHER = Rule("versions-together", Severity.ERROR, "the versions of a row do not work together")
 DIFFER = Rule("versions-differ", Severity.WARNING, "two rows give one release different versions of the same thing")
 CONTENTS = Rule("image-contents", Severity.WARNING, "a row contradicts what its image is known to hold")
-RULES = (UNKNOWN, TOGETHER, DIFFER, CONTENTS)
 
 
+@PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield where the rows of a page contradict each other, the data, or themselves."""
     data = known(asked.facts)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Rule
-from compatkb.check.markdown.text import Page, Row, Table
+from compatkb.check.document import Asked
+from compatkb.check.markdown.text import PAGES, Page, Row, Table
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 
 SHAPE = Rule(
@@ -12,9 +13,9 @@ SHAPE = Rule(
     "malformed table: header and delimiter row differ, or a row has the wrong number of cells",
 )
 TWICE = Rule("row-twice", Severity.WARNING, "a table has the same row twice")
-RULES = (SHAPE, TWICE)
 
 
+@PAGES.rule(SHAPE, TWICE)
 def check(page: Page, asked: Asked) -> Iterator[Finding]:
     """Yield what is wrong with the tables of a page as such."""
     del asked

@@ -2,12 +2,14 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compatkb.check.document import Document
+from compatkb.check.document import Asked, Document
 from compatkb.check.markdown.grammar import blocks, columns_of, cut, label_key, spans
+from compatkb.check.rules import Registry
+from compatkb.core.findings import Finding
 from compatkb.parsers.statement import Reading
 
 if TYPE_CHECKING:
@@ -336,3 +338,8 @@ def _plain(tokens: "list[Token]") -> str:
         elif token.type in ("text", "text_special", "code_inline", "image"):
             found.append(token.content)
     return "".join(found)
+
+
+PageCheck = Callable[[Page, Asked], Iterator[Finding]]
+PAGES = Registry[PageCheck]()
+"""What checks the pages of Markdown."""

@@ -2,21 +2,17 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import Asked, Document
 from compatkb.check.files import UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins
+from compatkb.check.project import machine, metadata, pairs, pins  # noqa: F401 - they register
 from compatkb.check.project.environments import World
-from compatkb.check.project.install_plan import Setting, is_judged, settings_of
+from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, Setting, is_judged, settings_of
 from compatkb.check.project.queries import Judge
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
 
-RULES: tuple[Rule, ...] = (
-    *pairs.RULES,
-    *pins.RULES,
-    *metadata.RULES,
-    *machine.RULES,
-)
+RULES: tuple[Rule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules)
 
 
 def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
@@ -42,16 +38,18 @@ def judged(world: World, judge: Judge) -> Iterator[Finding]:
     found: dict[Finding, None] = {}
     for environment in world.environments():
         if environment.images or environment.includes:
-            found.update(dict.fromkeys(metadata.check_environment(environment, judge)))
+            for check_environment in ENVIRONMENTS.checks:
+                found.update(dict.fromkeys(check_environment(environment, judge)))
         if not environment.wishes and not environment.images:
             continue
         for setting in settings_of(environment, judge):
             if not is_judged(setting, judge):
                 continue
             settings.append(setting)
-            for rules in (pins, pairs, metadata, machine):
-                found.update(dict.fromkeys(rules.check(setting, judge)))
-    found.update(dict.fromkeys(metadata.check_apart(settings, judge)))
+            for check_setting in SETTINGS.checks:
+                found.update(dict.fromkeys(check_setting(setting, judge)))
+    for check_project in PROJECTS.checks:
+        found.update(dict.fromkeys(check_project(settings, judge)))
     yield from found
 
 

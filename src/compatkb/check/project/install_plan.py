@@ -1,11 +1,13 @@
 """What an environment holds after its steps, and what an installer is free to choose: markers, indexes, orders judged."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.project.environments import Environment, Said, Wish
 from compatkb.check.project.queries import Held, Judge, address
+from compatkb.check.rules import Registry
+from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, IndexUse, Requirement, RequirementRole
 
@@ -57,6 +59,14 @@ class Setting:
     def conditional(self) -> bool:
         """Return whether markers chose its requirements."""
         return len(self.wishes) < len(self.environment.wishes)
+
+
+ENVIRONMENTS = Registry[Callable[[Environment, Judge], Iterator[Finding]]]()
+"""What checks an environment, whatever the platform."""
+SETTINGS = Registry[Callable[[Setting, Judge], Iterator[Finding]]]()
+"""What checks an environment on one kind of platform."""
+PROJECTS = Registry[Callable[[list[Setting], Judge], Iterator[Finding]]]()
+"""What checks all environments together."""
 
 
 class Sources(NamedTuple):

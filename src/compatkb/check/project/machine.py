@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.document import Rule
 from compatkb.check.project.environments import Said
-from compatkb.check.project.install_plan import Installed, Setting
+from compatkb.check.project.install_plan import SETTINGS, Installed, Setting
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import Held, Judge
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.errors import UsageError
@@ -15,12 +15,12 @@ from compatkb.request_parser import find_versions
 
 REFUSED = Rule("machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with")
 OLDER = Rule("machine-older", Severity.WARNING, "a driver of the system is older than any that a package was verified with")
-RULES = (REFUSED, OLDER)
 
 _SERIES = re.compile(r"[-+](\d{3,4})~\d+\.\d+")
 _NUMBER = re.compile(r"(?<!\d)(\d{4}\.\d+(?:\.\d+)?)(?!\d)")
 
 
+@SETTINGS.rule(REFUSED, OLDER)
 def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
     """Yield drivers and toolkits that packages of an environment refuse, whatever else is chosen."""
     packages = [one for one in setting.final.values() if one.hold.mask and one.hold.text and one.step >= 0]

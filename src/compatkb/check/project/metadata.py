@@ -4,11 +4,11 @@ import posixpath
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, GONE, UNLISTED
-from compatkb.check.document import Rule
 from compatkb.check.project.environments import Environment, Said
-from compatkb.check.project.install_plan import Installed, Setting, known_image, sources_of
+from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, Installed, Setting, known_image, sources_of
 from compatkb.check.project.pins import at, cited
 from compatkb.check.project.queries import Judge, is_exact
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import Action, ImageUse, RequirementRole
@@ -16,17 +16,18 @@ from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 PLAIN = Rule("build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant")
 ORDER = Rule("step-order", Severity.ERROR, "a step needs a file that a later step brings")
 APART = Rule("versions-apart", Severity.WARNING, "images install other versions than pipelines test")
-RULES = (PLAIN, ORDER, APART)
 
 _BUILT = ("stage",)
 _TESTED = ("job",)
 
 
+@SETTINGS.rule(PLAIN)
 def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
     """Yield what is wrong with an environment beyond its packages."""
     yield from _plain(setting, judge)
 
 
+@ENVIRONMENTS.rule(UNLISTED, GONE, ENDED, ORDER)
 def check_environment(environment: Environment, judge: Judge) -> Iterator[Finding]:
     """Yield what is wrong with the images and the steps of an environment."""
     for said, image in environment.images:
@@ -138,6 +139,7 @@ def _wanted(setting: Setting, judge: Judge) -> tuple[str, Installed] | None:
     return None
 
 
+@PROJECTS.rule(APART)
 def check_apart(settings: list[Setting], judge: Judge) -> Iterator[Finding]:
     """Yield what images install of a product where the pipelines install it too, and never in that version."""
     for product in judge.facts.products.values():

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from compatkb.check.document import Rule
-from compatkb.check.project.install_plan import Installed, Setting, sources_of
+from compatkb.check.project.install_plan import SETTINGS, Installed, Setting, sources_of
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import Denial, Held, Judge, is_exact
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
@@ -21,9 +21,9 @@ LOOSE = Rule(
 REPLACES = Rule("step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed")
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
-RULES = (TOGETHER, CONTRADICT, DRIFTS, LOOSE, REPLACES)
 
 
+@SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS, LOOSE, REPLACES)
 def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
     """Yield what is wrong with the packages of an environment together."""
     for installed, wish in setting.empty:

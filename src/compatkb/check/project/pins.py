@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED
-from compatkb.check.document import Rule
 from compatkb.check.project.environments import Said, Wish
-from compatkb.check.project.install_plan import Installed, Setting, Sources, sources_of
+from compatkb.check.project.install_plan import SETTINGS, Installed, Setting, Sources, sources_of
 from compatkb.check.project.queries import Held, Judge, is_exact
+from compatkb.check.rules import Rule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.output.messages import element_sources
@@ -21,9 +21,9 @@ PLATFORM = Rule(
 YANKED = Rule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = Rule("pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it")
 LOST = Rule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
-RULES = (UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST)
 
 
+@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST, ENDED)
 def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for wish in setting.wishes:
