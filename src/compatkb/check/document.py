@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple, Protocol
 
-from compatkb.check.rules import Rule
+from compatkb.check.rules import CheckRule
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.text_position import SourceText
 from compatkb.store.reader import Snapshot
 
 
-class Document(SourceText):
+class TextDocument(SourceText):
     """The text of one file that is checked."""
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8", head: bytes = b"") -> None:
@@ -23,7 +23,7 @@ class Document(SourceText):
 
     def finding(
         self,
-        rule: Rule,
+        rule: CheckRule,
         start: int,
         end: int,
         message: str,
@@ -41,7 +41,7 @@ class Document(SourceText):
         )
 
 
-class Asked(NamedTuple):
+class CheckContext(NamedTuple):
     """What a checker is told beside the documents."""
 
     facts: Snapshot
@@ -57,18 +57,18 @@ class Asked(NamedTuple):
 class Checker(Protocol):
     """What a module of this package offers that looks at one document at a time; `check` yields in any order."""
 
-    RULES: tuple[Rule, ...]
+    RULES: tuple[CheckRule, ...]
 
     @staticmethod
-    def check(document: Document, asked: Asked) -> Iterator[Finding]:
+    def check(document: TextDocument, asked: CheckContext) -> Iterator[Finding]:
         """Yield what is wrong with a document."""
 
 
 class RepositoryChecker(Protocol):
     """What a module of this package offers that looks at all documents together."""
 
-    RULES: tuple[Rule, ...]
+    RULES: tuple[CheckRule, ...]
 
     @staticmethod
-    def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
+    def check(documents: tuple[TextDocument, ...], asked: CheckContext) -> Iterator[Finding]:
         """Yield what is wrong with documents."""

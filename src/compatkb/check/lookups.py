@@ -36,7 +36,7 @@ BUILT = ("package", "companion")
 """Roles of products that are installed, and have releases of their own."""
 
 
-class Written(NamedTuple):
+class WrittenVersion(NamedTuple):
     """A version as someone wrote it: its numbers, its local label (`+xpu`), whether it is a pre-release."""
 
     text: str
@@ -45,7 +45,7 @@ class Written(NamedTuple):
     early: bool
 
 
-class Reference(NamedTuple):
+class ForgeReference(NamedTuple):
     """Where a link to a forge leads: repository, and the branch, tag or commit; None for the newest release."""
 
     repository: str
@@ -63,14 +63,14 @@ class Image(NamedTuple):
     sources: tuple[str, ...]
 
 
-class State(NamedTuple):
+class BuildState(NamedTuple):
     """A state of the build files of images: its day, as an ordinal, and what says so."""
 
     day: int
     sources: tuple[str, ...]
 
 
-class Held(NamedTuple):
+class ImageContent(NamedTuple):
     """One thing that an image is known to hold: the elements that it may be, and how that is known."""
 
     mask: int
@@ -78,7 +78,7 @@ class Held(NamedTuple):
     basis: str
 
 
-def written(text: str) -> Written | None:
+def written(text: str) -> WrittenVersion | None:
     """Return the version that a text is, None where it is none."""
     match = VERSION.fullmatch(text.strip())
     if match is None or len(match["numbers"]) > 40 or COMMIT.fullmatch(text.strip()):
@@ -87,7 +87,7 @@ def written(text: str) -> Written | None:
     if re.match(r"[._-]?[xX](?![A-Za-z])", rest):
         return None  # a series: 2.1.x
     label = re.search(r"\+([A-Za-z][\w.]*)", rest)
-    return Written(
+    return WrittenVersion(
         text.strip(),
         tuple(int(n) for n in match["numbers"].split(".")),
         label[1] if label else "",
@@ -95,24 +95,24 @@ def written(text: str) -> Written | None:
     )
 
 
-def reference(url: str) -> Reference | None:
+def reference(url: str) -> ForgeReference | None:
     """Return where a link to a forge leads; None for other links, and for those that lead to no state of a repository."""
     match = re.match(_FORGE, url) or re.match(_RAW, url)
     if match is None:
         return None
     kind = match.groupdict().get("kind", "raw")
     if kind == "releases/latest":
-        return Reference(match["repo"], None)
-    return Reference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
+        return ForgeReference(match["repo"], None)
+    return ForgeReference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
 
 
-class Known:
+class Lookups:
     """The data as a document's words meet them; what is looked up often is kept."""
 
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
-        self._held: dict[int, dict[str, Held]] = {}
+        self._contents: dict[int, dict[str, ImageContent]] = {}
         self._nearest: dict[str, str | None] = {}
         self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
 
@@ -225,22 +225,22 @@ class Known:
         moving = [image for image in images if image.runs and max(image.runs)[0] <= day.toordinal()]
         return next(iter([*fixed, *moving]), None)
 
-    def held(self, image: Image) -> dict[str, Held]:
+    def contents(self, image: Image) -> dict[str, ImageContent]:
         """Return what an image is known to hold, by product."""
-        if image.id not in self._held:
+        if image.id not in self._contents:
             parts = contents_of(self.facts, image.id)
-            self._held[image.id] = {part.product: Held(part.mask, part.spec, part.basis) for part in parts}
-        return self._held[image.id]
+            self._contents[image.id] = {part.product: ImageContent(part.mask, part.spec, part.basis) for part in parts}
+        return self._contents[image.id]
 
     @cached_property
-    def states(self) -> dict[tuple[str, str], State]:
+    def states(self) -> dict[tuple[str, str], BuildState]:
         """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
         found = {}
         for built in [image.built for image in images(self.facts) if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
                 day = date.fromisoformat(built.on).toordinal()
-                found[target.repository.lower(), target.ref] = State(day, urls(built.sources))
+                found[target.repository.lower(), target.ref] = BuildState(day, urls(built.sources))
         return found
 
     # -- days --------------------------------------------------------------------------------------------------------
@@ -276,9 +276,9 @@ def urls(sources: Sources) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def known(facts: Snapshot) -> Known:
+def lookups(facts: Snapshot) -> Lookups:
     """Return what the data know, once for each snapshot."""
-    return Known(facts)
+    return Lookups(facts)
 
 
 def spelt(versions: Iterable[Any]) -> str:

@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).parent.parent
 _PAGES = (_PACKAGE / "_data" / "check.md", _PACKAGE.parent.parent / "docs" / "check.md")
 
 
-class Rule(NamedTuple):
+class CheckRule(NamedTuple):
     """A rule that files of users are checked against; `docs/check.md` has a heading for each."""
 
     id: str
@@ -30,9 +30,9 @@ class Registry(Generic[Check]):
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
-        self.rules: list[Rule] = []
+        self.rules: list[CheckRule] = []
 
-    def rule(self, *rules: Rule) -> Callable[[Check], Check]:
+    def rule(self, *rules: CheckRule) -> Callable[[Check], Check]:
         """Return what registers a check, with the rules that it reports."""
 
         def register(check: Check) -> Check:
@@ -43,7 +43,7 @@ class Registry(Generic[Check]):
         return register
 
 
-def explanation(rule: Rule) -> str:
+def explanation(rule: CheckRule) -> str:
     """Return what docs/check.md says of a rule: what, why, an example, how to mend it; raises UnavailableError without it."""
     path = next((path for path in _PAGES if path.exists()), None)
     if path is None:

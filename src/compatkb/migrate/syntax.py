@@ -49,7 +49,7 @@ class Chain(NamedTuple):
         return self.nodes[-1][0]
 
 
-class Code(SourceText):
+class PythonSource(SourceText):
     """A Python text that was parsed; raises SyntaxProblemError for text that is none."""
 
     def __init__(self, text: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.core.toml_positions import Places, Where
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
 _SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?")
@@ -19,7 +19,7 @@ _KEY = re.compile(r"([^\s=:][^=:]*?)\s*[=:]\s*(.*)")
 class Toml:
     """A TOML document: its values, and where they stand."""
 
-    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+    def __init__(self, source: SourceFile, data: dict[str, Any]) -> None:
         self.source, self.data = source, data
 
     @cached_property
@@ -80,7 +80,7 @@ class Toml:
             yield number, entry, self.source.place(version.end() if version else head.start())
 
 
-def read_toml(source: Source, reading: Reading) -> Toml | None:
+def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:
     """Return a TOML document, None and a problem in the reading where it is none."""
     try:
         return Toml(source, tomllib.loads(source.text))
@@ -93,7 +93,7 @@ def read_toml(source: Source, reading: Reading) -> Toml | None:
     return None
 
 
-def ini_values(source: Source) -> Iterator[tuple[str, str, str, Place]]:
+def ini_values(source: SourceFile) -> Iterator[tuple[str, str, str, Place]]:
     """Yield section, key, line of its value and the place of that line, in the order of the file.
 
     The standard parser has no places; what it accepts as a continuation is continued here too: an indented line.

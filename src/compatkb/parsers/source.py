@@ -18,7 +18,7 @@ MOST_SHELL = 500_000
 """Longer scripts, Dockerfiles and requirements files are not read; nor more than that of the cells of a notebook."""
 
 
-class Source(SourceText):
+class SourceFile(SourceText):
     """A text with one kind of line break and no byte order mark; lines and columns stay those of the file."""
 
     def __init__(self, path: str, text: str) -> None:
@@ -27,14 +27,14 @@ class Source(SourceText):
 
     def whole(self) -> "Fragment":
         """Return the text as a fragment."""
-        return Fragment(self, [Piece(self.text, 0)])
+        return Fragment(self, [Segment(self.text, 0)])
 
     def part(self, start: int, end: int) -> "Fragment":
         """Return the text between two offsets."""
-        return Fragment(self, [Piece(self.text[start:end], start)])
+        return Fragment(self, [Segment(self.text[start:end], start)])
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """Text whose characters stand one after the other in the source, from `start` on."""
 
     text: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
 class Fragment:
     """Text put together from pieces of a source."""
 
-    def __init__(self, source: SourceText, pieces: Iterable[Piece]) -> None:
+    def __init__(self, source: SourceText, pieces: Iterable[Segment]) -> None:
         self.source = source
         self._at: list[int] = []
         self._to: list[int] = []
@@ -78,7 +78,7 @@ class Fragment:
         stop = len(self.text) if end is None else end
         first, last = bisect_right(self._at, start), bisect_left(self._at, stop)
         bounds = [start, *self._at[first:last], stop]
-        pieces = (Piece(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
+        pieces = (Segment(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
         return Fragment(self.source, pieces)
 
 

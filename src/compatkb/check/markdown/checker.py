@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
 from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
 from compatkb.check.markdown.text import PAGES, read_page
-from compatkb.check.rules import Rule
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 
 MOST = 500
@@ -16,10 +16,10 @@ MOST = 500
 _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
-RULES: tuple[Rule, ...] = tuple(PAGES.rules)
+RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 
-def check(document: Document, asked: Asked) -> Iterator[Finding]:
+def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a Markdown document."""
     page = read_page(document)
     if page.unread is not None:
@@ -28,7 +28,7 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
     counts: Counter[str] = Counter()
     found = []
     for check_page in PAGES.checks:
-        for finding in check_page(page, asked):
+        for finding in check_page(page, context):
             counts[finding.rule] += 1
             if counts[finding.rule] <= MOST:
                 found.append(finding)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compatkb.check.document import Document
-from compatkb.check.markdown.text import CodeBlock, Page
+from compatkb.check.document import TextDocument
+from compatkb.check.markdown.text import CodeBlock, MarkdownPage
 from compatkb.parsers.commands.dispatch import read_shell, without_prefix
-from compatkb.parsers.commands.model import Scope
-from compatkb.parsers.source import Fragment, Piece
-from compatkb.parsers.statement import Group, Reading, Word
+from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.source import Fragment, Segment
+from compatkb.parsers.statement import Group, ParsedFile, Word
 
 SHELLS = (
     "", "sh", "bash", "shell", "console", "zsh", "ksh", "shell-session", "shellsession", "powershell", "ps1", "cmd", "bat",
@@ -19,20 +19,20 @@ _PROMPTED = re.compile(r"\s*\$\s")
 _JOINS = ("\\", "`", "^")
 
 
-def read_code_blocks(page: Page) -> Reading:
+def read_code_blocks(page: MarkdownPage) -> ParsedFile:
     """Return what the code blocks of a page install and run that are shell, or say nothing; read once for a page."""
     if page.reading is None:
-        page.reading = Reading(page.document.path, "markdown")
+        page.reading = ParsedFile(page.document.path, "markdown")
         for block in page.codes:
             if block.language in SHELLS and block.lines:
                 line = page.document.place(block.lines[0][0]).line
                 group = f"block:{line}"
                 page.reading.groups[group] = Group(group, "block", f"the code block at line {line}")
-                read_shell(Fragment(page.document, _pieces(block)), Scope(page.reading, group=group))
+                read_shell(Fragment(page.document, _pieces(block)), CommandScope(page.reading, group=group))
     return page.reading
 
 
-def commands(page: Page) -> Iterator[Sequence[Word]]:
+def commands(page: MarkdownPage) -> Iterator[Sequence[Word]]:
     """Yield the commands of a page, without `sudo` and the like."""
     yield from filter(None, map(without_prefix, read_code_blocks(page).calls))
 
@@ -42,13 +42,13 @@ def program(words: Sequence[Word]) -> str:
     return words[0].value.rpartition("/")[2]
 
 
-def span(document: Document, word: Word) -> tuple[int, int]:
+def span(document: TextDocument, word: Word) -> tuple[int, int]:
     """Return where a word stands, with its quotes."""
     start = document.offset(*word.place)
     return start, start + len(word.raw)
 
 
-def _pieces(block: CodeBlock) -> Iterator[Piece]:
+def _pieces(block: CodeBlock) -> Iterator[Segment]:
     """Yield the lines of a block that are commands; behind a prompt elsewhere, the others are what commands printed."""
     prompted = any(_PROMPTED.match(text) for _, text in block.lines)
     continued = False
@@ -59,4 +59,4 @@ def _pieces(block: CodeBlock) -> Iterator[Piece]:
         skipped = prompt.end() if prompt and not text.lstrip().startswith("#") else 0
         bare = text[skipped:].rstrip()
         continued = bare.endswith(_JOINS)
-        yield Piece(f"{bare[:-1]}\\\n" if continued else f"{bare}\n", offset + skipped)
+        yield Segment(f"{bare[:-1]}\\\n" if continued else f"{bare}\n", offset + skipped)

@@ -4,20 +4,20 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from compatkb.check.document import Asked
-from compatkb.check.lookups import Known, known
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import Lookups, lookups
 from compatkb.check.markdown.code_blocks import commands, program, span
-from compatkb.check.markdown.rows import Facts, Named, read_rows, tags_in
-from compatkb.check.markdown.text import PAGES, Page
-from compatkb.check.rules import Rule
+from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows, tags_in
+from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.commands.tools import ContainerRun, container_run
 from compatkb.parsers.statement import Word
 
-PATH = Rule("command-path", Severity.WARNING, "a command or file puts something elsewhere than the text says")
-FILE = Rule("command-file", Severity.WARNING, "a command changes a file that nothing in the document makes or names")
-PORT = Rule("command-port", Severity.WARNING, "a command publishes another port than the table gives for the image")
-NAME = Rule("command-name", Severity.WARNING, "a command names an image tag or a service that the tables do not have")
+PATH = CheckRule("command-path", Severity.WARNING, "a command or file puts something elsewhere than the text says")
+FILE = CheckRule("command-file", Severity.WARNING, "a command changes a file that nothing in the document makes or names")
+PORT = CheckRule("command-port", Severity.WARNING, "a command publishes another port than the table gives for the image")
+NAME = CheckRule("command-name", Severity.WARNING, "a command names an image tag or a service that the tables do not have")
 
 _PATH = re.compile(r"(?:~|/)[\w.@%+-]*(?:/[\w.@%+-]+)+")
 _MOUNT = re.compile(r"[^:]+:(?P<inside>/[^:,]+)(?::[a-zA-Z,]+)?")
@@ -31,10 +31,10 @@ Command = Sequence[Word]
 
 
 @PAGES.rule(PATH, FILE, PORT, NAME)
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield commands that the text or a table of the same page contradicts."""
     found = list(commands(page))
-    data = known(asked.facts)
+    data = lookups(context.facts)
     rows = list(read_rows(page, data))
     yield from _paths(page, found)
     yield from _files(page, found)
@@ -48,20 +48,20 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
 # -- paths and files -----------------------------------------------------------------------------------------------------
 
 
-def _paths(page: Page, found: list[Command]) -> Iterator[Finding]:
+def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     """Yield paths in commands and code blocks whose last part the text puts into another folder."""
-    said: dict[str, set[str]] = {}
+    stated: dict[str, set[str]] = {}
     for piece in page.pieces:
         for code in piece.codes:
             if _PATH.fullmatch(code.text) and _is_own(whole := _home(code.text)):
-                said.setdefault(posixpath.basename(whole), set()).add(whole)
+                stated.setdefault(posixpath.basename(whole), set()).add(whole)
     for path in _outside(found):  # of the reader's own home the text says nothing about the container
-        said.get(posixpath.basename(path), set()).discard(path)
+        stated.get(posixpath.basename(path), set()).discard(path)
     for start, end, text in [*_mounted(page, found), *_written(page)]:
         whole = _home(text)
-        told = said.get(posixpath.basename(whole), set())
-        if len(told) == 1 and whole not in told and _is_own(whole):
-            (right,) = told
+        paths = stated.get(posixpath.basename(whole), set())
+        if len(paths) == 1 and whole not in paths and _is_own(whole):
+            (right,) = paths
             message = f"the text says {right}, but this command uses {text}"
             yield page.document.finding(PATH, start, end, message, fix=f"write {right}, or correct the text", subject=text)
 
@@ -80,7 +80,7 @@ def _is_own(path: str) -> bool:
     return not path.startswith(_SHARED) and len(posixpath.basename(path)) > 3
 
 
-def _mounted(page: Page, found: list[Command]) -> Iterator[tuple[int, int, str]]:
+def _mounted(page: MarkdownPage, found: list[Command]) -> Iterator[tuple[int, int, str]]:
     for command in found:
         run = container_run(command)
         for name, word in run.options if run else ():
@@ -90,7 +90,7 @@ def _mounted(page: Page, found: list[Command]) -> Iterator[tuple[int, int, str]]
                 yield start, start + len(match["inside"]), match["inside"]
 
 
-def _written(page: Page) -> Iterator[tuple[int, int, str]]:
+def _written(page: MarkdownPage) -> Iterator[tuple[int, int, str]]:
     """Yield the paths in code blocks that are no shell: configuration, text."""
     for block in page.codes:
         if block.language in ("txt", "text", "conf", "config", "ini", "ssh", "ssh-config", "yaml", "yml", "toml", "sshconfig"):
@@ -99,20 +99,20 @@ def _written(page: Page) -> Iterator[tuple[int, int, str]]:
                     yield offset + match.start(), offset + match.end(), match[0]
 
 
-def _files(page: Page, found: list[Command]) -> Iterator[Finding]:
+def _files(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     """Yield files whose mode or owner a command changes, beside others that the document makes, but that it never names."""
     text = page.document.text
     changing = [command for command in found if program(command) in ("chmod", "chown") and len(command) > 3]
     spans = [(span(page.document, command[0])[0], span(page.document, command[-1])[1]) for command in changing]
-    told: set[str] = set()
+    seen: set[str] = set()
     for command in changing:
         words = [word for word in command[2:] if _PLAIN.fullmatch(word.value)]
         named = {word.value: _named(text, word.value, spans) for word in words}
         if sum(named.values()) * 2 < len(named):
             continue
         for word in words:
-            if not named[word.value] and word.value not in told:
-                told.add(word.value)
+            if not named[word.value] and word.value not in seen:
+                seen.add(word.value)
                 message = (
                     f"nothing else in this document makes or names the file {word.value}, so {program(command)} fails on it"
                 )
@@ -131,16 +131,16 @@ def _named(text: str, name: str, without: list[tuple[int, int]]) -> bool:
 # -- images and services -------------------------------------------------------------------------------------------------
 
 
-def _image(page: Page, run: ContainerRun) -> Named | None:
+def _image(page: MarkdownPage, run: ContainerRun) -> TagMention | None:
     if run.image is None:
         return None
     text = run.image.raw.strip("\"'")
     repository, colon, tag = text.rpartition(":")
     end = span(page.document, run.image)[0] + run.image.raw.index(text) + len(text)
-    return Named(tag, repository, end - len(tag), end) if colon and "/" in repository and tag else None
+    return TagMention(tag, repository, end - len(tag), end) if colon and "/" in repository and tag else None
 
 
-def _port(page: Page, run: ContainerRun, rows: list[Facts]) -> Iterator[Finding]:
+def _port(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts]) -> Iterator[Finding]:
     image = _image(page, run)
     row = next((row for row in rows if image and any(tag.name == image.name for tag in row.tags)), None)
     if image is None or row is None:
@@ -158,7 +158,7 @@ def _port(page: Page, run: ContainerRun, rows: list[Facts]) -> Iterator[Finding]
             yield page.document.finding(PORT, *span(page.document, word), message, subject=word.raw)
 
 
-def _tag(page: Page, run: ContainerRun, rows: list[Facts], data: Known) -> Iterator[Finding]:
+def _tag(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts], data: Lookups) -> Iterator[Finding]:
     """Yield a tag that no table of the document has, where tables have others of its repository."""
     image = _image(page, run)
     listed = [tag.name for row in rows for tag in row.tags]
@@ -170,7 +170,7 @@ def _tag(page: Page, run: ContainerRun, rows: list[Facts], data: Known) -> Itera
         yield page.document.finding(NAME, image.start, image.end, message, subject=image.name)
 
 
-def _services(page: Page, found: list[Command]) -> Iterator[Finding]:
+def _services(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     """Yield services of compose commands that the document's table of services does not have."""
     services = {
         tag.name

@@ -12,8 +12,8 @@ from compatkb.parsers.statement import (
     Group,
     Include,
     IndexUse,
+    ParsedFile,
     PythonUse,
-    Reading,
     Requirement,
     RequirementRole,
     Statement,
@@ -46,21 +46,21 @@ FILES |= {
 }
 
 
-class Scope:
+class CommandScope:
     """Where commands are read: what they add to, the variables, and the environment that is active."""
 
     def __init__(
-        self, reading: Reading, variables: Variables | None = None, group: str = MAIN, step: int = 0, active: str = ""
+        self, reading: ParsedFile, variables: Variables | None = None, group: str = MAIN, step: int = 0, active: str = ""
     ) -> None:
         self.reading = reading
         self.variables: Variables = {} if variables is None else variables
         self.group, self.step = group, step
         self.active = active  # the environment that was activated last
 
-    def changed(self, *, group: str | None = None, active: str | None = None) -> "Scope":
+    def changed(self, *, group: str | None = None, active: str | None = None) -> "CommandScope":
         """Return the scope of another group or environment, with its own steps from the same number on."""
-        kept = self.group if group is None else group
-        return Scope(self.reading, self.variables, kept, self.step, self.active if active is None else active)
+        chosen = self.group if group is None else group
+        return CommandScope(self.reading, self.variables, chosen, self.step, self.active if active is None else active)
 
     def next_step(self) -> int:
         """Return the number of a new step."""
@@ -68,7 +68,7 @@ class Scope:
         return self.step
 
 
-def active(scope: Scope, group: str) -> str:
+def active(scope: CommandScope, group: str) -> str:
     """Return the group of what is installed now: the branch, within the active environment."""
     if not scope.active:
         return group
@@ -78,10 +78,10 @@ def active(scope: Scope, group: str) -> str:
     return name
 
 
-class Run(NamedTuple):
+class Invocation(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
-    scope: Scope
+    scope: CommandScope
     group: str
     step: int
     tool: str
@@ -93,7 +93,7 @@ class Run(NamedTuple):
                 self.scope.reading.statements.append(one)
 
 
-class Options:
+class CommandOptions:
     """The words of a command sorted: options with values, flags, the rest."""
 
     def __init__(self) -> None:
@@ -102,14 +102,14 @@ class Options:
         self.rest: list[Word] = []
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def given(self) -> tuple[str, ...]:
         """Return the flags and options in one sorted tuple."""
         return tuple(sorted({*self.flags, *(f"{name}={word.value}" for name, word in self.valued if name not in FILES)}))
 
 
-def sort_words(words: Sequence[Word]) -> Options:
+def sort_words(words: Sequence[Word]) -> CommandOptions:
     """Return the words of a command sorted into options, flags and the rest."""
-    found = Options()
+    found = CommandOptions()
     at = 0
     while at < len(words):
         word = words[at]
@@ -131,7 +131,7 @@ def sort_words(words: Sequence[Word]) -> Options:
     return found
 
 
-def installed(run: Run, options: Options, rest: Sequence[Word], *, files: bool = False) -> None:
+def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *, files: bool = False) -> None:
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
         if name in INDEXES and not word.open:
@@ -146,7 +146,7 @@ def installed(run: Run, options: Options, rest: Sequence[Word], *, files: bool =
             run.add(include(run, word, RequirementRole.INSTALL) if files else requirement(word, run.group, run.step, run.tool))
 
 
-def index_use(run: Run, style: str, word: Word) -> IndexUse | None:
+def index_use(run: Invocation, style: str, word: Word) -> IndexUse | None:
     """Return the index that an option names, None where only a run would tell."""
     url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
     if not url or word.open:
@@ -156,7 +156,7 @@ def index_use(run: Run, style: str, word: Word) -> IndexUse | None:
     )
 
 
-def include(run: Run, word: Word, role: RequirementRole) -> Include | None:
+def include(run: Invocation, word: Word, role: RequirementRole) -> Include | None:
     """Return the file that a command reads, None where only a run would tell."""
     if word.open or not word.value:
         return None
@@ -165,7 +165,7 @@ def include(run: Run, word: Word, role: RequirementRole) -> Include | None:
     )
 
 
-def python_use(run: Run, word: Word) -> PythonUse | None:
+def python_use(run: Invocation, word: Word) -> PythonUse | None:
     """Return the Python that an option names, None for a path or a name."""
     version = re.fullmatch(r"(?:cpython-?|python)?(\d+\.\d+(?:\.\d+)?)t?", word.value)
     if not version or word.open:

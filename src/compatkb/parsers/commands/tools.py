@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.parsers.commands.model import (
     PYTHON,
-    Run,
+    Invocation,
     active,
     conda_requirement,
     index_use,
@@ -61,7 +61,7 @@ def container_run(words: Sequence[Word]) -> ContainerRun | None:
     return ContainerRun(words[at] if at < len(words) else None, tuple(options))
 
 
-def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of pip, or of `uv pip`."""
     options = sort_words(words)
     if not options.rest:
@@ -81,24 +81,26 @@ def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             run.add(index_use(run._replace(step=0), style[rest[1].value], rest[2]))
     elif verb in ("install", "download", "wheel", "sync", "compile"):
         run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool=run.tool, group=run.group, step=run.step)
+            Action(
+                place=whole[0].place, text="", verb=verb, words=options.given, tool=run.tool, group=run.group, step=run.step
+            )
         )
         installed(run, options, rest, files=verb in ("sync", "compile"))
 
 
-def uv(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def uv(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of uv."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
     rest = options.rest[1:]
     if verb in ("sync", "lock", "run"):
         run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool="uv", group=run.group, step=run.step)
+            Action(place=whole[0].place, text="", verb=verb, words=options.given, tool="uv", group=run.group, step=run.step)
         )
     elif verb == "add":
         run.add(
             Action(
-                place=whole[0].place, text="", verb="install", words=options.told, tool="uv", group=run.group, step=run.step
+                place=whole[0].place, text="", verb="install", words=options.given, tool="uv", group=run.group, step=run.step
             )
         )
         installed(run, options, rest)
@@ -112,7 +114,7 @@ def uv(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
         return
 
 
-def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of conda or mamba."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
@@ -126,20 +128,20 @@ def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
         group = active(run.scope.changed(active=named), run.group.partition("#")[0])
     run = run._replace(group=group)
     run.add(
-        Action(place=whole[0].place, text="", verb="install", words=options.told, tool="conda", group=group, step=run.step)
+        Action(place=whole[0].place, text="", verb="install", words=options.given, tool="conda", group=group, step=run.step)
     )
     for word in options.rest[1:]:
         run.add(conda_requirement(word.value, word.place, word.raw, group, run.step, unknown=word.open))
 
 
-def project(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of poetry, pdm, pipenv or pipx."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
     if verb not in ("add", "install", "sync", "inject"):
         return
-    told = options.told
-    run.add(Action(place=whole[0].place, text="", verb="install", words=told, tool=run.tool, group=run.group, step=run.step))
+    given = options.given
+    run.add(Action(place=whole[0].place, text="", verb="install", words=given, tool=run.tool, group=run.group, step=run.step))
     if run.tool == "pipx":
         return
     for word in options.rest[1:]:
@@ -155,7 +157,7 @@ def project(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             run.add(requirement(word, run.group, run.step, run.tool))
 
 
-def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+def system(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
     """Read a command of a package manager of the operating system."""
     options = sort_words([word for word in words if word.value not in ("-t",)])
     verb = options.rest[0].value if options.rest else ""
@@ -174,7 +176,7 @@ def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
             )  # fmt: skip
 
 
-def container(run: Run, _: Sequence[Word], whole: Sequence[Word]) -> None:
+def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of docker or what is like it: the image that it runs."""
     ran = container_run(whole)
     if ran and (word := ran.image):
@@ -182,10 +184,10 @@ def container(run: Run, _: Sequence[Word], whole: Sequence[Word]) -> None:
         run.add(image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step))
 
 
-def ran(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def ran(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Note a Python that runs something: what it imports comes after what was installed before."""
-    told = tuple(word.value for word in words[1:4])
-    run.add(Action(place=whole[0].place, text="", verb="run", words=told, tool="python", group=run.group, step=run.step))
+    given = tuple(word.value for word in words[1:4])
+    run.add(Action(place=whole[0].place, text="", verb="run", words=given, tool="python", group=run.group, step=run.step))
     version = PYTHON.fullmatch(words[0].value)
     if version and version[1] and "." in version[1] and not words[0].open:
         number = version[1].rstrip("t")
