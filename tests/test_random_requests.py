@@ -4,11 +4,11 @@ import random
 from collections import Counter
 
 import pytest
-from random_requests import CheckContext, Requests, ask, best, disagreeing, look, pins_of, repinned, silent
+from random_requests import Asked, Requests, ask, best, disagreeing, look, pins_of, repinned, silent
 
 from compatkb.api import KnowledgeBase
 from compatkb.check import check
-from compatkb.check.document import CheckContext as Checked
+from compatkb.check.document import Asked as Checked
 from compatkb.check.document import TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Severity
@@ -58,7 +58,7 @@ def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:
 def test_a_printed_stack_may_be_pinned_with_its_route(base: KnowledgeBase) -> None:
     """The route over which a stack is offered can be asked for beside its packages."""
     requests, chance = Requests(base.facts, SEED + 2), random.Random(SEED)
-    wanted = [CheckContext({"oneccl-bind-pt": "2.7.0"}, "xpu"), *(requests.request() for _ in range(40))]
+    wanted = [Asked({"oneccl-bind-pt": "2.7.0"}, "xpu"), *(requests.request() for _ in range(40))]
     for asked in wanted:
         answer = ask(base, asked, near=False)
         if answer and answer.stacks:
@@ -75,7 +75,7 @@ def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
         asked = requests.request()
         packages = {name: text for name, text in asked.words.items() if base.facts.products[name].distribution}
         words = tuple(f"{base.facts.products[name].distribution}=={text}" for name, text in packages.items())
-        answer = ask(base, CheckContext({}, None), words, near=False) if len(words) > 1 else None
+        answer = ask(base, Asked({}, None), words, near=False) if len(words) > 1 else None
         if answer is None or len(answer.request.devices) < 2:
             continue
         text = "".join(f"{word}\n" for word in words)
@@ -88,7 +88,7 @@ def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
 
 def test_what_is_not_so_is_told(base: KnowledgeBase) -> None:
     """An answer without a reason, and one that `explain` does not share, are noticed."""
-    asked = CheckContext({"torch": "2.4.0+cpu"}, "cpu")
+    asked = Asked({"torch": "2.4.0+cpu"}, "cpu")
     answer = ask(base, asked)
     assert answer is not None
     assert not silent(base, answer)
