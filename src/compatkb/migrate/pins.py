@@ -132,16 +132,16 @@ class Pins:
         """Return the Pythons that the project runs, or else declares, the oldest first."""
         mask = declared = 0
         for plan in plans:
-            mask |= plan.pythons
+            mask |= plan.pythons.mask
             for _, python in plan.environment.pythons:
-                declared |= self.queries.python(python.specifier)
+                declared |= self.queries.python(python.specifier).mask
         return self._versions(mask or declared)
 
     def _declared(self, environment: ProjectEnvironment) -> list[str]:
         """Return the Pythons that a file declares, the oldest first."""
         mask = 0
         for _, python in environment.pythons:
-            mask |= self.queries.python(python.specifier)
+            mask |= self.queries.python(python.specifier).mask
         return self._versions(mask)
 
     def _versions(self, mask: int) -> list[str]:
@@ -168,7 +168,7 @@ class Pins:
         locked = any(_LOCKS.search(w.document.path.rpartition("/")[2]) for w in ended)
         open_ = device is None or bool(used) or locked
         system = next((s for s in FAMILIES.values() if s in plan.systems or self._wider(plan, s)), "")
-        own = self._oldest(plan.pythons) or self._run(environment)
+        own = self._oldest(plan.pythons.mask) or self._run(environment)
         beside = sorted(
             {w.product.id for w in plan.requirements if w.product.role == Role.COMPANION and w.requirement.specifier}
         )

@@ -22,6 +22,7 @@ _READERS = {
     "requirements": "requirements.read_requirements",
     "constraints": "requirements.read_constraints",
     "dockerfile": "dockerfile.read_dockerfile",
+    "python-version": "requirements.read_python_version",
     "shell": "commands.dispatch.read_script",
     "notebook": "notebook.read_notebook",
     **dict.fromkeys(("compose", "github", "gitlab", "azure", "environment", "yaml", "manifest"), "yaml_files.read_trees"),

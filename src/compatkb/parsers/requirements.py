@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.commands.model import FILES, INDEXES
+from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier
 from compatkb.parsers.requirement import is_name, of_file, statement
 from compatkb.parsers.source import Fragment, Segment, SourceFile
-from compatkb.parsers.statement import Include, IndexUse, ParsedFile, Requirement, RequirementRole
+from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
@@ -29,6 +29,13 @@ def read_requirements(source: SourceFile, reading: ParsedFile, *, role: Requirem
 def read_constraints(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a constraints file says."""
     read_requirements(source, reading, role=RequirementRole.CONSTRAINT)
+
+
+def read_python_version(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the first Python that a `.python-version` names, which is the one that runs in its folder."""
+    if match := re.search(r"^[ \t]*(?:cpython-|python)?(\d+\.\d+(?:\.\d+)?)t?[ \t]*(?:#.*)?$", source.text, re.MULTILINE):
+        place = source.place(match.start(1))
+        reading.statements.append(PythonUse(place=place, text=match[1], specifier=python_specifier(match[1]), runs=True))
 
 
 def _logical_lines(source: SourceFile) -> Iterator[Fragment]:

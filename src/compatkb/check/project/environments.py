@@ -26,6 +26,9 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 _DEEPEST = 8
+_MOST_FOLDERS = 30
+_OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
+"""Files that are installed into the Python of their folder."""
 _MOST_STATEMENTS = 20_000
 MOST_ENVIRONMENTS = 400
 """More environments of one file are not judged."""
@@ -124,15 +127,8 @@ class Project:
         base = posixpath.basename(named)
         names += self._copied(reading).get(base, ())
         names.append(base)
-        folder = posixpath.dirname(path)
-        folders = [folder]
-        while folder:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
-            if len(folders) > 30:
-                break
         for name in names:
-            for parent in folders:
+            for parent in _folders(path):
                 found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
                 if found in self.read and found != path:
                     return found
@@ -157,10 +153,18 @@ class Project:
             for group in list(stated)[:MOST_ENVIRONMENTS]:
                 made = ProjectEnvironment(document, reading, group, borrowed=document.path in self.borrowed)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
-                self._put(
-                    made, [LocatedStatement(document, reading.statements[number]) for number, _ in found], (document.path,)
-                )
+                own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
+                if reading.kind in _OF_FOLDER:
+                    own += self._python_version(document.path)
+                self._put(made, own, (document.path,))
                 yield made
+
+    def _python_version(self, path: str) -> Iterable[LocatedStatement]:
+        """Return the Python of the nearest `.python-version`, beside a file or above it."""
+        for folder in _folders(path):
+            if found := self.read.get(posixpath.join(folder, ".python-version")):
+                return [LocatedStatement(found[0], statement) for statement in found[1].statements]
+        return ()
 
     def unjudged(self) -> Iterator[tuple[TextDocument, int]]:
         """Yield files with more environments than are judged, and how many more."""
@@ -210,6 +214,14 @@ class Project:
                 moved = moved._replace(role=RequirementRole.CONSTRAINT)
             inner.append(LocatedStatement(document, moved))
         self._put(made, inner, (*chain, target))
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folder of a file and those above it, the nearest first."""
+    folders = [posixpath.dirname(path)]
+    while folders[-1] and folders[-1] != "/" and len(folders) <= _MOST_FOLDERS:
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders
 
 
 def _by_group(reading: ParsedFile) -> dict[str, list[tuple[int, str]]]:

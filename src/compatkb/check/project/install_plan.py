@@ -5,10 +5,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address
+from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role
+from compatkb.parsers.commands.model import python_specifier
 from compatkb.parsers.statement import ImageUse, IndexUse, Requirement, RequirementRole
 
 if TYPE_CHECKING:
@@ -45,12 +46,11 @@ class InstallPlan:
         self,
         environment: ProjectEnvironment,
         requirements: tuple[ProductRequirement, ...],
-        pythons: int,  # elements, 0 for any
-        python_statement: LocatedStatement | None,
+        pythons: Pythons,
         systems: tuple[str, ...],
     ) -> None:
         self.environment, self.requirements = environment, requirements
-        self.pythons, self.python_statement, self.systems = pythons, python_statement, systems
+        self.pythons, self.systems = pythons, systems
         self.final: dict[str, InstalledProduct] = {}
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
         self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
@@ -79,13 +79,13 @@ class Sources(NamedTuple):
 
 def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[InstallPlan]:
     """Yield the environment for each set of requirements that markers leave, with the platforms on which it is left."""
-    pythons, located = _pythons(environment, queries)
+    pythons = _pythons(environment, queries)
     systems = _systems(environment, queries)
     markers = {required.requirement.marker for required in environment.requirements if required.requirement.marker}
     if not markers:
-        yield _installed(InstallPlan(environment, tuple(environment.requirements), pythons, located, systems), queries)
+        yield _installed(InstallPlan(environment, tuple(environment.requirements), pythons, systems), queries)
         return
-    declared = pythons or _declared(environment, queries)
+    declared = (pythons or _declared(environment, queries)).mask
     groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for platform, system, os_name in _PLATFORMS:
         if systems and not _fits(systems, FAMILIES[platform], queries):
@@ -96,7 +96,7 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
             active = tuple(
                 n
                 for n, required in enumerate(environment.requirements)
-                if _holds(required.requirement.marker, platform, system, os_name, element.version)
+                if _holds(required.requirement.marker, platform, system, os_name, element.version, pythons.patch)
             )
             groups.setdefault(active, []).append((platform, element.idx))
     for active, places in groups.items():
@@ -106,13 +106,12 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
             mask |= 1 << idx
         families = {FAMILIES[platform] for platform, _ in places}
         chosen = systems or (tuple(families) if len(families) == 1 else ())
-        yield _installed(
-            InstallPlan(environment, requirements, mask if pythons or len(groups) > 1 else 0, located, chosen), queries
-        )
+        left = Pythons(mask, pythons.patch) if pythons or len(groups) > 1 else ANY_PYTHON
+        yield _installed(InstallPlan(environment, requirements, left, chosen), queries)
 
 
 @lru_cache(maxsize=65536)
-def _holds(marker: str | None, platform: str, system: str, os_name: str, python: str) -> bool:
+def _holds(marker: str | None, platform: str, system: str, os_name: str, python: str, patch: str | None) -> bool:
     if marker is None:
         return True
     from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
@@ -123,7 +122,7 @@ def _holds(marker: str | None, platform: str, system: str, os_name: str, python:
         "os_name": os_name,
         "platform_machine": "AMD64" if platform == "win32" else "x86_64",
         "python_version": python,
-        "python_full_version": f"{python}.0",
+        "python_full_version": patch or f"{python}.0",
         "implementation_name": "cpython",
         "platform_python_implementation": "CPython",
         "extra": "",
@@ -134,26 +133,22 @@ def _holds(marker: str | None, platform: str, system: str, os_name: str, python:
         return False
 
 
-def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[int, LocatedStatement | None]:
+def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
     """Return the Pythons that run, the last set up first of all."""
-    for located, python in reversed(environment.pythons):
-        if python.runs and (mask := queries.python(python.specifier)):
-            return mask, located
-    for located, image in environment.images:
-        name = image.repository.rpartition("/")[2]
-        found = queries.facts.product(name) if image.tag else None
-        if found and found.id == "python" and image.tag:
+    for _, python in reversed(environment.pythons):
+        if python.runs and (found := queries.python(python.specifier)):
+            return found
+    for _, image in environment.images:
+        product = queries.facts.product(image.repository.rpartition("/")[2]) if image.tag else None
+        if product and product.id == "python" and image.tag:
             number = image.tag.partition("-")[0]
-            if number.count(".") and (mask := queries.python(f"=={number}.*" if number.count(".") == 1 else f"=={number}")):
-                return mask, located
-    return 0, None
+            if number.count(".") and (found := queries.python(python_specifier(number))):
+                return found
+    return ANY_PYTHON
 
 
-def _declared(environment: ProjectEnvironment, queries: ProjectQueries) -> int:
-    for _, python in environment.pythons:
-        if not python.runs:
-            return queries.python(python.specifier)
-    return 0
+def _declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+    return next((queries.python(python.specifier) for _, python in environment.pythons if not python.runs), ANY_PYTHON)
 
 
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:

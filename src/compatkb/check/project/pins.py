@@ -215,14 +215,14 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         return
     located = installed.parts[-1].located
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
-    if plan.pythons and (denial := queries.denial([allowed], plan.pythons)):
-        versions = [e.version for e in queries.elements("python", plan.pythons)]
-        if "python" in denial.products or denial.products == {allowed.product}:
-            runs = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
-            message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
-            yield at(located, PLATFORM, message, sources=denial.sources)
-            return
-    if plan.systems and (denial := queries.denial([allowed], 0, plan.systems)):
+    denial = queries.denial([allowed], plan.pythons) if plan.pythons else None
+    if denial and ("python" in denial.products or denial.products == {allowed.product}):
+        versions = [e.version for e in queries.elements("python", plan.pythons.mask)]
+        runs = plan.pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
+        message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
+        yield at(located, PLATFORM, message, sources=denial.sources)
+        return
+    if plan.systems and (denial := queries.denial([allowed], systems=plan.systems)):
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from compatkb.check.lookups import Lookups
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
+_PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
 
@@ -32,6 +33,19 @@ class AllowedVersions(NamedTuple):
     text: str  # the specifier
     mask: int
     exact: bool  # one version is named, so a yanked one is taken
+
+
+class Pythons(NamedTuple):
+    """Pythons that may run: minors, as elements, and the patch where one is named; false where any may."""
+
+    mask: int = 0
+    patch: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.mask != 0
+
+
+ANY_PYTHON = Pythons()
 
 
 class Denial(NamedTuple):
@@ -105,7 +119,9 @@ class ProjectQueries:
         """Return the elements of a set, oldest first."""
         return self.facts.elements(product).of(mask)
 
-    def refused(self, constraints: Iterable[AllowedVersions], pythons: int = 0, systems: tuple[str, ...] = ()) -> bool:
+    def refused(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> bool:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
         constraints = tuple(sorted(set(constraints)))
         key = (constraints, pythons, systems)
@@ -123,8 +139,10 @@ class ProjectQueries:
                 self._refused[key] = False
         return self._refused[key]
 
-    def denial(self, constraints: Iterable[AllowedVersions], pythons: int = 0, systems: tuple[str, ...] = ()) -> Denial | None:
-        """Return why these do not go together, None where they may; 0 and an empty tuple leave Python and OS free.
+    def denial(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> Denial | None:
+        """Return why these do not go together, None where they may; ANY_PYTHON and an empty tuple leave Python and OS free.
 
         Ask it of few: it looks for all that is near.
         """
@@ -137,7 +155,7 @@ class ProjectQueries:
             self._denials[key] = self._denial(constraints, pythons, systems)
         return self._denials[key]
 
-    def _denial(self, constraints: tuple[AllowedVersions, ...], pythons: int, systems: tuple[str, ...]) -> Denial | None:
+    def _denial(self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...]) -> Denial | None:
         if not self.refused(constraints, pythons, systems):
             return None
         answer = self.answer(constraints, pythons, systems)
@@ -151,7 +169,9 @@ class ProjectQueries:
         reason = cause(self.facts, found, answer.request)
         return Denial(reason, _basis(found), sources, products, answer.nearest)
 
-    def answer(self, constraints: Iterable[AllowedVersions], pythons: int = 0, systems: tuple[str, ...] = ()) -> Answer | None:
+    def answer(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> Answer | None:
         """Return what the engine says; None for what it cannot be asked."""
         request = self._request(constraints, pythons, systems)
         try:
@@ -159,7 +179,7 @@ class ProjectQueries:
         except CompatkbError:
             return None
 
-    def _request(self, constraints: Iterable[AllowedVersions], pythons: int, systems: tuple[str, ...]) -> Request | None:
+    def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
         for allowed in constraints:
@@ -170,8 +190,8 @@ class ProjectQueries:
             elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
                 bare.append(allowed.product)
         if pythons:
-            names = [e.version for e in self.elements("python", pythons)]
-            pins.append(Pin("python", f"python {' or '.join(names)}", pythons, exact=False))
+            text = f"python {self.python_names(pythons)}"
+            pins.append(Pin("python", text, pythons.mask, exact=False, patch=pythons.patch))
         try:
             words = [f"os=={name}" for name in systems]
             base = make_request(self.facts, (), words, clock=self.context.clock)
@@ -189,9 +209,14 @@ class ProjectQueries:
         chosen = self.elements(pin.product, pin.mask)
         return not chosen or any(not e.devices or device in e.devices for e in chosen)
 
-    def python(self, specifier: str) -> int:
-        """Return the Pythons that a specifier admits, 0 for none and for what is no specifier."""
-        return _pythons(self.facts, specifier)
+    def python(self, specifier: str) -> Pythons:
+        """Return the Pythons that a specifier admits, none for what is no specifier."""
+        patch = _PATCH.fullmatch(specifier)
+        return Pythons(_pythons(self.facts, specifier), patch[1] if patch else None)
+
+    def python_names(self, pythons: Pythons) -> str:
+        """Return Pythons as people name them."""
+        return pythons.patch or " or ".join(e.version for e in self.elements("python", pythons.mask))
 
     def system(self, name: str) -> str | None:
         """Return the operating system that a runner or an image is named for, None where the data do not know it."""
