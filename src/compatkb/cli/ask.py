@@ -1,4 +1,4 @@
-"""The commands that answer a request: resolve, explain."""
+"""The commands that answer a request: resolve, and explain, which needs to know what to explain."""
 
 import sys
 from typing import Annotated, Literal
@@ -10,21 +10,23 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts, patience
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
+from compatkb.errors import UsageError
 from compatkb.request_parser import make_request, read_words
 from compatkb.store.reader import Snapshot
 
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[WORD]...",
-        help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-        autocompletion=completion.words,
-    ),
-]
+EXPLAIN = "explain"
 
 
-def resolve(
-    words: Words = None,
+def answer(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORD]...",
+            help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
+            autocompletion=completion.words,
+        ),
+    ] = None,
     torch: o.Torch = None,
     ipex: o.Ipex = None,
     torchvision: o.Torchvision = None,
@@ -64,49 +66,16 @@ def resolve(
         driver=driver,
         oneapi=oneapi,
     )
+    explains = ctx.info_name == EXPLAIN
+    if explains and not (words or pins or needs):
+        raise UsageError("name what should work together, such as `compatkb explain torch==2.8.0 ipex==2.8.0`")
     facts, clock = open_facts(data, as_of)
     read, rest = read_words(facts, words or ())
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
-    answer = answer_of(facts, request, patience())
-    if form != "text":
-        return _print_form(facts, answer, form, edges=why)
-    return _print_lines(facts, answer, shell, why=why, everything=everything)
-
-
-def explain(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="WORD...",
-            help="what stands together: PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-            autocompletion=completion.words,
-        ),
-    ],
-    python: o.Python = None,
-    system: o.System = None,
-    arch: o.Arch = None,
-    hardware: o.Hardware = None,
-    driver: o.Driver = None,
-    oneapi: o.OneApi = None,
-    device: o.Devices = None,
-    route: o.Route = None,
-    needs: o.Needs = None,
-    why: o.Why = False,
-    everything: o.All = False,
-    shell: o.Shell = None,
-    form: o.Format = "text",
-    as_of: o.AsOf = None,
-    data: o.Data = None,
-) -> int:
-    """Say whether pinned versions work together, with every source; without --device for what the builds pinned run on."""
-    pins = o.pins_of(python=python, os=system, arch=arch, hardware=hardware, driver=driver, oneapi=oneapi)
-    facts, clock = open_facts(data, as_of)
-    read, rest = read_words(facts, words)
-    request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
-    answer = answer_of(facts, request, patience())
-    if form != "text":
-        return _print_form(facts, answer, form, edges=not answer.causes)
-    return _print_lines(facts, answer, shell, why=why, everything=everything)
+    found = answer_of(facts, request, patience())
+    if form == "text":
+        return _print_lines(facts, found, shell, why=why, everything=everything)
+    return _print_form(facts, found, form, edges=why or (explains and not found.causes))
 
 
 def _print_lines(facts: Snapshot, answer: Answer, shell: str | None, *, why: bool, everything: bool) -> int:

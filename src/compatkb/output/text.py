@@ -24,7 +24,6 @@ from compatkb.output.payload import support
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import MOST, Way, ways_of
-from compatkb.output.why import details
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import STRONG, Compiled, Request
@@ -64,6 +63,8 @@ def answer_lines(
     if everything:
         lines += _all(facts, answer, shell)
     if why:
+        from compatkb.output.why import details
+
         lines += details(facts, answer, numbers)
     return lines
 
