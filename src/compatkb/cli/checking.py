@@ -3,10 +3,9 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,48 +14,15 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import Asked, Document
-from compatkb.check.report_text import checking_json, checking_text, rules_text
+from compatkb.check.report_text import Shown, report_lines, rules_text
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.output import registry
 
-
-class Shown(NamedTuple):
-    """What a form of output is made from."""
-
-    report: Report
-    day: date
-    data_date: str
-
-
-def _reported(name: str) -> Callable[[Shown], str]:
-    """Return a form for other programs; their module is imported when one is asked for."""
-
-    def made(shown: Shown) -> str:
-        from compatkb.check import report_formats
-
-        text: str = getattr(report_formats, name)(*shown if name == "sarif_text" else shown[:1])
-        return text
-
-    return made
-
-
-FORMS: dict[str, Callable[[Shown], str]] = {
-    "text": lambda shown: checking_text(shown.report),
-    "json": lambda shown: checking_json(*shown),
-    "github": _reported("github_text"),
-    "gitlab": _reported("gitlab_text"),
-    "junit": _reported("junit_text"),
-    "markdown": _reported("summary_text"),
-    "sarif": _reported("sarif_text"),
-}
-"""Every form of output."""
-
-Form = Annotated[
-    Literal["text", "json", "github", "gitlab", "junit", "markdown", "sarif"],
-    typer.Option("--format", help="form of the output"),
-]
+Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
+All = Annotated[bool, typer.Option("--all", help="print every finding")]
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
 ]
@@ -99,7 +65,10 @@ def check(
     list_rules: Rules = False,
     config: Config = None,
     report_to: Reports = None,
-    form: Form = "text",
+    why: Why = False,
+    everything: All = False,
+    shell: o.Shell = None,
+    form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -114,11 +83,7 @@ def check(
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
     if show_diff:
-        from compatkb.check.fixes import diff, mended
-
-        changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
-        print("".join(diff(document, after) for document, after in changes), end="")
-        return int(any(after != document.text for document, after in changes))
+        return print_diff(report)
     if fix:
         done = mend(found, report)
         report = _checked(found, asked, settings, known) if done else report
@@ -130,21 +95,52 @@ def check(
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
         print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
         return 0
-    shown = Shown(report, asked.day, asked.facts.meta["data_date"])
+    shown = Shown(report, asked, ("check", *(paths or ())))
+    return finish(shown, settings, form, reports, why=why, everything=everything, shell=shell)
+
+
+def print_diff(report: Report) -> int:
+    """Print what --fix would write; 1 where there is anything."""
+    from compatkb.check.fixes import diff, mended
+
+    changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
+    print("".join(diff(document, after) for document, after in changes), end="")
+    return int(any(after != document.text for document, after in changes))
+
+
+def finish(
+    shown: Shown,
+    settings: Settings,
+    form: str,
+    reports: Sequence[tuple[str, Path]],
+    *,
+    why: bool,
+    everything: bool,
+    shell: str | None,
+) -> int:
+    """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
+    command = shown.words[0]
     for name, target in reports:
         from compatkb.core.atomic_write import write_file
 
-        write_file(target, FORMS[name](shown).encode())
-    print(FORMS[form](shown), end="")
-    remark_on(report)
-    return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
+        write_file(target, registry.form(command, name)(shown).encode())
+    if form == "text":
+        from compatkb.output.shells import shell_here
+        from compatkb.output.terminal import print_lines
+
+        print_lines(report_lines(shown, why=why, everything=everything, shell=shell or shell_here()))
+    else:
+        print(registry.form(command, form)(shown), end="")
+    remark_on(shown.report)
+    return int(settings.fail_on != NEVER and worst(shown.report.findings, Severity(settings.fail_on)))
 
 
 def report_of(text: str) -> tuple[str, Path]:
     """Return form and file of a --report; raises UsageError."""
     form, equals, target = text.partition("=")
-    if form not in FORMS or not equals or not target:
-        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(FORMS)}, such as sarif=compatkb.sarif")
+    known = registry.FORMS["check"]
+    if form not in known or not equals or not target:
+        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(known)}, such as sarif=compatkb.sarif")
     return form, Path(target)
 
 

@@ -15,10 +15,11 @@ _LABEL = 10
 
 
 class Line(NamedTuple):
-    """A line and what it is, which decides its colour on a terminal: a verdict, command, label, heading, or dim."""
+    """A line and what it is, which decides its colour on a terminal: a verdict, level, command, label, heading, or dim."""
 
     text: str
     style: str = ""
+    underlined: tuple[int, int] = (0, 0)  # from column to column
 
 
 class Block(NamedTuple):
@@ -38,13 +39,18 @@ def text_of(lines: Sequence[Line]) -> str:
 
 def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
     """Return the lines of blocks, without those of least weight as far as `height` asks for it."""
-    kept = list(blocks)
-    while sum(len(block.lines) for block in kept) > height:
-        least = max(kept, key=lambda block: block.weight)
-        if not least.weight:
+    return [line for block in fit(blocks, height) for line in block.lines]
+
+
+def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:
+    """Return the blocks that stay where there are `height` lines."""
+    kept, lines = list(blocks), sum(len(block.lines) for block in blocks)
+    for block in sorted(blocks, key=lambda block: -block.weight):
+        if lines <= height or not block.weight:
             break
-        kept.remove(least)
-    return [line for block in kept for line in block.lines]
+        kept.remove(block)
+        lines -= len(block.lines)
+    return kept
 
 
 def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:

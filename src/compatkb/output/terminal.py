@@ -15,6 +15,11 @@ _STYLES = {
     "command": "bold",
     "heading": "bold",
     "dim": "dim",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "info": "bold blue",
+    "-": "red",
+    "+": "green",
 }
 _LABEL = 12
 """Columns of a label and its indentation."""
@@ -54,4 +59,6 @@ def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
             content.stylize(_STYLES[line.style], 0, max(line.text.find("   "), 0) or None)
         elif style := _STYLES.get(line.style):
             content.stylize(style)
+        if line.underlined != (0, 0):
+            content.stylize("underline", *line.underlined)
         console.print(content)
