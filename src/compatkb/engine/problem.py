@@ -234,6 +234,12 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
 
+    def limited_to(self, product: str, candidates: int) -> "Problem":
+        """Return the same problem with fewer candidates of a product."""
+        limited = Problem(self.question, self.waived)
+        limited.domains[product] &= candidates
+        return limited
+
     def groups(self) -> list[list[Constraint]]:
         """Return the constraints that can exclude stacks, by kind; what explains best comes first."""
         unoffered = [product for product in self.variables if not self.domains[product]]

@@ -96,6 +96,11 @@ class Search:
         self._extend(0, {}, State(Support(everywhere, 0, 0) if self.known_only else Support(0, 0, everywhere)))
         return self._assigned()
 
+    def possible(self, product: str) -> int:
+        """Return the candidates of a product that are left once what no other product admits is dropped."""
+        self._domains = dict(self.problem.domains)
+        return self._domains[product] if self.problem.platforms and self._narrow() else 0
+
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
 
