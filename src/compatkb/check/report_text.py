@@ -17,6 +17,8 @@ _UNLIMITED = 1_000_000
 _FOOT = 2
 _BESIDE = 8
 """Columns before the text of a quoted line: its number and a bar."""
+_SIGN = 6
+"""Columns before the text of a changed line."""
 _MOST_LINES = 6
 _STYLES = {Severity.ERROR: "does-not-work", Severity.WARNING: "likely", Severity.INFO: "unknown"}
 
@@ -76,11 +78,13 @@ def _head(report: Report) -> list[Line]:
 def _finding(finding: Finding, report: Report, *, quoted: bool, why: bool) -> list[Line]:
     place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
     lines = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ", finding.level)
-    if changed := change_of(finding, report):
-        lines += [*_marked("-", changed[0]), *_marked("+", changed[1])]
+    before, after = (_marked(sign, text) for sign, text in zip("-+", change_of(finding, report) or ("", ""), strict=True))
+    seen = [line.text[_SIGN:] for line in before] != [line.text[_SIGN:] for line in after]
+    if seen:
+        lines += before + after
     elif quoted:
         lines += excerpt(finding, report.line(finding))
-    if finding.fix and not finding.edits:
+    if finding.fix and not seen:
         lines += wrapped(f"fix: {finding.fix}", "    ", "      ")
     return lines + [Line(f"    source: {source}", "dim") for source in finding.sources if why]
 
