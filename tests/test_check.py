@@ -19,6 +19,7 @@ from compatkb.check.report_text import Shown, excerpt, report_lines, report_payl
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError
+from compatkb.output.registry import Wanted
 from compatkb.output.screen import text_of
 from compatkb.store.reader import Snapshot
 
@@ -112,8 +113,8 @@ def test_the_gravest_findings_stay_on_the_first_screen(facts: Snapshot) -> None:
     assert len(lines) <= 24
     assert "z.md:1: error: an error [r]" in lines
     assert lines[-1].endswith("--why: sources · --all: 20 more")
-    assert sum(line.text.startswith("a.md") for line in report_lines(shown, everything=True)) == 29
-    assert "    source: a source" in text_of(report_lines(shown, why=True))
+    assert sum(line.text.startswith("a.md") for line in report_lines(shown, Wanted(everything=True))) == 29
+    assert "    source: a source" in text_of(report_lines(shown, Wanted(why=True)))
 
 
 def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:

@@ -14,6 +14,7 @@ from compatkb.check.baseline import known_of
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
+from compatkb.output.registry import Wanted
 
 _SARIF = "2.1.0"
 _SCHEMA = f"https://json.schemastore.org/sarif-{_SARIF}.json"
@@ -23,7 +24,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 MOST_ROWS = 50
 
 
-def sarif_text(shown: Shown) -> str:
+def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return a log of one run in SARIF; columns count Unicode characters, paths are relative to the working directory."""
     report = shown.report
     used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
@@ -96,7 +97,7 @@ def _fingerprinted(report: Report) -> Iterator[tuple[Finding, str]]:
         yield finding, hashlib.sha256(json.dumps([*known, seen[known]]).encode()).hexdigest()
 
 
-def gitlab_text(shown: Shown) -> str:
+def gitlab_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return the report of code quality that GitLab shows in a merge request."""
     return _json(
         [
@@ -112,7 +113,7 @@ def gitlab_text(shown: Shown) -> str:
     )
 
 
-def junit_text(shown: Shown) -> str:
+def junit_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as failed tests, one suite a file, and files without any as a test that passed; info does not fail."""
     root = ElementTree.Element("testsuites", name="compatkb check")
     total = failed = 0
@@ -145,12 +146,12 @@ def _writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-def github_text(shown: Shown) -> str:
+def github_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
     return findings_annotations(shown.report.findings, "")
 
 
-def summary_text(shown: Shown) -> str:
+def summary_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return a Markdown summary for a pull request: a count, and a table of the gravest findings, MOST_ROWS at most."""
     report = shown.report
     files = f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"

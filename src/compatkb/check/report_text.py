@@ -9,7 +9,8 @@ from compatkb.check.document import Asked, Rule
 from compatkb.core.findings import Finding, Severity
 from compatkb.output.findings import count_text
 from compatkb.output.messages import footer
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, text_of, wrapped
+from compatkb.output.registry import Wanted
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, wrapped
 from compatkb.output.shells import POSIX, quote
 
 SCHEMA = 1
@@ -36,22 +37,18 @@ class Shown(NamedTuple):
         return {"data_date": self.asked.facts.meta["data_date"], "as_of": self.asked.day.isoformat()}
 
 
-def report_text(shown: Shown) -> str:
-    """Return every finding with its sources as plain text."""
-    return text_of(report_lines(shown, why=True, everything=True))
-
-
-def report_lines(shown: Shown, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> list[Line]:
-    """Return the first screen: a count, the command that mends, the gravest findings; `everything` has all of them.
+def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
+    """Return the first screen: a count, the command that mends, the gravest findings; or all that is wanted.
 
     A finding is shown with its line and a caret, or with the lines before and after where --fix mends it; `why` adds sources.
     """
+    why, everything, shell = wanted or Wanted()
     findings = shown.report.findings
     order = list(Severity)
     head = [Block(_head(shown.report))]
     if mendable := sum(bool(finding.edits) for finding in findings):
         mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
-        head.append(Block([BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell) + mends)]))
+        head.append(Block([BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]))
     ranked = sorted(findings, key=lambda finding: -order.index(finding.level))
     weights = {finding: rank for rank, finding in enumerate(ranked)}
     blocks, before = [], None
@@ -160,7 +157,7 @@ def finding_payload(finding: Finding, report: Report) -> dict[str, object]:
     }
 
 
-def report_json(shown: Shown) -> str:
+def report_json(shown: Shown, _: Wanted | None = None) -> str:
     """Return what was found as JSON text."""
     return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
 

@@ -1,18 +1,18 @@
 """The commands that answer a request: resolve, and explain, which needs to know what to explain."""
 
-import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts, patience
-from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UsageError
+from compatkb.output import registry
+from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show
 from compatkb.request_parser import make_request, read_words
-from compatkb.store.reader import Snapshot
 
 EXPLAIN = "explain"
 
@@ -46,7 +46,7 @@ def answer(
     why: o.Why = False,
     everything: o.All = False,
     shell: o.Shell = None,
-    form: Annotated[Literal["text", "json", "requirements"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("resolve")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -73,47 +73,6 @@ def answer(
     read, rest = read_words(facts, words or ())
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
     found = answer_of(facts, request, patience())
-    if form == "text":
-        return _print_lines(facts, found, shell, why=why, everything=everything)
-    return _print_form(facts, found, form, edges=why or (explains and not found.causes))
-
-
-def _print_lines(facts: Snapshot, answer: Answer, shell: str | None, *, why: bool, everything: bool) -> int:
-    from compatkb.output.shells import shell_here
-    from compatkb.output.terminal import print_lines
-    from compatkb.output.text import answer_lines
-
-    print_lines(answer_lines(facts, answer, why=why, everything=everything, shell=shell or shell_here()))
-    return _code(answer)
-
-
-def _print_form(facts: Snapshot, answer: Answer, form: str, *, edges: bool) -> int:
-    if form == "requirements":
-        return _requirements(facts, answer)
-    import json
-
-    from compatkb.output.payload import answer_payload
-
-    print(json.dumps(answer_payload(facts, answer, why=edges), indent=2, ensure_ascii=False))
-    return _code(answer)
-
-
-def _code(answer: Answer) -> int:
-    return 1 if answer.verdict in ("does-not-work", "unknown") else 0
-
-
-def _requirements(facts: Snapshot, answer: Answer) -> int:
-    from compatkb.output.commands import requirements, waived
-    from compatkb.output.messages import asked, cause
-
-    if not answer.stacks:
-        print(f"error: {asked(facts, answer.request)}: no stack", file=sys.stderr)
-        for found in answer.causes:
-            print(f"- {cause(facts, found, answer.request)}", file=sys.stderr)
-        return 1
-    if pins := waived(facts, answer.stacks[0]):
-        reason = f"its maker installs it in steps and against {', '.join(pins)}"
-        print(f"error: one requirements file cannot install this stack: {reason}; see `compatkb resolve`", file=sys.stderr)
-        return 1
-    print(requirements(facts, answer.stacks[0]), end="")
-    return 1 if answer.verdict == "unknown" else 0
+    edges = why or (form == "json" and explains and not found.causes)
+    show(registry.form(ctx.info_name or "", form)(facts, found, registry.Wanted(edges, everything, shell or shell_here())))
+    return 1 if found.verdict in ("does-not-work", "unknown") else 0

@@ -14,12 +14,13 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import Asked, Document
-from compatkb.check.report_text import Shown, report_lines, rules_text
+from compatkb.check.report_text import Shown, rules_text
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
+from compatkb.output.shells import shell_here
 
 Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
 All = Annotated[bool, typer.Option("--all", help="print every finding")]
@@ -96,7 +97,7 @@ def check(
         print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
         return 0
     shown = Shown(report, asked, ("check", *(paths or ())))
-    return finish(shown, settings, form, reports, why=why, everything=everything, shell=shell)
+    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
 
 
 def print_diff(report: Report) -> int:
@@ -108,29 +109,16 @@ def print_diff(report: Report) -> int:
     return int(any(after != document.text for document, after in changes))
 
 
-def finish(
-    shown: Shown,
-    settings: Settings,
-    form: str,
-    reports: Sequence[tuple[str, Path]],
-    *,
-    why: bool,
-    everything: bool,
-    shell: str | None,
-) -> int:
+def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
     """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
-    command = shown.words[0]
+    from compatkb.output.terminal import as_text, show
+
     for name, target in reports:
         from compatkb.core.atomic_write import write_file
 
-        write_file(target, registry.form(command, name)(shown).encode())
-    if form == "text":
-        from compatkb.output.shells import shell_here
-        from compatkb.output.terminal import print_lines
-
-        print_lines(report_lines(shown, why=why, everything=everything, shell=shell or shell_here()))
-    else:
-        print(registry.form(command, form)(shown), end="")
+        whole = registry.Wanted(why=True, everything=True)
+        write_file(target, as_text(registry.form(shown.words[0], name)(shown, whole)).encode())
+    show(registry.form(shown.words[0], form)(shown, wanted))
     remark_on(shown.report)
     return int(settings.fail_on != NEVER and worst(shown.report.findings, Severity(settings.fail_on)))
 

@@ -19,6 +19,8 @@ from compatkb.core.findings import Finding
 from compatkb.errors import UsageError
 from compatkb.migrate.project import migrate as migrate_documents
 from compatkb.migrate.project import reads
+from compatkb.output.registry import Wanted
+from compatkb.output.shells import shell_here
 
 _MOST_ROUNDS = 10
 
@@ -70,7 +72,7 @@ def migrate(
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
     named = ("--device", device) if device else ()
     shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
-    return finish(shown, settings, form, reports, why=why, everything=everything, shell=shell)
+    return finish(shown, settings, form, reports, Wanted(why, everything, shell or shell_here()))
 
 
 def _known_device(asked: Asked, device: str | None) -> None:

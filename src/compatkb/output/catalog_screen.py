@@ -5,7 +5,7 @@ from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import label, listed, ranges, shortened, value
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, labelled, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -14,6 +14,8 @@ Content = dict[str, Any]
 _NEWEST = 10
 _BUILDS = 3
 _RELEASES = 2
+_AROUND = 6
+"""Lines beside the ends of life: headings, columns, the foot."""
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
 _UNLIMITED = 10_000
 
@@ -29,10 +31,9 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
         where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
         blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))
     releases = content["releases"]
-    lines = [
-        line for n, r in enumerate(releases[:_NEWEST]) for line in labelled("" if n else "newest", _release(r, content["eol"]))
-    ]
-    blocks.append(Block(lines))
+    lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
+    blocks.append(Block([heads("release", "released", "builds", "")]))
+    blocks.append(Block([line for several in lines for line in several]))
     if len(releases) > _NEWEST:
         blocks.append(Block(labelled("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")))
     if content["note"]:
@@ -42,15 +43,16 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     return _finished(facts, blocks, day, [f"compatkb show {product.id} VERSION"])
 
 
-def _release(release: Content, end: str | None) -> str:
+def _release(release: Content, end: str | None, title: str) -> list[Line]:
+    """Return a release as lines behind a title, the first of which is a row of a table too."""
     builds = [build for build in release["builds"] if build != release["version"]]
-    parts = [release["version"], release["released"] or "", ", ".join(builds[:_BUILDS])]
-    parts += ["..."] if len(builds) > _BUILDS else []
-    parts += [f"({release['name']})"] if release["name"] else []
-    parts += ["yanked"] if release["yanked"] else []
+    named = ", ".join(builds[:_BUILDS]) + ("  ..." if len(builds) > _BUILDS else "")
+    state = [f"({release['name']})"] if release["name"] else []
+    state += ["yanked"] if release["yanked"] else []
     if release["eol"] and release["eol"] != end:
-        parts.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
-    return "  ".join(part for part in parts if part)
+        state.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
+    cells = (release["version"], release["released"] or "", named, "  ".join(state))
+    return row(labelled(title, "  ".join(cell for cell in cells if cell)), *cells)
 
 
 def release_lines(facts: Snapshot, product: Product, releases: list[Content], day: date) -> list[Line]:
@@ -134,18 +136,16 @@ def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, eve
     blocks = [
         Block([Line(f"ends within {days} days of {day}" if soon else f"nothing ends within {days} days of {day}", "heading")])
     ]
+    columns = heads("last day", "product", "releases")
+    blocks += [Block([columns])] if soon else []
     blocks += [Block(lines) for lines in _grouped(facts, soon)]
     over = _grouped(facts, [entry for entry in ends if entry["ended"]])
-    room = (
-        _UNLIMITED
-        if everything
-        else HEIGHT - sum(len(block.lines) for block in blocks) - len(("", "head", "more", "", "foot"))
-    )
+    room = _UNLIMITED if everything else HEIGHT - sum(len(block.lines) for block in blocks) - _AROUND
     shown: list[list[Line]] = []
     while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
         shown.append(over.pop(0))
     if shown:
-        blocks.append(Block([BLANK, Line("ended", "heading")]))
+        blocks.append(Block([BLANK, Line("ended", "heading"), columns]))
         blocks += [Block(lines) for lines in shown]
     more = [f"--all: {len(over)} more"] if over else []
     return _finished(facts, blocks, day, more, everything=True)
@@ -161,7 +161,8 @@ def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:
         names = [value(facts, product, entry["version"]) for entry in members]
         head = f"{label(facts, product)} " if names == [entry["version"] for entry in members] else ""
         mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
-        lines.append(wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14))
+        text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
+        lines.append(row(text, last, label(facts, product), shortened(names) + mark))
     return lines
 
 

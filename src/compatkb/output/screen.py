@@ -20,6 +20,7 @@ class Line(NamedTuple):
     text: str
     style: str = ""
     underlined: tuple[int, int] = (0, 0)  # from column to column
+    cells: tuple[str, ...] = ()  # of a row of a table, which a terminal shows in their place; a heading has no text
 
 
 class Block(NamedTuple):
@@ -30,11 +31,23 @@ class Block(NamedTuple):
 
 
 BLANK = Line("")
+HEAD, MORE = "head", "more"
+"""Rows of tables: the names of the columns, and what continues the text of a row."""
 
 
 def text_of(lines: Sequence[Line]) -> str:
     """Return lines as plain text."""
-    return "".join(f"{line.text.rstrip()}\n" for line in lines)
+    return "".join(f"{line.text.rstrip()}\n" for line in lines if line.style != HEAD)
+
+
+def heads(*names: str) -> Line:
+    """Return the names of the columns of a table, which only a terminal shows."""
+    return Line("", HEAD, cells=names)
+
+
+def row(lines: Sequence[Line], *cells: str) -> list[Line]:
+    """Return lines as one row of a table: the first stands for it on a terminal, where the others are left out."""
+    return [line._replace(cells=cells, style=line.style if n == 0 else MORE) for n, line in enumerate(lines)]
 
 
 def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
