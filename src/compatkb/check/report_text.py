@@ -18,6 +18,7 @@ _UNLIMITED = 1_000_000
 _FOOT = 2
 _BESIDE = 8
 """Columns before the text of a quoted line: its number and a bar."""
+QUOTED, CARETS = "quoted", "carets"
 _SIGN = 6
 """Columns before the text of a changed line."""
 _MOST_LINES = 6
@@ -45,22 +46,25 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     why, everything, shell = wanted or Wanted()
     findings = shown.report.findings
     order = list(Severity)
-    head = [Block(_head(shown.report))]
+    head = _head(shown.report)
     if mendable := sum(bool(finding.edits) for finding in findings):
         mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
-        head.append(Block([BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]))
+        head += [BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]
     ranked = sorted(findings, key=lambda finding: -order.index(finding.level))
     weights = {finding: rank for rank, finding in enumerate(ranked)}
-    blocks, before = [], None
-    for finding in findings:
-        lines = _finding(finding, shown.report, quoted=before != (finding.path, finding.line, finding.column), why=why)
-        before = finding.path, finding.line, finding.column
-        blocks.append(Block([BLANK, *lines], weights[finding]))
-    kept = fit([*head, *blocks], _UNLIMITED if everything or why else HEIGHT - _FOOT)
+    blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
+    kept = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
+    shows, before = {id(block) for block in kept}, None
+    lines = head
+    for block, finding in zip(blocks, findings, strict=True):
+        if id(block) in shows:
+            place = finding.path, finding.line, finding.column
+            lines += [line for line in block.lines if before != place or line.style not in (QUOTED, CARETS)]
+            before = place
     more = [] if why or not any(finding.sources for finding in findings) else ["--why: sources"]
-    more += [f"--all: {left} more"] if (left := len(head) + len(blocks) - len(kept)) else []
+    more += [f"--all: {len(blocks) - len(kept)} more"] if len(blocks) > len(kept) else []
     foot = wrapped(footer(shown.asked.facts, shown.asked.day.toordinal(), more), "  ", style="dim")
-    return [*(line for block in kept for line in block.lines), BLANK, *foot]
+    return [*lines, BLANK, *foot]
 
 
 def _head(report: Report) -> list[Line]:
@@ -72,14 +76,15 @@ def _head(report: Report) -> list[Line]:
     return wrapped(f"{sign} {count_text(report.findings)}   {read}", "", "  ", _STYLES[gravest])
 
 
-def _finding(finding: Finding, report: Report, *, quoted: bool, why: bool) -> list[Line]:
+def _finding(finding: Finding, report: Report, *, why: bool) -> list[Line]:
     place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
-    lines = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ", finding.level)
+    first, *more = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ")
+    lines = [BLANK, first._replace(style=finding.level), *more]
     before, after = (_marked(sign, text) for sign, text in zip("-+", change_of(finding, report) or ("", ""), strict=True))
     seen = [line.text[_SIGN:] for line in before] != [line.text[_SIGN:] for line in after]
     if seen:
         lines += before + after
-    elif quoted:
+    else:
         lines += excerpt(finding, report.line(finding))
     if finding.fix and not seen:
         lines += wrapped(f"fix: {finding.fix}", "    ", "      ")
@@ -99,8 +104,8 @@ def excerpt(finding: Finding, line: str) -> list[Line]:
     first, last = len(number) + start - cut, len(number) + min(end, cut + wide) - cut
     marks = "^" * max(1, last - first)
     return [
-        Line(f"{number}{shown.rstrip()}", "quoted", (first, last)),
-        Line(f"{' ' * (len(number) - 2)}| {' ' * (start - cut)}{marks}", finding.level),
+        Line(f"{number}{shown.rstrip()}", QUOTED, (first, last)),
+        Line(f"{' ' * (len(number) - 2)}| {' ' * (start - cut)}{marks}", CARETS),
     ]
 
 

@@ -10,7 +10,7 @@ from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.terminal import show
-from compatkb.request_parser import find_feature, find_product, parse_day
+from compatkb.request_parser import find_feature, find_product, parse_day, read_words
 
 
 def show_record(
@@ -42,6 +42,9 @@ def show_record(
         name = ":".join(filter(None, (product, version)))
         print(repository_text(facts, name, clock.day, as_json=as_json), end="")
         return 0
+    places, _ = read_words(facts, [product])
+    if places and not version:  # B580, ubuntu24.04
+        product, version = places[0]
     name, _, pinned = product.partition("==")
     found = find_product(facts, name)
     if found.role == "feature":

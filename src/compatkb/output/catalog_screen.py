@@ -13,7 +13,7 @@ from compatkb.store.records import Product
 Content = dict[str, Any]
 _NEWEST = 10
 _BUILDS = 3
-_RELEASES = 2
+_RELEASES = _NAMED = 2
 _AROUND = 6
 """Lines beside the ends of life: headings, columns, the foot."""
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
@@ -46,7 +46,7 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
 def _release(release: Content, end: str | None, title: str) -> list[Line]:
     """Return a release as lines behind a title, the first of which is a row of a table too."""
     builds = [build for build in release["builds"] if build != release["version"]]
-    named = ", ".join(builds[:_BUILDS]) + ("  ..." if len(builds) > _BUILDS else "")
+    named = ", ".join([*builds[:_NAMED], *(["..."] if len(builds) > _NAMED else [])])
     state = [f"({release['name']})"] if release["name"] else []
     state += ["yanked"] if release["yanked"] else []
     if release["eol"] and release["eol"] != end:
@@ -72,8 +72,10 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     if entry["eol"]:
         word = "ended" if entry["eol"] < day.isoformat() else "ends"
         days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
-    name = f"{product.label} {entry['version']}"
-    blocks = [Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading")), Block([BLANK])]
+    known = value(facts, product.id, entry["version"])
+    name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
+    name = f"{product.label} {known}" if known == entry["version"] else name
+    blocks: list[Block] = []
     builds = entry["builds"]
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
@@ -84,6 +86,8 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         said = dict.fromkeys(named for c in entry["claims"] if c["kind"] == kind and (named := _named(facts, c)))
         if said:
             blocks.append(Block(labelled(title, "; ".join(said)), 2))
+    if not builds and (others := _speakers(facts, product, entry)):
+        blocks.append(Block(labelled("works with", "; ".join(others)), 2))
     if entry["note"]:
         blocks.append(Block(labelled("note", entry["note"]), 3))
     if entry["features"]:
@@ -91,7 +95,18 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         blocks.append(Block(labelled("features", shortened(names)), 4))
     if entry["disputes"]:
         blocks.append(Block(labelled("disputed", _points(len(entry["disputes"]))), 1))
-    return blocks
+    heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
+    return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+
+def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
+    """Return which releases of others are said to work with a release of `product`, by their product."""
+    found: dict[str, list[str]] = {}
+    for claim in entry["claimed_by"]:
+        other = next((p for p in facts.products.values() if claim["of"].startswith(p.id)), None)
+        if claim["kind"] == "verified" and other and other != product:
+            found.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
+    return [f"{name} {shortened(versions)}" for name, versions in found.items()]
 
 
 def _points(count: int) -> str:

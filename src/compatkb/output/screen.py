@@ -57,13 +57,13 @@ def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
 
 def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:
     """Return the blocks that stay where there are `height` lines."""
-    kept, lines = list(blocks), sum(len(block.lines) for block in blocks)
+    dropped, lines = set(), sum(len(block.lines) for block in blocks)
     for block in sorted(blocks, key=lambda block: -block.weight):
         if lines <= height or not block.weight:
             break
-        kept.remove(block)
+        dropped.add(id(block))
         lines -= len(block.lines)
-    return kept
+    return [block for block in blocks if id(block) not in dropped]
 
 
 def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:

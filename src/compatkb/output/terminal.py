@@ -23,6 +23,7 @@ _STYLES = {
     "error": "bold red",
     "warning": "bold yellow",
     "info": "bold blue",
+    "carets": "bold red",
     "-": "red",
     "+": "green",
 }
@@ -77,7 +78,7 @@ def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
 
 
 def _print_table(rows: list[Line], console: "Console") -> None:
-    """Print rows with rules between them and their heads, as wide as they need."""
+    """Print rows below their heads; as lines where the terminal is too narrow for the columns."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -87,7 +88,10 @@ def _print_table(rows: list[Line], console: "Console") -> None:
     for row in rows:
         if row.style not in (HEAD, MORE):
             table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
-    console.print(table, soft_wrap=False)
+    if console.measure(table).minimum <= console.width:
+        console.print(table, soft_wrap=False)
+    else:  # words would be cut
+        console.print(Text(printable(text_of(rows), console.encoding)), end="")
 
 
 def _styled(line: Line, encoding: str) -> "Text":
@@ -99,6 +103,8 @@ def _styled(line: Line, encoding: str) -> "Text":
         content.stylize("bold", 0, _LABEL)
     elif line.style in ("works", "likely", "unknown", "does-not-work"):
         content.stylize(_STYLES[line.style], 0, max(line.text.find("   "), 0) or None)
+    elif line.style in ("error", "warning", "info"):
+        content.stylize(_STYLES[line.style], 0, line.text.find(f" {line.style}: ") + len(line.style) + 2)
     elif style := _STYLES.get(line.style):
         content.stylize(style)
     if line.underlined != (0, 0):
