@@ -31,7 +31,12 @@ class Target(NamedTuple):
             return False
         if self.os and not any(_family(name) == _family(self.os) for name in stack.os):
             return False
-        return not (python and self.python) or self.python in stack.python
+        return not (python and self.python) or minor(self.python) in stack.python
+
+
+def minor(python: str) -> str:
+    """Return the minor release of a Python, such as 3.11 for 3.11.7."""
+    return ".".join(python.split(".")[:2])
 
 
 def _family(system: str) -> str:
