@@ -78,13 +78,14 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     near = _easiest(facts, made)
     if near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
-        title = way_title(facts, made.answer.request, near) if made.answer else near_name(facts, near)
+        title = way_title(facts, made.answer.request, near) if made.answer and near.relaxed else near_name(facts, near)
         word = "fix" if made.candidates else "sound"
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
     first = made.candidates[0] if made.candidates else None
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
     if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
+        steps = () if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
