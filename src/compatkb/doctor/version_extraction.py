@@ -77,6 +77,11 @@ def shape(facts: Snapshot, product: str, text: str) -> str:
     return short[0] if short else text
 
 
+def minor(python: str) -> str:
+    """Return the minor release of a Python, such as 3.11 for 3.11.7."""
+    return ".".join(python.split(".")[:2])
+
+
 def _by_product(facts: Snapshot, pasted: Pasted, told: Callable[[str], list[Told]], how: int) -> list[Read]:
     imports = {product.import_name: product.id for product in facts.products.values() if product.role != Role.LEAF}
     found = []
