@@ -15,7 +15,6 @@ from compatkb.store.reader import Snapshot
 
 _SHARE = 0.4  # a second cause is named that has this part of the weight of the first
 _LINES, _STEPS = 2, 3
-_ELSEWHERE = ("machine", "code")
 
 
 def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> str:

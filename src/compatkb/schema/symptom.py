@@ -39,6 +39,7 @@ class CauseKind(StrEnum):
     RUNTIME = "runtime"  # libraries beside the packages, of a generation of their own
     MACHINE = "machine"  # no version of a package: system libraries, permissions, hardware
     CODE = "code"  # the program that asks
+    LIBRARY = "library"  # releases of packages that no stack holds
 
 
 class Trouble(Record):
