@@ -6,7 +6,7 @@ What is shown rather than solved is read by `compatkb.store.queries`.
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache, cached_property
 from typing import Any
 
@@ -30,8 +30,6 @@ from compatkb.store.records import (
 )
 from compatkb.store.schema import FORMAT
 
-Fields = Mapping[str, Any]
-"""A row by its columns."""
 ELEMENT = (
     "version, release, stage, installable, devices, channels, only_with, distribution, since, by, yank_after, yank_by, "
     "yank_reason, eol, strong, weak, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
@@ -70,12 +68,6 @@ class Snapshot:
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""
         return self._db.execute(query, values).fetchall()
-
-    def rows(self, query: str, *values: object) -> list[Fields]:
-        """Return rows as dictionaries; to be replaced by typed queries."""
-        cursor = self._db.execute(query, values)
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
 
     # -- products ---------------------------------------------------------------------------------------------------
 

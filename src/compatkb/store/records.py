@@ -7,8 +7,6 @@ from compatkb.core.vocabulary import Certainty, Kind, Role
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
 
-STRONG, WEAK, UNKNOWN = Certainty
-"""The levels by the names that a part of the program still uses."""
 UNBUILT = (Role.LEAF, Role.DIMENSION, Role.FEATURE)
 """Roles of what has no builds of its own."""
 
