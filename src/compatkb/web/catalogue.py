@@ -9,6 +9,7 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages
+from compatkb.output.labels import value
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
@@ -114,7 +115,7 @@ def _replaced(site: Site, content: Record) -> tuple[str, str] | None:
     other = content["replaced_by"]
     if not other:
         return None
-    on = f" on {systems.label(site.facts, 'device', other['device'])}" if other.get("device") else ""
+    on = f" on {value(site.facts, 'device', other['device'])}" if other.get("device") else ""
     return (
         f"{site.facts.products[other['product']].name} {other['version']}{on}",
         f"products/{file_name(other['product'])}.html",

@@ -13,12 +13,13 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, tags, timeline
+from compatkb.output.labels import asked
+from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
 from compatkb.store.queries import products
 from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, asked_words
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, product_list, release_content
@@ -108,15 +109,15 @@ def _answer(asker: Asker, question: Question) -> str:
 
 
 def _shield(asker: Asker, question: Question) -> str:
-    return _text(shield(asker, question, asker.answer(question)))
+    return _text(shield(asker.facts, asker.answer(question)))
 
 
-def shield(asker: Asker, question: Question, answer: Answer) -> dict[str, Any]:
+def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
     """Return the verdict on a question as a badge."""
     return {
         "schemaVersion": 1,
-        "label": asked_words(asker, question),
-        "message": WORDS[answer.verdict][1].rstrip(".").lower(),
+        "label": asked(facts, answer.request),
+        "message": VERDICTS[answer.verdict],
         "color": COLOURS[answer.verdict],
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, statistics, tags, timeline
+from compatkb.output.labels import value
 from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
@@ -118,7 +119,7 @@ def _label(facts: Snapshot, entry: Record) -> str:
     """Return a release in words: what is listed goes by its own name."""
     product = facts.products[entry["product"]]
     if product.scheme == "listed":
-        return systems.label(facts, product.id, entry["version"])
+        return value(facts, product.id, entry["version"])
     return f"{product.name} {entry['version']}"
 
 

@@ -14,7 +14,7 @@ def kept(query: Callable[Concatenate[Snapshot, P], T]) -> Callable[Concatenate[S
     """Return a query that is run once for the same arguments of a snapshot; for results that nobody changes."""
 
     @wraps(query)
-    def ask(facts: Snapshot, *arguments: P.args, **options: P.kwargs) -> T:
+    def ask(facts: Snapshot, /, *arguments: P.args, **options: P.kwargs) -> T:
         key = (query, arguments, *options.items())
         if key not in facts.kept:
             facts.kept[key] = query(facts, *arguments, **options)
