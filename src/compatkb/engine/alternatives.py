@@ -137,31 +137,45 @@ def _beside(facts: Snapshot, free: Request, route: Route, pin: Pin, budget: Budg
 def _first_of(
     facts: Snapshot, request: Request, route: Route, product: str, groups: list[int], budget: Budget
 ) -> Stack | None:
-    """Return the best stack of the first group of a product's elements that has any; whole halves are ruled out at once."""
+    """Return the best stack of the first group of a product's elements that has any."""
+    found: dict[int, list[Stack]] = {}
+    for device in request.devices:
+        if device in route.devices:
+            problems = _limited(facts, request, device, route, product, groups[: min(found, default=len(groups)) + 1], budget)
+            for number, problem in problems:
+                if hits := Search(problem, best_only=True, known_only=True).run():
+                    found.setdefault(number, []).extend(stacks_of(problem, hits[0]))
+                    break
+    return min(found[min(found)], key=lambda stack: stack.rank) if found else None
 
-    def held(mask: int) -> Request:
-        return request._replace(pins=(*request.pins, Pin(product, "", mask)))
 
-    if not groups:
-        return None
-    if stack := _best(facts, held(groups[0]), route, budget):
-        return stack
-    rest = groups[1:]
-    if not rest or not any(_searches(facts, held(sum(rest)), route, budget, first_only=True)):
-        return None
-    half = (len(rest) + 1) // 2
-    near = _first_of(facts, request, route, product, rest[:half], budget)
-    return near or _first_of(facts, request, route, product, rest[half:], budget)
+def _limited(
+    facts: Snapshot, request: Request, device: str, route: Route, product: str, groups: list[int], budget: Budget
+) -> Iterator[tuple[int, Problem]]:
+    """Yield a problem for each group of a product's elements that others may admit."""
+
+    def held(mask: int) -> Question:
+        pins = (*request.pins, Pin(product, "", mask))
+        return Question(facts, request._replace(pins=pins), device, route, budget)
+
+    if facts.products[product].platform:
+        yield from ((number, Problem(held(group))) for number, group in enumerate(groups))
+    elif groups:
+        problem = Problem(held(sum(groups)))
+        left = Search(problem, known_only=True).narrowed()
+        for number, group in enumerate(groups):
+            if group & left.get(product, 0):
+                yield number, problem.limited_to({**left, product: group & left[product]})
 
 
 def _searches(
-    facts: Snapshot, request: Request, route: Route, budget: Budget, *, first_only: bool = False, certain_only: bool = False
+    facts: Snapshot, request: Request, route: Route, budget: Budget, *, certain_only: bool = False
 ) -> Iterator[tuple[Problem, Found]]:
     """Yield the best that is found on each device, of what something supports."""
     for device in request.devices:
         if device in route.devices:
             problem = Problem(Question(facts, request, device, route, budget))
-            search = Search(problem, best_only=True, first_only=first_only, known_only=True, certain_only=certain_only)
+            search = Search(problem, best_only=True, known_only=True, certain_only=certain_only)
             yield from ((problem, found) for found in search.run()[:1])
 
 

@@ -1,6 +1,6 @@
 """One question to the search: a device reached over one route, with everything that the request fixed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from compatkb.core.vocabulary import Kind, Role
@@ -233,6 +233,12 @@ class Problem:
     def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
+
+    def limited_to(self, domains: Mapping[str, int]) -> "Problem":
+        """Return the same problem with these candidates alone."""
+        limited = Problem(self.question, self.waived)
+        limited.domains.update(domains)
+        return limited
 
     def groups(self) -> list[list[Constraint]]:
         """Return the constraints that can exclude stacks, by kind; what explains best comes first."""

@@ -14,6 +14,7 @@ verified    supported                                      nothing: a positive l
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
@@ -126,3 +127,19 @@ class RelationTable:
             candidates ^= 1 << idx
             found |= self.allowed(idx, platforms)
         return found
+
+    def supported_by(self, candidates: int) -> int:
+        """Return the second product's elements that something supports beside some of the first product's candidates."""
+        found = 0
+        for of_mask, to_mask in self._supporting:
+            found |= to_mask if of_mask & candidates else 0
+        return found
+
+    @cached_property
+    def _supporting(self) -> list[tuple[int, int]]:
+        own = [(edge.of_mask, edge.to_mask) for edge in self._edges if _supports(edge)]
+        return own + [(edge.to_mask, edge.of_mask) for edge in self._back if _supports(edge)]
+
+
+def _supports(edge: Edge) -> bool:
+    return bool(edge.vouches) and not edge.open and edge.kind != Kind.BREAKS
