@@ -14,10 +14,12 @@ from markupsafe import Markup, escape
 
 from compatkb import __version__
 from compatkb.catalog.search import search as find
+from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages
 from compatkb.output.citations import short
+from compatkb.output.labels import term
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
@@ -42,6 +44,7 @@ SECTIONS = (
 )
 T = TypeVar("T")
 ROWS = ("python", "os", "hardware")
+MOST_HITS = 8
 TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
 """The labels by which a package's metadata name where its errors are reported, as the packaging guide has them."""
 
@@ -156,7 +159,7 @@ class Site:
     def render(self, template: str, path: str, title: str, **values: Any) -> str:
         """Return a page as HTML."""
         shown: dict[str, Any] = {
-            "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS, "wide": False,
+            "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS,
             "title": title, "description": "", "data_date": self.facts.meta["data_date"], "version": __version__,
             "typed": "",
         }  # fmt: skip
@@ -229,20 +232,20 @@ class Site:
     def problem_page(self, problem: Problem, parameters: Parameters) -> str:
         """Return the page that says what is wrong with a question, and what the data have of its words."""
         typed = " ".join(text for name, text in parameters if name == "q")[:200]
-        hits = []
-        if typed:
-            try:
-                for hit in find(self.facts, [typed], self.asker.clock.day).hits[:8]:
-                    path = self.release_page(hit.product or "", hit.version or "")
-                    if not path and hit.product and self.facts.products[hit.product].role != "feature":
-                        path = f"products/{file_name(hit.product)}.html"
-                    hits.append((hit.title, path))
-            except CompatkbError:
-                hits = []
-        word = "Not answered." if problem.status != 400 else "Not understood."
+        hits: dict[str, str] = {}
+        try:
+            found = find(self.facts, [typed], self.asker.clock.day).hits if typed else ()
+        except CompatkbError:
+            found = ()
+        for hit in found:
+            if hit.product and self.facts.products[hit.product].role != Role.FEATURE:
+                at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
+                hits.setdefault(at, term(self.facts, f"{hit.product}=={hit.version}" if hit.version else hit.product))
+        word = "Not understood" if problem.status == 400 else "Not answered"
         return self.render(
-            "problem.html", "index.html", f"{word} – compatkb", problem=problem, typed=typed, hits=hits, title_word=word
-        )
+            "problem.html", "index.html", f"{word} – compatkb",
+            problem=problem, typed=typed, hits=list(hits.items())[:MOST_HITS], word=word,
+        )  # fmt: skip
 
     def question_page(self, parameters: Parameters, path: str = "index.html") -> str:
         """Return the page of an address; raises UsageError and GaveUpError."""
