@@ -40,7 +40,7 @@ def term(facts: Snapshot, text: str) -> str:
     """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
     product, equal, version = text.partition("==")
     if not equal or "," in version:
-        return text
+        return label(facts, text)
     listed = product in facts.products and facts.products[product].scheme == "listed"
     return value(facts, product, version) if listed else f"{label(facts, product)} {version}"
 
