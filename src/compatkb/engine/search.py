@@ -98,7 +98,7 @@ class Search:
         return self._assigned()
 
     def narrowed(self) -> dict[str, int]:
-        """Return the candidates that are left once those are dropped that nothing of another product admits; empty: no stack."""
+        """Return the candidates without those that no candidate of another product admits; nothing where no stack is left."""
         self._domains = dict(self.problem.domains)
         return self._domains if self.problem.platforms and self._narrow() else {}
 
@@ -178,7 +178,7 @@ class Search:
             return
         product = self._order[depth]
         for idx in self._candidates(product, chosen):
-            if self._found and (self.first_only or not self._left_open(state).support.anywhere):
+            if self._found and (self.first_only or self._is_beaten(state)):
                 return
             self.problem.budget.spend(1)
             after = self._judged(product, idx, state)
@@ -205,10 +205,10 @@ class Search:
         return State(
             state.support,
             state.other_kind | self.problem.facts.elements(product)[idx].foreign_cells,
-            state.is_outdated or (product not in self._named and bool(context.outdated(product) >> idx & 1)),
-            state.is_presumed or bool(context.presumed(product) >> idx & 1),
-            context.age(product, idx) if product == self.problem.route.provider else state.age,
-            state.warnings + context.warnings(product, idx),
+            state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
+            state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
+            context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,
+            state.warnings + context.candidates.warnings(product, idx),
         )
 
     def _is_beaten(self, state: State) -> bool:
