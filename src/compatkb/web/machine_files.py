@@ -13,7 +13,7 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, tags, timeline
-from compatkb.output.labels import asked
+from compatkb.output.labels import PYTHON, SYSTEM, asked
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
 from compatkb.store.queries import products
@@ -36,7 +36,8 @@ COLOURS = {
     "does-not-work": "red",
 }
 _LONG = 365 * 100
-_CATEGORIES = {"dimension": "device", "package": "framework"}
+_CATEGORIES = {"dimension": "device", "package": "framework", SYSTEM: "os", PYTHON: "lang"}
+"""The categories of endoflife.date by role, of two products by their id."""
 Maker = Callable[[], str]
 
 
@@ -178,7 +179,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
         cycle |= {"latest": rows[0]["version"]}
         cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
         cycles.append(cycle)
-    category = _CATEGORIES.get(content["role"], "library")
+    category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
     return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
 
 
