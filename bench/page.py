@@ -66,7 +66,9 @@ def measure(run: Run) -> dict[str, Figure]:
 def _end_of_build(folder: Path) -> float:
     """Return the milliseconds that a build takes to end when it is interrupted halfway."""
     command = [sys.executable, "-m", "compatkb", "web", "build", "--no-engine", "--out", os.fspath(folder)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment()) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, env={**environment(), "PYTHONPATH": os.fspath(ROOT / "src")}
+    ) as process:
         time.sleep(4)
         begun = time.perf_counter()
         process.send_signal(signal.SIGINT)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
+from compatkb.headline_options import HEADLINES
 from compatkb.output import commands, disputes, messages
 from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
 from compatkb.output.images import images_of
@@ -18,7 +18,6 @@ from compatkb.output.text import grouped
 from compatkb.output.ways import Way, ways_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
-from compatkb.web import systems
 from compatkb.web.asker import Asker
 from compatkb.web.installers import Recipe, newest_python, proof, recipes
 from compatkb.web.questions import Question, question_of
@@ -28,6 +27,7 @@ SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown
 WORDS = {verdict: (SIGNS[verdict], f"{words.capitalize()}.") for verdict, words in messages.VERDICTS.items()}
 """The sign and the word of each verdict."""
 MOST_OTHERS = 6
+FORM = frozenset(product for _, _, product, _ in HEADLINES)
 Source = tuple[str, str | None]
 
 
@@ -91,7 +91,6 @@ class View(NamedTuple):
     ways: list[WayOut]
     beside: list[Other]
     others: list[Other]
-    as_of: str
 
 
 def view_of(asker: Asker, question: Question, answer: Answer) -> View:
@@ -101,7 +100,6 @@ def view_of(asker: Asker, question: Question, answer: Answer) -> View:
     denied = View(
         answer.verdict, sign, word, headline(facts, answer), "", (), [], "", "", [], [], [], [], [], [], [],
         causes=_causes(facts, answer), ways=[], beside=[], others=[],
-        as_of=date.fromordinal(answer.request.as_of).isoformat(),
     )  # fmt: skip
     if not answer.stacks or answer.verdict == "unknown":
         return denied._replace(ways=list(_ways_out(asker, question, answer)))
@@ -221,8 +219,8 @@ def _moved(facts: Snapshot, question: Question, way: Way, exactly: int) -> Quest
             needed = tuple(need for need in question.needs if need != product)
             question = question._replace(words=tuple(w for w in question.words if not other.match(w)), needs=needed)
     if exactly > 1:
-        main = systems.main_product(facts)
-        for product in (main, "os", "python"):
+        moved = [*(e.product for e in main_packages(facts, way.stack)), "os", "python"]
+        for product in (product for product in moved if product in FORM):
             question = question.fix(product, _moved_value(facts, product, way.stack, exactly) or question.version_of(product))
     return question._replace(devices=(way.stack.device,))
 

@@ -34,7 +34,6 @@ from compatkb.web.written import written_questions
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
-ENGINE_ASSETS = ("engine.js",)
 SECTIONS = (
     ("matrix.html", "Matrix"),
     ("products.html", "Releases"),
@@ -112,12 +111,10 @@ class Site:
 
     def _digest(self) -> str:
         """The digest of what the site is made from: data, program, sources of the pages, day."""
-        found = hashlib.sha256(
-            f"{self.facts.meta['digest']} {__version__} {self.asker.clock} {self.live} {self.engine_size}".encode()
-        )
-        for path in sorted(path for folder in (sources(), Path(__file__).parent) for path in folder.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                found.update(path.name.encode() + path.read_bytes())
+        made_from = (self.facts.meta["digest"], __version__, self.asker.clock, self.live, self.engine_size, self.issues)
+        found = hashlib.sha256(repr(made_from).encode())
+        for path in sorted((*sources().rglob("*.*"), *_PACKAGE.rglob("*.py"))):
+            found.update(path.name.encode() + path.read_bytes())
         return found.hexdigest()[:12]
 
     def asset(self, name: str) -> str:
