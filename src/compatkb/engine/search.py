@@ -41,6 +41,11 @@ class Found(NamedTuple):
     quality: Quality
     platforms: int
 
+    @property
+    def preference(self) -> tuple[int, ...]:
+        """The sort key of the preference: the quality, with the route in its place."""
+        return (*self.quality[:4], self.route.rank, *self.quality[4:])
+
 
 class State(NamedTuple):
     """A partial assignment as far as its platforms and its quality go."""
@@ -222,7 +227,7 @@ class Search:
         left = state.support.anywhere
         for known, covered in self._covered.items():
             if known <= hoped:
-                left &= 0 if self.best_only else ~covered
+                left &= 0 if self.best_only and known < hoped else ~covered
         return not left
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> int:
@@ -289,7 +294,7 @@ class Search:
         for quality, platforms in self._parts(state):
             for known, covered in self._covered.items():
                 if known <= quality:
-                    platforms &= 0 if self.best_only else ~covered
+                    platforms &= 0 if self.best_only and known < quality else ~covered
             left[quality.level] |= platforms
         return state._replace(support=Support(*left))
 

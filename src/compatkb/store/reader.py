@@ -16,6 +16,7 @@ from compatkb.errors import DataError
 from compatkb.store.records import (
     Advisory,
     Compiled,
+    CompleteScope,
     Edge,
     Element,
     Elements,
@@ -23,7 +24,6 @@ from compatkb.store.records import (
     Floor,
     Product,
     Route,
-    Scope,
     Sources,
     Successor,
     Waiver,
@@ -286,11 +286,11 @@ class Snapshot:
         )  # fmt: skip
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[CompleteScope, ...]:
         """The scopes in which the list of releases is whole."""
         rows = self.select("select product, spec, mask, devices, until, channel, sources from scope order by id")
         return tuple(
-            Scope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
+            CompleteScope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
             for product, spec, mask, devices, until, channel, sources in rows
         )
 

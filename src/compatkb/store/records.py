@@ -129,7 +129,7 @@ class Advisory(NamedTuple):
     sources: Sources
 
 
-class Scope(NamedTuple):
+class CompleteScope(NamedTuple):
     """Releases of a product whose list is whole up to a day, as an ordinal: one that it lacks does not exist."""
 
     product: str
@@ -168,6 +168,7 @@ class Successor(NamedTuple):
     product: str
     specifier: str
     device: str | None
+    sources: Sources = ()
 
 
 class Event(NamedTuple):

@@ -5,16 +5,7 @@ from typing import Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot, read_sources
-from compatkb.store.records import Sources
-
-
-class Replacement(NamedTuple):
-    """What takes the place of a product that has ended: a product in some versions, on a device or on any."""
-
-    product: str
-    version: str
-    device: str | None
-    sources: Sources
+from compatkb.store.records import Sources, Successor
 
 
 class ProductDetails(NamedTuple):
@@ -25,7 +16,7 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
-    replaced_by: Replacement | None
+    replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
 
@@ -97,7 +88,7 @@ def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
     return {row[0]: _details(row) for row in facts.select(f"select {_DETAILS} from product order by rank, id")}
 
 
-def replacements(facts: Snapshot) -> dict[str, Replacement]:
+def replacements(facts: Snapshot) -> dict[str, Successor]:
     """Return what takes the place of each product that has ended, in rank order."""
     known = every_product_details(facts)
     return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
@@ -110,7 +101,7 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
     instead = json.loads(row[5]) if row[5] else None
-    replaced = instead and Replacement(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
+    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
     return ProductDetails._make((*row[:5], replaced, instead, row[7]))
 
 
