@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from compatkb.output import messages
-from compatkb.output.labels import label, listed, ranges, shortened, value
+from compatkb.output.labels import HARDWARE, label, listed, ranges, shortened, value
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
 from compatkb.store.queries.products import channels, product_details
 from compatkb.store.reader import Snapshot
@@ -16,6 +16,7 @@ _BUILDS = 3
 _RELEASES = _NAMED = 2
 _AROUND = 6
 """Lines beside the ends of life: headings, columns, the foot."""
+_MACHINE = f"{HARDWARE}=="
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
 _UNLIMITED = 10_000
 
@@ -85,9 +86,14 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
     for kind, title in _KINDS.items():
-        said = dict.fromkeys(named for c in entry["claims"] if c["kind"] == kind and (named := _named(facts, c)))
+        claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
+        machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
+        said = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
         if said:
             blocks.append(Block(labelled(title, "; ".join(said)), 2))
+        if machines:
+            names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
+            blocks.append(Block(labelled(HARDWARE, ", ".join(names)), 2))
     if not builds and (others := _speakers(facts, product, entry)):
         blocks.append(Block(labelled("works with", "; ".join(others)), 2))
     if entry["note"]:
