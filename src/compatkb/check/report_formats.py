@@ -10,8 +10,8 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from compatkb import __version__
-from compatkb.check import Report, rules_by_id
-from compatkb.check.baseline import known_of
+from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.baseline import baseline_entry
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
 
@@ -23,7 +23,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 MOST_ROWS = 50
 
 
-def sarif_text(report: Report, day: date, data_date: str) -> str:
+def sarif_text(report: CheckReport, day: date, data_date: str) -> str:
     """Return a log of one run in SARIF; columns count Unicode characters, paths are relative to the working directory."""
     used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
     numbers = {rule: number for number, rule in enumerate(used)}
@@ -54,7 +54,7 @@ def _rule(name: str) -> dict[str, object]:
     }
 
 
-def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report: Report) -> dict[str, object]:
+def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report: CheckReport) -> dict[str, object]:
     message = finding.message + (f"\nfix: {finding.fix}" if finding.fix else "")
     message += "".join(f"\nsource: {source}" for source in finding.sources)
     artifact = {"uri": quote(finding.path), "uriBaseId": "%SRCROOT%"}
@@ -79,23 +79,23 @@ def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report:
     return result
 
 
-def _replacement(edit: Edit, finding: Finding, report: Report) -> dict[str, object]:
+def _replacement(edit: Edit, finding: Finding, report: CheckReport) -> dict[str, object]:
     document = report.documents[finding.path]
     start, end = document.place(edit.start), document.place(edit.end)
     region = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
     return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
 
 
-def _fingerprinted(report: Report) -> Iterator[tuple[Finding, str]]:
+def _fingerprinted(report: CheckReport) -> Iterator[tuple[Finding, str]]:
     """Yield findings with a fingerprint each that edits elsewhere in the file leave as it is; no two have the same."""
     seen: Counter[object] = Counter()
     for finding in report.findings:
-        known = known_of(finding, report.line(finding))
+        known = baseline_entry(finding, report.line(finding))
         seen[known] += 1
         yield finding, hashlib.sha256(json.dumps([*known, seen[known]]).encode()).hexdigest()
 
 
-def gitlab_text(report: Report) -> str:
+def gitlab_text(report: CheckReport) -> str:
     """Return the report of code quality that GitLab shows in a merge request."""
     return _json(
         [
@@ -111,7 +111,7 @@ def gitlab_text(report: Report) -> str:
     )
 
 
-def junit_text(report: Report) -> str:
+def junit_text(report: CheckReport) -> str:
     """Return findings as failed tests, one suite a file, and files without any as a test that passed; info does not fail."""
     root = ElementTree.Element("testsuites", name="compatkb check")
     total = failed = 0
@@ -130,10 +130,10 @@ def junit_text(report: Report) -> str:
         for finding in findings:
             place = ":".join(str(n) for n in (finding.line, finding.column) if n) or "file"
             case = ElementTree.SubElement(suite, "testcase", classname=_writable(path), name=f"{finding.rule} at {place}")
-            said = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
+            text = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
             kind = "system-out" if finding.level is Severity.INFO else "failure"
             about = {} if kind == "system-out" else {"message": _writable(finding.message), "type": str(finding.level)}
-            ElementTree.SubElement(case, kind, about).text = _writable(said)
+            ElementTree.SubElement(case, kind, about).text = _writable(text)
     root.set("tests", str(total))
     root.set("failures", str(failed))
     ElementTree.indent(root)
@@ -144,12 +144,12 @@ def _writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-def github_text(report: Report) -> str:
+def github_text(report: CheckReport) -> str:
     """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
     return findings_annotations(report.findings, "")
 
 
-def summary_text(report: Report) -> str:
+def summary_text(report: CheckReport) -> str:
     """Return a Markdown summary for a pull request: a count, and a table of the gravest findings, MOST_ROWS at most."""
     files = f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
     lines = ["### compatkb check", "", f"{count_text(report.findings)} in {files} read."]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import date
 
-from compatkb.check import Report, rules_by_id
-from compatkb.check.document import Rule
+from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.output.findings import count_text
 
@@ -12,7 +12,7 @@ SCHEMA = 1
 _WIDE = 140
 
 
-def checking_text(report: Report) -> str:
+def checking_text(report: CheckReport) -> str:
     """Return findings as people and editors read them, each with its line and a caret, and a count at the end."""
     lines = []
     for finding in report.findings:
@@ -38,7 +38,7 @@ def excerpt(finding: Finding, line: str) -> list[str]:
     return [f"{number}{shown.rstrip()}", f"{' ' * (len(number) - 2)}| {' ' * (start - cut)}{marks}"]
 
 
-def checking_payload(report: Report, day: date, data_date: str) -> dict[str, object]:
+def checking_payload(report: CheckReport, day: date, data_date: str) -> dict[str, object]:
     """Return what was found as JSON has it; see docs/check.md."""
     return {
         "schema": SCHEMA,
@@ -67,13 +67,13 @@ def finding_payload(finding: Finding) -> dict[str, object]:
     }
 
 
-def checking_json(report: Report, day: date, data_date: str) -> str:
+def checking_json(report: CheckReport, day: date, data_date: str) -> str:
     """Return what was found as JSON text."""
     import json
 
     return json.dumps(checking_payload(report, day, data_date), indent=2, ensure_ascii=False) + "\n"
 
 
-def rules_text(rules: Iterable[Rule]) -> str:
+def rules_text(rules: Iterable[CheckRule]) -> str:
     """Return the rules with their levels, one a line."""
     return "".join(f"{rule.id:22} {rule.level:8} {rule.summary}\n" for rule in rules)

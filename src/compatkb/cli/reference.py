@@ -84,7 +84,8 @@ def _rows(command: Any) -> Iterator[str]:
     for param in command.params:
         text = (param.help or "").replace("|", "\\|")
         if param.param_type_name == "argument":
-            yield f"| `{param.make_metavar(None)}` | {text} |"
+            word = param.make_metavar(None).replace("|", "\\|")
+            yield f"| `{word}` | {text} |"
             continue
         names = ", ".join(f"`{name}`" for name in param.opts)
         choices = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())]

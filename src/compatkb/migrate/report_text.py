@@ -3,7 +3,7 @@
 import json
 from datetime import date
 
-from compatkb.check import Report
+from compatkb.check import CheckReport
 from compatkb.check.report_text import checking_payload, excerpt
 from compatkb.core.findings import Finding
 from compatkb.output.findings import count_text
@@ -12,7 +12,7 @@ _WIDE = 140
 _MOST_LINES = 6
 
 
-def migrating_text(report: Report) -> str:
+def migrating_text(report: CheckReport) -> str:
     """Return findings as people read them: what mends one for certain as lines before and after, the others with a caret."""
     lines = []
     for finding in report.findings:
@@ -37,7 +37,7 @@ def _marked(sign: str, text: str) -> list[str]:
     return [*shown, f"    {sign} ... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else shown
 
 
-def change_of(finding: Finding, report: Report) -> tuple[str, str] | None:
+def change_of(finding: Finding, report: CheckReport) -> tuple[str, str] | None:
     """Return the lines of a finding before and after its edits there, None where nothing mends it for certain."""
     document = report.documents.get(finding.path)
     if not finding.edits or document is None:
@@ -47,15 +47,14 @@ def change_of(finding: Finding, report: Report) -> tuple[str, str] | None:
     near = near or [finding.edits[-1]]
     first = document.place(min(edit.start for edit in near)).line
     last = document.place(max(max(edit.start, edit.end - 1) for edit in near)).line
-    start = document.starts[first - 1]
-    end = document.starts[last] if last < len(document.starts) else len(document.text)
+    start, end = document.offset(first), document.offset(last + 1)
     after = document.text[start:end]
     for edit in sorted(near, key=lambda edit: (edit.start, edit.end), reverse=True):
         after = after[: edit.start - start] + edit.text + after[edit.end - start :]
     return document.text[start:end].rstrip("\r\n"), after.rstrip("\r\n")
 
 
-def migrating_json(report: Report, day: date, data_date: str) -> str:
+def migrating_json(report: CheckReport, day: date, data_date: str) -> str:
     """Return what was found as JSON text: the object of `check`, each finding with the lines before and after."""
     payload = checking_payload(report, day, data_date)
     found = payload["findings"]

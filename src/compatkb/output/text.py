@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
@@ -27,7 +28,7 @@ from compatkb.output.ways import MOST, Way, ways_of
 from compatkb.output.why import details
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import STRONG, Compiled, Request
+from compatkb.store.records import Compiled, Request
 
 VERDICTS = messages.VERDICTS
 _OTHERS = 3
@@ -150,7 +151,7 @@ def install_lines(facts: Snapshot, stack: Stack, shell: str, indent: int = 4, *,
 def _sureness(facts: Snapshot, stack: Stack, request: Request) -> tuple[str, str]:
     """Return how sure an answer is, in a line: what it rests on, or what is open."""
     disputed = _disputed(len(disputes.of_stack(facts, stack, request.as_of)))
-    if stack.level == STRONG:
+    if stack.level == Certainty.CERTAIN:
         return "sure", messages.basis(support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
     points = open_points(facts, stack)
     parts = [f"and {len(points) - 1} more" if len(points) > 1 else "", disputed]

@@ -9,6 +9,7 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package
@@ -53,8 +54,8 @@ def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
         if product.role == "feature":
             continue
         yield f"products/{file_name(product.id)}.html", product.id, ""
-        for row in facts.rows("select version from release where product = ? order by position", product.id):
-            yield release_path(product.id, row["version"]), product.id, row["version"]
+        for release in products.releases_of(facts, product.id):
+            yield release_path(product.id, release.version), product.id, release.version
 
 
 def products_page(site: Site) -> str:

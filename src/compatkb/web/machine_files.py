@@ -14,6 +14,8 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, tags, timeline
 from compatkb.output.payload import SCHEMA, answer_payload
+from compatkb.store.queries import products
+from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, asked_words
@@ -81,9 +83,9 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
         for shape in (latest, endoflife, renovate):
             yield f"{shape.__name__}/{name}.json", partial(_made, shape, facts, product.id, clock)
         yield f"shields/{name}.json", partial(_made, product_shield, facts, product.id, clock)
-        for row in facts.rows("select version from release where product = ? order by position", product.id):
-            at = f"releases/{name}/{file_name(row['version'])}.json"
-            yield at, partial(_made, one_release, facts, product.id, row["version"], clock)
+        for release in products.releases_of(facts, product.id):
+            at = f"releases/{name}/{file_name(release.version)}.json"
+            yield at, partial(_made, one_release, facts, product.id, release.version, clock)
     for question, path in site.written.items():
         at = path.removesuffix(".html")
         yield f"answers/{at}.json", partial(_answer, asker, question)
@@ -93,8 +95,8 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
 
 def _is_same(facts: Snapshot, one: Clock, other: Clock) -> bool:
     """Return whether nothing ended between two days: then answers are the same on both."""
-    days = sorted((one.day.isoformat(), other.day.isoformat()))
-    return one == other or not facts.rows("select 1 from release where eol >= ? and eol < ? limit 1", *days)
+    first, last = sorted((one.day.isoformat(), other.day.isoformat()))
+    return one == other or not any(first <= (release.eol or "") < last for release in products.releases(facts))
 
 
 def _made(make: Callable[..., Any], *arguments: Any) -> str:
@@ -197,7 +199,7 @@ def _is_day(text: str | None) -> bool:
 
 
 def _repositories(facts: Snapshot, clock: Clock) -> list[dict[str, Any]]:
-    names = [row["repository"] for row in facts.rows("select distinct repository from image order by repository")]
+    names = sorted(repositories(facts))
     images = [json.loads(tags.repository_text(facts, name, clock.day, as_json=True)) for name in names]
     return [{"repository": image["repository"], "tags": image["tags"]} for image in images]
 

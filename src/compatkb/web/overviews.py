@@ -6,6 +6,7 @@ from typing import Any
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, statistics, tags, timeline
+from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
@@ -65,9 +66,9 @@ def images_page(site: Site) -> str:
 def images(site: Site) -> list[Record]:
     """Return every image tag, with its repository."""
     found = []
-    for row in site.facts.rows("select distinct repository from image order by repository"):
-        content = json.loads(tags.repository_text(site.facts, row["repository"], site.asker.clock.day, as_json=True))
-        found += [{"repository": row["repository"], **tag} for tag in content["tags"]]
+    for repository in sorted(repositories(site.facts)):
+        content = json.loads(tags.repository_text(site.facts, repository, site.asker.clock.day, as_json=True))
+        found += [{"repository": repository, **tag} for tag in content["tags"]]
     return found
 
 

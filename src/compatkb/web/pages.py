@@ -12,6 +12,7 @@ from compatkb import __version__
 from compatkb.catalog.search import search as find
 from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, asked_words, view_of
@@ -131,8 +132,7 @@ class Site:
 
     @cached_property
     def _released(self) -> set[tuple[str, str]]:
-        rows = self.facts.rows("select product, version from release")
-        return {(row["product"], row["version"]) for row in rows}
+        return {(release.product, release.version) for release in products.releases(self.facts)}
 
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from compatkb.headline_options import HEADLINES
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 
 WINDOWS = "windows"
@@ -30,12 +31,8 @@ def devices(facts: Snapshot) -> list[Value]:
 
 def values(facts: Snapshot, product: str) -> list[Value]:
     """Return the values of a listed product, in the order of its file."""
-    rows = facts.rows("select version, name, part_of, devices from release where product = ? order by position", product)
-    return [
-        Value(row["version"], row["name"] or row["version"], tuple((row["part_of"] or "").split()),
-              tuple((row["devices"] or "").split()))
-        for row in rows
-    ]  # fmt: skip
+    releases = products.releases_of(facts, product)
+    return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
 
 
 def families(facts: Snapshot, product: str) -> list[Value]:

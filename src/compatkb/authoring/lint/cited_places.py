@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import walk
-from compatkb.authoring.loader import Document
+from compatkb.authoring.loader import DataDocument
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.schema import Record, Source
+from compatkb.schema import Record, SourceEntry
 
 NAME = "cited-place"
 NEAR = 12
@@ -35,13 +35,13 @@ class _Citation(NamedTuple):
     path: str
     line: int
     name: str
-    source: Source
+    source: SourceEntry
     versions: frozenset[str]  # one of which has to be named, unless there is none
     instead: frozenset[str]  # what will do as well: the Pythons of wheels
 
 
 def read_sources(
-    documents: Iterable[Document], clones: Path, *, fetch: bool, changed: Container[tuple[str, int]] | None = None
+    documents: Iterable[DataDocument], clones: Path, *, fetch: bool, changed: Container[tuple[str, int]] | None = None
 ) -> Reading:
     """Look up the cited files in `clones`/owner/name, which `fetch` fills; of `changed` documents and lines alone, if given.
 
@@ -82,8 +82,8 @@ def lines_since(directory: Path, commit: str) -> frozenset[tuple[str, int]]:
     return frozenset(found)
 
 
-def _citations(document: Document) -> Iterator[_Citation]:
-    defined: dict[str, Source] = getattr(document.record, "source", {})
+def _citations(document: DataDocument) -> Iterator[_Citation]:
+    defined: dict[str, SourceEntry] = getattr(document.record, "source", {})
     versions: dict[str, set[str]] = {}
     pythons: dict[str, set[str]] = {}
     for _, record in walk(document.record):
@@ -108,7 +108,7 @@ def _versions(record: Record) -> Iterator[str]:
                 yield from _NUMBER.findall(specifier)
 
 
-def _check(citation: _Citation, texts: dict[Source, str | None]) -> Iterator[Finding]:
+def _check(citation: _Citation, texts: dict[SourceEntry, str | None]) -> Iterator[Finding]:
     source = citation.source
     text = texts.get(source)
     if text is None:
@@ -146,7 +146,7 @@ def _finding(citation: _Citation, level: Severity, message: str) -> Finding:
     return Finding(NAME, level, citation.path, citation.line, message, subject=named)
 
 
-def _contents(clone: Path, sources: set[Source], *, fetch: bool) -> dict[Source, str | None]:
+def _contents(clone: Path, sources: set[SourceEntry], *, fetch: bool) -> dict[SourceEntry, str | None]:
     """Return the texts of cited files whose ref the clone has; None where the ref has no such file."""
     refs = sorted({source.ref or "" for source in sources})
     known = {ref for ref, found in zip(refs, _batch(clone, [f"{ref}^{{commit}}" for ref in refs]), strict=True) if found}

@@ -127,18 +127,6 @@ def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
     return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge order by id")))
 
 
-def needs_by_origin(facts: Snapshot, product: str) -> dict[str, frozenset[str]]:
-    """Return what a product needs, and where that is known from: people, index, evidence; sorted."""
-    query = (
-        "select distinct to_product, origin from edge join claim on claim.id = edge.claim "
-        "where of_product = ? and edge.kind = 'needs' order by to_product"
-    )
-    found: dict[str, set[str]] = {}
-    for other, origin in facts.select(query, product):
-        found.setdefault(other, set()).add(origin)
-    return {other: frozenset(origins) for other, origins in found.items()}
-
-
 def citations(facts: Snapshot) -> tuple[Citation, ...]:
     """Return the sources of all claims."""
     query = "select claim, text, url, seen, document, publisher from citation order by claim, n"

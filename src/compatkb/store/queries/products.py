@@ -4,16 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.store.reader import Snapshot, read_sources
-from compatkb.store.records import Sources
-
-
-class Replacement(NamedTuple):
-    """What takes the place of a product that has ended: a product in some versions, on a device or on any."""
-
-    product: str
-    version: str
-    device: str | None
-    sources: Sources
+from compatkb.store.records import Sources, Successor
 
 
 class ProductDetails(NamedTuple):
@@ -26,7 +17,7 @@ class ProductDetails(NamedTuple):
     eol: str | None
     eol_rule: str | None  # how long releases are supported, where no day is known
     eol_rule_sources: Sources
-    replaced_by: Replacement | None
+    replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
 
@@ -98,7 +89,7 @@ def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
     return {row[0]: _details(row) for row in facts.select(f"select {_DETAILS} from product order by rank, id")}
 
 
-def replacements(facts: Snapshot) -> dict[str, Replacement]:
+def replacements(facts: Snapshot) -> dict[str, Successor]:
     """Return what takes the place of each product that has ended, in rank order."""
     known = every_product_details(facts)
     return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
@@ -111,7 +102,7 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
     instead = json.loads(row[7]) if row[7] else None
-    replaced = instead and Replacement(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
+    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
     return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
 
 
