@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot, read_sources
 from compatkb.store.records import Sources, Successor
 
@@ -119,11 +120,13 @@ def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release order by product, position")))
 
 
+@kept
 def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a product, as its file has them."""
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release where product = ? order by position", product)))
 
 
+@kept
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
     rows = facts.select(f"select {_RELEASE} from release where product = ? and version = ?", product, version)
@@ -149,6 +152,7 @@ def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]
     return tuple(ElementDetails(wheels, note, read_sources(sources)) for wheels, note, sources in rows)
 
 
+@kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
     query = "select wheels_note, note, sources from element where product = ? and idx = ?"
@@ -168,6 +172,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     return {version: tuple(devices.split()) for version, devices in rows}
 
 
+@kept
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
     rows = facts.select("select id, name, url, style, mirrors, hardware, note from channel order by position")
