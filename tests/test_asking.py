@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from packaging.version import Version
 
-from compatkb.check.document import Asked
-from compatkb.check.project.queries import Judge
+from compatkb.check.document import CheckContext
+from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.clock import Clock
 from compatkb.core.versions import matches
 from compatkb.errors import UsageError, WordsError
@@ -54,7 +54,7 @@ def test_every_specifier_is_matched_the_same(facts: Snapshot, spec: str) -> None
     """A request and a checked file admit the same builds: those that PEP 440 names."""
     torch = facts.products["torch"]
     named = sum(1 << element.idx for element in facts.elements("torch") if matches(spec, element.version))
-    held = Judge(Asked(facts, Clock(date.max))).held(torch, [spec])
+    held = ProjectQueries(CheckContext(facts, Clock(date.max))).allowed(torch, [spec])
     assert held is not None
     assert find_matching(facts, torch, spec) == held.mask == named
 

@@ -231,10 +231,13 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
 
 
 def _rank(problem: Problem, found: Found, chosen: list[Member], platforms: int, members: int) -> tuple[object, ...]:
-    """Sort key of the preference: the quality with the route in its place, newest product by product, then the wider stack."""
-    named, quality = dict(chosen), found.quality
+    """Sort key: the preference, the foremost family of systems, the device, the newest product by product, the wider stack."""
+    named, facts = dict(chosen), problem.facts
     newest = tuple([-named.get(product, -1) for product in problem.variables])
-    return (*quality[:4], found.route.rank, *quality[4:], newest, -platforms.bit_count(), -members, -platforms)
+    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
+    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
+    device = problem.request.devices.index(found.device)  # the last one is on every machine
+    return (*found.preference, -family, -device, newest, -platforms.bit_count(), -members, -platforms)
 
 
 def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: int) -> tuple[Link, ...]:

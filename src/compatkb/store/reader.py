@@ -63,6 +63,7 @@ class Snapshot:
         self._series: dict[str, tuple[int, ...]] = {}
         self._platforms: dict[tuple[str, int], int] = {}
         self.contexts: dict[Any, Any] = {}  # what the engine keeps between questions, by their circumstances
+        self.kept: dict[Any, Any] = {}  # what queries returned, by query and arguments
 
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""

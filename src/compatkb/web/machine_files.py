@@ -13,12 +13,13 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, tags, timeline
+from compatkb.output.labels import PYTHON, SYSTEM, asked
+from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
 from compatkb.store.queries import products
 from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, asked_words
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, product_list, release_content
@@ -35,7 +36,8 @@ COLOURS = {
     "does-not-work": "red",
 }
 _LONG = 365 * 100
-_CATEGORIES = {"dimension": "device", "package": "framework"}
+_CATEGORIES = {"dimension": "device", "package": "framework", SYSTEM: "os", PYTHON: "lang"}
+"""The categories of endoflife.date by role, of two products by their id."""
 Maker = Callable[[], str]
 
 
@@ -73,7 +75,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     )
     yield "products.json", lambda: _text(product_list(facts, clock))
     yield "images.json", lambda: _text({**head, "repositories": _repositories(facts, clock)})
-    yield "eol.json", lambda: catalog.eol_text(facts, None, clock.day, _LONG, as_json=True)
+    yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
     yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
     for product in facts.products.values():
         if product.role == "feature":
@@ -108,15 +110,15 @@ def _answer(asker: Asker, question: Question) -> str:
 
 
 def _shield(asker: Asker, question: Question) -> str:
-    return _text(shield(asker, question, asker.answer(question)))
+    return _text(shield(asker.facts, asker.answer(question)))
 
 
-def shield(asker: Asker, question: Question, answer: Answer) -> dict[str, Any]:
+def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
     """Return the verdict on a question as a badge."""
     return {
         "schemaVersion": 1,
-        "label": asked_words(asker, question),
-        "message": WORDS[answer.verdict][1].rstrip(".").lower(),
+        "label": asked(facts, answer.request),
+        "message": VERDICTS[answer.verdict],
         "color": COLOURS[answer.verdict],
     }
 
@@ -177,7 +179,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
         cycle |= {"latest": rows[0]["version"]}
         cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
         cycles.append(cycle)
-    category = _CATEGORIES.get(content["role"], "library")
+    category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
     return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
@@ -87,6 +88,7 @@ def dispute_records(facts: Snapshot) -> dict[str, DisputeRecord]:
     return {row[0]: _dispute(row) for row in facts.select(f"select {_DISPUTE} from dispute order by id")}
 
 
+@kept
 def dispute_record(facts: Snapshot, name: str) -> DisputeRecord:
     """Return a dispute; raises KeyError for an unknown one."""
     for row in facts.select(f"select {_DISPUTE} from dispute where id = ?", name):
@@ -116,6 +118,7 @@ def concerned_records(facts: Snapshot) -> tuple[ConcernedRecord, ...]:
     return tuple(_concerned(facts, row) for row in facts.select(f"select {_CONCERNED} from concerned order by rowid"))
 
 
+@kept
 def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
     """Return what disputes say of a product, an image tag or a channel, by dispute."""
     rows = facts.select(f"select {_CONCERNED} from concerned where name = ? order by dispute", name)

@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot, read_sources
 from compatkb.store.records import Sources, Successor
 
@@ -15,6 +16,8 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
+    eol_rule: str | None  # how long releases are supported, where no day is known
+    eol_rule_sources: Sources
     replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
@@ -68,7 +71,7 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-_DETAILS = "id, homepage, page_label, page_url, eol, replaced_by, replaced_sources, note"
+_DETAILS = "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_sources, replaced_by, replaced_sources, note"
 _RELEASE = (
     "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
     "page, needs, proof, note, sources"
@@ -99,9 +102,9 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
-    instead = json.loads(row[5]) if row[5] else None
-    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
-    return ProductDetails._make((*row[:5], replaced, instead, row[7]))
+    instead = json.loads(row[7]) if row[7] else None
+    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
+    return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
 
 
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
@@ -117,11 +120,13 @@ def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release order by product, position")))
 
 
+@kept
 def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a product, as its file has them."""
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release where product = ? order by position", product)))
 
 
+@kept
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
     rows = facts.select(f"select {_RELEASE} from release where product = ? and version = ?", product, version)
@@ -147,6 +152,7 @@ def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]
     return tuple(ElementDetails(wheels, note, read_sources(sources)) for wheels, note, sources in rows)
 
 
+@kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
     query = "select wheels_note, note, sources from element where product = ? and idx = ?"
@@ -166,6 +172,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     return {version: tuple(devices.split()) for version, devices in rows}
 
 
+@kept
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
     rows = facts.select("select id, name, url, style, mirrors, hardware, note from channel order by position")
