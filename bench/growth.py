@@ -38,7 +38,7 @@ BOUND = 3.0
 """How many times as long a first answer may take over ten times the data."""
 LIMIT = 10.0
 """Processor seconds after which the command line gives up."""
-FIRST, WARM = 20, 60
+FIRST, WARM = 12, 24
 """Questions, each to a snapshot of which nothing is read yet, and to one that was asked before."""
 LATER = 100
 """Added to the first number of a version for each generation: more than the numbers of one generation span."""

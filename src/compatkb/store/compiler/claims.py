@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import Knowledge, Origin, split_term
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, split_term
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Claim, Kind, When
 from compatkb.store.compiler.platform_sets import Interned, Row
@@ -41,7 +41,7 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
             "of_term": claim.of,
             "to_terms": " | ".join(claim.to),
             "when_": _when(claim),
-            "basis": str(claim.basis) if cited.origin is Origin.PEOPLE else "observed",
+            "basis": str(claim.basis) if cited.origin is ClaimOrigin.PEOPLE else "observed",
             "origin": str(cited.origin),
         }
 
