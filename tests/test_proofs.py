@@ -12,8 +12,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import wheel_file
 from conftest import ROOT
-from loopback import Index, serve, wheel
+from loopback import Index, serve
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
@@ -228,7 +229,7 @@ def test_source_distribution_is_never_built(index: Index, workshop: Workshop, da
 def test_hostile_wheels(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
     """A wheel that leaves its folder, lies about its version, or is not the file that the index promised, is refused."""
     escaped = "../" * 12 + str(tmp_path / "escaped").lstrip("/")
-    file, content = wheel("torch", "8.6.0", {"torch/__init__.py": "", escaped: "out"})
+    file, content = wheel_file("torch", "8.6.0", {"torch/__init__.py": "", escaped: "out"})
     index.files[file] = content
     index.add("torch", "8.6.1", "", metadata_version="8.9.9")
     index.wrong_hash.add(index.add("torch", "8.6.2", ""))
