@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from compatkb.doctor.diagnose import Candidate, Diagnosis, Wanted
+from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.engine.alternatives import Near
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
@@ -101,7 +101,7 @@ def _others(made: Diagnosis) -> list[Candidate]:
     return [found for found in made.candidates[1:_STEPS] if found.weight >= least and found.hits]
 
 
-def _wanted(facts: Snapshot, wanted: Wanted) -> str:
+def _wanted(facts: Snapshot, wanted: UnmetRequirement) -> str:
     """Return what is known of a requirement that an installer did not find."""
     addresses = {channel.id: channel.url or "the default index" for channel in channels(facts)}
     builds = {
