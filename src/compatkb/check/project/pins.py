@@ -30,6 +30,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
         requirement = required.requirement
+        if requirement.group != plan.environment.group:
+            continue  # judged where it is stated
         if requirement.lost:
             yield _lost(required)
         allowed = queries.allowed(required.product, [requirement.specifier])
