@@ -115,7 +115,8 @@ def make_report(
     `others` are the rules that were not asked.
     """
     left, accepted = _unsuppressed(found, by_path, others)
-    counting = [_levelled(f, settings) for f in left if not settings.ignored(f.path, f.rule)]
+    off = {rule.id for rule in rules_by_id().values() if rule.optional} - set(settings.levels)
+    counting = [_levelled(f, settings) for f in left if f.rule not in off and not settings.ignored(f.path, f.rule)]
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
     if recorded is None:
         return report

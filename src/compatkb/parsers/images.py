@@ -11,6 +11,11 @@ _REFERENCE = re.compile(
 )
 
 
+def repository_name(text: str) -> str:
+    """Return the name of an image repository without the host and folder that clients take for granted."""
+    return re.sub(r"^(?:(?:index\.|registry-1\.)?docker\.io/)?(?:library/)?", "", text)
+
+
 def image_use(
     text: str,
     place: Place,
@@ -34,7 +39,7 @@ def image_use(
     return ImageUse(
         place=place,
         text=written,
-        repository=match["repository"].removeprefix("docker.io/").removeprefix("library/"),
+        repository=repository_name(match["repository"]),
         tag=None if unknown else match["tag"],
         digest=None if unknown else match["digest"],
         unknown=unknown,

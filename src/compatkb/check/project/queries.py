@@ -263,10 +263,15 @@ class ProjectQueries:
         mask = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if channels & set(e.channels))
         return allowed._replace(mask=mask)
 
+    def requires(self, element: Element, other: str) -> bool:
+        """Return whether the metadata of a build demand something of another product."""
+        return any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""
-        forward = any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
-        return forward or any(e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product))
+        return self.requires(element, other) or any(
+            e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product)
+        )
 
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""
