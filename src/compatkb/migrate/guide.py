@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from compatkb.store.queries.products import Replacement, replacements
+from compatkb.store.queries.products import replacements
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Successor
 
 
 class NameReplacement(NamedTuple):
@@ -153,7 +154,7 @@ class Guide:
         return re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in sorted(self.modules)) or r"(?!)")
 
     @cached_property
-    def ended(self) -> dict[str, Replacement]:
+    def ended(self) -> dict[str, Successor]:
         """What replaces each product that has ended."""
         return replacements(self.facts)
 

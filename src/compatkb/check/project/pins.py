@@ -211,8 +211,10 @@ def _index(
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
-    message = f"{name} is not on {where}, which is asked here; it is at {url or 'an index without address'}"
-    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=_index_option(url, style, environment))
+    option = _index_option(url, style, environment)
+    place = "" if option else f"; it is at {url or 'an index without address'}"
+    message = f"{name} is not on {where}, which is asked here{place}"
+    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option)
 
 
 def _named(channel: str, queries: ProjectQueries) -> str:

@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import EDGE, Snapshot, read_sources
 from compatkb.store.records import Edge, Sources
 
@@ -101,6 +102,7 @@ _STATEMENT = (
 )
 
 
+@kept
 def claim(facts: Snapshot, name: str) -> ClaimRecord:
     """Return a claim; raises KeyError for an unknown one."""
     for row in facts.select(f"select {_CLAIM} from claim where id = ?", name):
@@ -141,6 +143,7 @@ def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
     return {name: tuple(sources) for name, sources in found.items()}
 
 
+@kept
 def installs(facts: Snapshot) -> tuple[InstallRecord, ...]:
     """Return the installations that one command cannot do."""
     rows = facts.select("select id, product, mask, steps, waives, note, sources from install order by id")
