@@ -17,14 +17,7 @@ def repository_name(text: str) -> str:
 
 
 def image_use(
-    text: str,
-    place: Place,
-    written: str,
-    group: str = MAIN,
-    *,
-    unknown: bool = False,
-    derived: bool = False,
-    step: int = 0,
+    text: str, place: Place, written: str, group: str = MAIN, *, unknown: bool = False, derived: bool = False, step: int = 0
 ) -> ImageUse | None:
     """Return the use of the image that a reference names, None for text that is none; an unknown one keeps what is known."""
     text = text.strip().strip("\"'")
