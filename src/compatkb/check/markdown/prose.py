@@ -100,8 +100,7 @@ def _together(
             continue
         if not re.search(_JOINS, between) or re.search(_APART, sentence):
             continue
-        denied = denial(page, context, ((one.product.id, one.text), (other.product.id, other.text)))
-        if denied:
+        if denied := denial(page, context, *((mention.product.id, mention.text, mention.mask) for mention in (one, other))):
             names = f"{one.product.name} {one.text} and {other.product.name} {other.text}"
             message = f"{names} do not work together: {denied.reason}"
             yield page.document.finding(TOGETHER, other.start, other.end, message, sources=denied.sources, subject=names)
