@@ -224,7 +224,7 @@ def _beside(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
                 for kind in facts.kinds(e)
                 if _covers(facts, kind, beside.stack)
             ]
-            larger = f", a {built[0].device.upper()} build: several GB more, for no gain on this device" if built else ""
+            larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
             text = f"{name} from the default index{larger}"
             blocks.append(Block([*labelled("also", text), *install_lines(facts, beside.stack, shell, 13, proof=False)], 3))
     return blocks
@@ -360,7 +360,9 @@ def _ways(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
 
 def _described(facts: Snapshot, way: Way, request: Request, stacks: Sequence[Stack] = ()) -> str:
     """Return a way with its verdict and, where the request leaves that open, where it holds."""
-    where = "" if _is_fixed(request) else f"; {platforms(facts, stacks or [way.stack])}"
+    python = request.pin("python")
+    stays = python and any(name in python.text for name in way.stack.python)
+    where = "" if _is_fixed(request) and stays else f"; {platforms(facts, stacks or [way.stack])}"
     return f"{way.title}   ({messages.signed(way.stack.verdict)}{where})"
 
 

@@ -94,5 +94,6 @@ def _elsewhere(facts: Snapshot, stack: Stack, dimension: str) -> str:
     if not values:
         return f"on another {label(facts, dimension)}"
     if dimension == "python":
-        return f"use {label(facts, dimension)} {values[-1]}"
+        usual = [value for value in values if not value.endswith("t")] or values
+        return f"use {label(facts, dimension)} {usual[-1]}"
     return f"use {value(facts, dimension, values[0])}" if dimension == "os" else f"use {label(facts, dimension)} {values[0]}"
