@@ -71,7 +71,7 @@ def test_same_answer_same_bytes() -> None:
 def test_results_on_stdout_remarks_on_stderr(facts: Snapshot, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Past 180 days the age of the data is remarked on stderr; every JSON answer carries its date."""
     known = date.fromisoformat(facts.meta["data_date"])
-    monkeypatch.setattr(opening, "_today", lambda: known + timedelta(days=365))
+    monkeypatch.setenv("COMPATKB_TODAY", (known + timedelta(days=365)).isoformat())
     done = run("resolve", "torch==2.4.0", "--device", "cpu", "--format", "json")
     assert "days old" in done.err
     assert json.loads(done.out)["data_date"] == known.isoformat()
