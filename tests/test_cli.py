@@ -14,7 +14,6 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.cli import opening
 from compatkb.store.cache import data_files
 from compatkb.store.reader import Snapshot
 
@@ -75,7 +74,7 @@ def test_results_on_stdout_remarks_on_stderr(facts: Snapshot, run: Runner, monke
     done = run("resolve", "torch==2.4.0", "--device", "cpu", "--format", "json")
     assert "days old" in done.err
     assert json.loads(done.out)["data_date"] == known.isoformat()
-    monkeypatch.setattr(opening, "_today", lambda: known + timedelta(days=10))
+    monkeypatch.setenv("COMPATKB_TODAY", (known + timedelta(days=10)).isoformat())
     assert run("resolve", "torch==2.4.0", "--device", "cpu").err == ""
 
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from conftest import ROOT, clock
 
-from compatkb.check import Report, rules_by_id
-from compatkb.check.document import Asked, Document
+from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.report_formats import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
@@ -34,15 +34,15 @@ def finding(**more: Any) -> Finding:
 
 @pytest.fixture
 def report(facts: Snapshot) -> Shown:
-    document = Document("a b/é|.txt", "one\nxyzzy\nthree\n")
+    document = TextDocument("a b/é|.txt", "one\nxyzzy\nthree\n")
     found = (
         finding(),
         finding(message="again"),
         finding(level=Severity.INFO, line=0, column=None, end_column=None, fix=None),
         finding(level=Severity.WARNING, line=3, column=1, end_column=None, edits=(Edit(10, 15, "3"),)),
     )
-    documents = {document.path: document, "clean.txt": Document("clean.txt", "")}
-    return Shown(Report(found, documents), Asked(facts, clock()))
+    documents = {document.path: document, "clean.txt": TextDocument("clean.txt", "")}
+    return Shown(CheckReport(found, documents), CheckContext(facts, clock()))
 
 
 def test_sarif_has_what_the_standard_asks_for(report: Shown) -> None:
@@ -84,9 +84,9 @@ def test_gitlab_has_the_fields_of_code_quality(report: Shown) -> None:
 
 def test_fingerprints_outlive_edits_elsewhere(report: Shown) -> None:
     """A line put in above changes no fingerprint."""
-    document = Document("a b/é|.txt", "new\none\nxyzzy\nthree\n")
+    document = TextDocument("a b/é|.txt", "new\none\nxyzzy\nthree\n")
     moved = tuple(finding(line=3) if f.line == 2 and f.message != "again" else f for f in report.report.findings)[:1]
-    later = report._replace(report=Report(moved, {document.path: document}))
+    later = report._replace(report=CheckReport(moved, {document.path: document}))
     assert json.loads(gitlab_text(later))[0]["fingerprint"] == json.loads(gitlab_text(report))[0]["fingerprint"]
 
 
@@ -118,7 +118,7 @@ def test_summary_keeps_its_table_whole(report: Shown) -> None:
 
 def test_summary_is_short(report: Shown) -> None:
     """Of many findings the gravest are shown, and how many are not."""
-    many = report._replace(report=Report(tuple(finding(line=n) for n in range(1, 200)), report.report.documents))
+    many = report._replace(report=CheckReport(tuple(finding(line=n) for n in range(1, 200)), report.report.documents))
     text = summary_text(many)
     assert text.count("| error |") == MOST_ROWS
     assert f"{199 - MOST_ROWS} more" in text

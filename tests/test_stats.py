@@ -14,15 +14,15 @@ from compatkb.authoring.citation import document_of
 from compatkb.catalog.statistics import statistics
 from compatkb.output.screen import text_of
 from compatkb.output.statistics import badge_json, badge_line, stats_lines, stats_markdown
-from compatkb.schema import Source
+from compatkb.schema import SourceEntry
 from compatkb.store.reader import Snapshot
 
 FILE = {"repo": "intel/one", "ref": "v1", "path": "README.md", "at": 3, "seen": TODAY}
 LATER = TODAY + timedelta(days=10)
 
 
-def source(**fields: object) -> Source:
-    return Source.model_validate({"seen": TODAY, **fields})
+def source(**fields: object) -> SourceEntry:
+    return SourceEntry.model_validate({"seen": TODAY, **fields})
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class Disputes(NamedTuple):
     requirements: int
 
 
-class Reading(NamedTuple):
+class ReadingCount(NamedTuple):
     """How often something was looked at, when first and last, and what is oldest."""
 
     kind: str
@@ -79,7 +79,7 @@ class Stats(NamedTuple):
     disputes: Disputes
     observations: dict[str, dict[str, int]]  # level: outcome: how many
     coverage: tuple[Coverage, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[ReadingCount, ...]
 
     @property
     def observed(self) -> int:
@@ -166,11 +166,11 @@ def _observations(looked: tuple[ReadingRecord, ...]) -> dict[str, dict[str, int]
     return found
 
 
-def _readings(looked: tuple[ReadingRecord, ...]) -> list[Reading]:
+def _readings(looked: tuple[ReadingRecord, ...]) -> list[ReadingCount]:
     found = []
     for kind in READINGS:
         mine = [reading for reading in looked if reading.kind == kind and reading.outcome != UNCHECKED]
         if mine:
             days = (date.fromisoformat(mine[0].day), date.fromisoformat(mine[-1].day))
-            found.append(Reading(kind, sum(reading.number for reading in mine), *days, mine[0].example))
+            found.append(ReadingCount(kind, sum(reading.number for reading in mine), *days, mine[0].example))
     return found

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from compatkb import __version__
-from compatkb.check import Report, rules_by_id
-from compatkb.check.baseline import known_of
+from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.baseline import baseline_entry
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
@@ -56,7 +56,7 @@ def _rule(name: str) -> dict[str, object]:
     }
 
 
-def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report: Report) -> dict[str, object]:
+def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report: CheckReport) -> dict[str, object]:
     message = finding.message + (f"\nfix: {finding.fix}" if finding.fix else "")
     message += "".join(f"\nsource: {source}" for source in finding.sources)
     artifact = {"uri": quote(finding.path), "uriBaseId": "%SRCROOT%"}
@@ -81,18 +81,18 @@ def _result(finding: Finding, fingerprint: str, numbers: dict[str, int], report:
     return result
 
 
-def _replacement(edit: Edit, finding: Finding, report: Report) -> dict[str, object]:
+def _replacement(edit: Edit, finding: Finding, report: CheckReport) -> dict[str, object]:
     document = report.documents[finding.path]
     start, end = document.place(edit.start), document.place(edit.end)
     region = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
     return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
 
 
-def _fingerprinted(report: Report) -> Iterator[tuple[Finding, str]]:
+def _fingerprinted(report: CheckReport) -> Iterator[tuple[Finding, str]]:
     """Yield findings with a fingerprint each that edits elsewhere in the file leave as it is; no two have the same."""
     seen: Counter[object] = Counter()
     for finding in report.findings:
-        known = known_of(finding, report.line(finding))
+        known = baseline_entry(finding, report.line(finding))
         seen[known] += 1
         yield finding, hashlib.sha256(json.dumps([*known, seen[known]]).encode()).hexdigest()
 
@@ -132,10 +132,10 @@ def junit_text(shown: Shown, _: Wanted | None = None) -> str:
         for finding in findings:
             place = ":".join(str(n) for n in (finding.line, finding.column) if n) or "file"
             case = ElementTree.SubElement(suite, "testcase", classname=_writable(path), name=f"{finding.rule} at {place}")
-            said = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
+            text = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
             kind = "system-out" if finding.level is Severity.INFO else "failure"
             about = {} if kind == "system-out" else {"message": _writable(finding.message), "type": str(finding.level)}
-            ElementTree.SubElement(case, kind, about).text = _writable(said)
+            ElementTree.SubElement(case, kind, about).text = _writable(text)
     root.set("tests", str(total))
     root.set("failures", str(failed))
     ElementTree.indent(root)

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.check import Report, rules_by_id
-from compatkb.check.document import Asked, Rule
+from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.document import CheckContext
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.output.findings import count_text
 from compatkb.output.messages import footer
@@ -28,8 +29,8 @@ _STYLES = {Severity.ERROR: "does-not-work", Severity.WARNING: "likely", Severity
 class Shown(NamedTuple):
     """What a form of output is made from; `words` are those of the command, as they are typed again with --fix."""
 
-    report: Report
-    asked: Asked
+    report: CheckReport
+    asked: CheckContext
     words: tuple[str, ...] = ("check",)
 
     @property
@@ -67,7 +68,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     return [*lines, BLANK, *foot]
 
 
-def _head(report: Report) -> list[Line]:
+def _head(report: CheckReport) -> list[Line]:
     read = f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
     if not report.findings:
         return wrapped(f"✓ no findings   {read}", "", "  ", "works")
@@ -76,7 +77,7 @@ def _head(report: Report) -> list[Line]:
     return wrapped(f"{sign} {count_text(report.findings)}   {read}", "", "  ", _STYLES[gravest])
 
 
-def _finding(finding: Finding, report: Report, *, why: bool) -> list[Line]:
+def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:
     place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
     first, *more = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ")
     lines = [BLANK, first._replace(style=finding.level), *more]
@@ -116,7 +117,7 @@ def _marked(sign: str, text: str) -> list[Line]:
     return [*shown, Line(f"    {sign} ... {more} more lines", sign)] if more > 0 else shown
 
 
-def change_of(finding: Finding, report: Report) -> tuple[str, str] | None:
+def change_of(finding: Finding, report: CheckReport) -> tuple[str, str] | None:
     """Return the lines of a finding before and after its edits there, None where nothing mends it for certain."""
     document = report.documents.get(finding.path)
     if not finding.edits or document is None:
@@ -141,7 +142,7 @@ def report_payload(shown: Shown) -> dict[str, object]:
     return {"schema": SCHEMA, **shown.dates, "files": len(report.documents), "findings": findings}
 
 
-def finding_payload(finding: Finding, report: Report) -> dict[str, object]:
+def finding_payload(finding: Finding, report: CheckReport) -> dict[str, object]:
     """Return one finding as JSON has it, with its lines before and after where --fix mends it."""
     rule = rules_by_id().get(finding.rule)
     before, after = change_of(finding, report) or (report.line(finding) or None, None)
@@ -167,6 +168,6 @@ def report_json(shown: Shown, _: Wanted | None = None) -> str:
     return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
 
 
-def rules_text(rules: Iterable[Rule]) -> str:
+def rules_text(rules: Iterable[CheckRule]) -> str:
     """Return the rules with their levels, one a line."""
     return "".join(f"{rule.id:22} {rule.level:8} {rule.summary}\n" for rule in rules)

@@ -6,6 +6,7 @@ from functools import cache
 import typer
 
 from compatkb.store.cache import locate
+from compatkb.store.queries.products import releases_of
 from compatkb.store.reader import Snapshot
 
 Values = list[tuple[str, str]]
@@ -96,6 +97,6 @@ def _versions(facts: Snapshot, product: str, start: str) -> Values:
     """Return the versions of a product, newest first."""
     if product not in facts.products:
         return []
-    names = {row["version"]: row["name"] for row in facts.rows("select version, name from release where product = ?", product)}
+    names = {record.version: record.name for record in releases_of(facts, product)}
     releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
     return [(release, names.get(release) or "") for release in releases if release.startswith(start)]

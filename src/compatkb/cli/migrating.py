@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from compatkb.check import Report, files
+from compatkb.check import CheckReport, files
 from compatkb.check.config import Settings
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.migration_rules import RULES
 from compatkb.check.report_text import Shown, rules_text
 from compatkb.cli import checking, completion
@@ -56,7 +56,7 @@ def migrate(
         return 0
     settings = settings_of(config, fail_on, ignore or ())
     reports = [report_of(text) for text in report_to or ()]
-    asked = Asked(*open_facts(data, as_of))
+    asked = CheckContext(*open_facts(data, as_of))
     _known_device(asked, device)
     found = files.find(paths or ["."], reads, settings)
     report = _judged(found, asked, settings, device)
@@ -75,14 +75,14 @@ def migrate(
     return finish(shown, settings, form, reports, Wanted(why, everything, shell or shell_here()))
 
 
-def _known_device(asked: Asked, device: str | None) -> None:
+def _known_device(asked: CheckContext, device: str | None) -> None:
     names = [element.version for element in asked.facts.elements("device")]
     if device is not None and device not in names:
         raise UsageError(f"{device!r} is no device; there are {', '.join(names)}")
 
 
-def _judged(paths: list[Path], asked: Asked, settings: Settings, device: str | None) -> Report:
+def _judged(paths: list[Path], asked: CheckContext, settings: Settings, device: str | None) -> CheckReport:
     read = [files.read(path) for path in paths]
-    documents = [item for item in read if isinstance(item, Document)]
+    documents = [item for item in read if isinstance(item, TextDocument)]
     unread = [item for item in read if isinstance(item, Finding) and not item.path.endswith((".py", ".pyi"))]
     return migrate_documents(documents, asked, settings, device=device, unread=unread)

@@ -43,7 +43,7 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     if element.stage in ("preview", "prototype"):
         found.append(Warned("preview", product, element.version, None, None, element.stage, ()))
     members, hardware = dict(chosen), problem.context.hardware
-    for advisory in problem.context.advisories(product, idx):
+    for advisory in problem.context.candidates.advisories(product, idx):
         if not advisory.cells & platforms or (hardware and advisory.hardware and not advisory.hardware & hardware):
             continue
         if advisory.to and not advisory.to_mask >> max(members.get(advisory.to, -1), 0) & (members.get(advisory.to, -1) >= 0):

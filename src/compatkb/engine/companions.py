@@ -26,7 +26,7 @@ def companions_by_platform(
     while domain and left:
         idx = domain.bit_length() - 1
         domain ^= 1 << idx
-        if problem.context.warnings(product, idx) > found.quality.warnings:
+        if problem.context.candidates.warnings(product, idx) > found.quality.warnings:
             continue
         support = problem.support(product, idx)
         fit = left & (support.certain if is_certain else support.certain | support.inferred)

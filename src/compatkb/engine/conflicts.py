@@ -36,26 +36,20 @@ class _Conflicts:
 
         All others being waived, it does where it leaves its products no pair, or its product no platform.
         """
-        kind, product, *others = constraint
-        problem = self._problem.waiving(self._every - {constraint})
-        if product not in problem.required or product in problem.placeholders:
+        kind, *products = constraint
+        of_platform = kind == "platform" or products[-1] in EXPLAINING
+        if not set(products[:1] if of_platform else products) <= set(self._problem.required):
             return False
-        domain = problem.domains[product]
+        problem, (product, *others) = self._problem.waiving(self._every - {constraint}), products
         if kind == "offer":
-            return not domain
-        if domain >> problem.facts.sizes[product]:
+            return product not in problem.placeholders and not problem.domains[product]
+        if any(not _is_listed(problem, one) for one in (products[:1] if of_platform else products)):
             return False
-        if kind == "platform" or others[0] in EXPLAINING:
-            return not problem.question.placed(product, domain, problem.waived.of_platform(product))
+        if of_platform:
+            return not problem.question.placed(product, problem.domains[product], problem.waived.of_platform(product))
         (other,) = others
-        if (
-            other not in problem.required
-            or other in problem.placeholders
-            or problem.domains[other] >> problem.facts.sizes[other]
-        ):
-            return False
         table = problem.table(product, other)
-        return table is not None and not table.allowed_by(domain, problem.platforms) & problem.domains[other]
+        return table is not None and not table.allowed_by(problem.domains[product], problem.platforms) & problem.domains[other]
 
     def minimal(self, constraints: list[Constraint]) -> list[Constraint]:
         """Return constraints that exclude every stack, and no part of which does; earlier ones are kept in preference.
@@ -76,6 +70,10 @@ class _Conflicts:
             chosen.append(left[many - 1])
             left = left[: many - 1]
         return sorted(chosen, key=constraints.index)
+
+
+def _is_listed(problem: Problem, product: str) -> bool:
+    return product not in problem.placeholders and not problem.domains[product] >> problem.facts.sizes[product]
 
 
 def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tuple[Constraint, ...] | None:

@@ -3,15 +3,15 @@
 What depends on nothing else is worked out here, once for all questions in these circumstances.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
-from compatkb.engine.availability import Availability
+from compatkb.engine.availability import PLATFORM, Availability
+from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import RelationTable
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Advisory, Edge, Element
+from compatkb.store.records import Edge
 
 _MOST_CONTEXTS = 256
 
@@ -44,7 +44,19 @@ class Context:
     def __init__(self, facts: Snapshot, circumstances: Circumstances) -> None:
         self.facts, self.circumstances = facts, circumstances
         self.device, self.hardware = circumstances.device, circumstances.hardware
-        self.as_of, self.today = circumstances.as_of, circumstances.today
+        self._plain: Context = context_of(facts, circumstances._replace(hardware=0)) if self.hardware else self
+        self.candidates: Candidates = (
+            Candidates(facts, self.device, circumstances.as_of, circumstances.today)
+            if self._plain is self
+            else self._plain.candidates
+        )
+
+    @memoized
+    def _is_plain(self, of: str, to: str) -> bool:
+        """Return whether what two products say of each other is the same whatever hardware is pinned; most is."""
+        if self._plain is self:
+            return False
+        return not any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
 
     # -- edges --------------------------------------------------------------------------------------------------
 
@@ -66,17 +78,23 @@ class Context:
     @memoized
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what one product says of another one."""
+        if self._is_plain(of, to):
+            return self._plain.edges(of, to)
         held = (edge for edge in self.facts.edges(of, to) if self.holds(edge))
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held])
 
     @memoized
     def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
         """Return what one element says of another product."""
+        if self._is_plain(of, to):
+            return self._plain.edges_from(of, idx, to)
         return tuple([edge for edge in self.edges(of, to) if edge.of_mask >> idx & 1])
 
     @memoized
     def table(self, product: str, other: str) -> RelationTable | None:
         """Return what two products say of each other; None where they say nothing."""
+        if self._is_plain(product, other):
+            return self._plain.table(product, other)
         if not self.facts.edges(product, other) and not self.facts.edges(other, product):
             return None
         sizes = (self.facts.sizes[product], self.facts.sizes[other])
@@ -86,81 +104,9 @@ class Context:
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         circumstances = self.circumstances
+        if all(self._is_plain(product, dimension) for product in self.facts.products for dimension in PLATFORM):
+            return self._plain.availability(glibc)
         return Availability(self.facts, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
-
-    def _is_unbuilt(self, product: str) -> bool:
-        return self.facts.products[product].role in UNBUILT
-
-    # -- candidates ---------------------------------------------------------------------------------------------
-
-    def _those(self, product: str, good: Callable[[Element], bool]) -> int:
-        """Return the elements of a product of which something is true."""
-        return sum(1 << element.idx for element in self.facts.elements(product) if good(element))
-
-    @memoized
-    def offers(self, product: str) -> int:
-        """Return the elements that can be installed for this device and were out on this day."""
-        return self._those(product, self._is_offered)
-
-    def _is_offered(self, element: Element) -> bool:
-        role = self.facts.products[element.product].role
-        if not element.installable or (element.since is not None and element.since > self.as_of):
-            return False
-        return (
-            role in (Role.LEAF, Role.FEATURE)
-            or self.device in element.devices
-            or (role == Role.DIMENSION and not element.devices)
-        )
-
-    @memoized
-    def serving(self, product: str) -> int:
-        """Return the elements that can be installed for this device, on whatever day they came out."""
-        return self._those(product, lambda element: element.installable and self.device in element.devices)
-
-    @memoized
-    def yanked(self, product: str) -> int:
-        """Return the elements that were yanked by this day."""
-        return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)
-
-    def _may_be_yanked(self, element: Element) -> bool:
-        """Return whether an element was yanked by this day, or may have been, where only bounds of the day are known."""
-        return element.yank_by is not None and (element.yank_after or 0) <= self.as_of
-
-    @memoized
-    def foreign(self, product: str) -> int:
-        """Return the builds for devices that no route serves: they are there for those who pin them."""
-        return self._those(product, lambda element: element.foreign)
-
-    @memoized
-    def presumed(self, product: str) -> int:
-        """Return the builds of which no wheel was seen or stated."""
-        return 0 if self._is_unbuilt(product) else self._those(product, lambda element: not element.published)
-
-    @memoized
-    def outdated(self, product: str) -> int:
-        """Return the elements that have ended, were yanked or are known to be insecure."""
-        if self._is_unbuilt(product):
-            return 0
-        found = self._those(product, lambda e: e.eol is not None and e.eol < self.today)
-        found |= self._those(product, self._may_be_yanked)
-        for advisory in self._advice(product):
-            found |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
-        return found
-
-    @memoized
-    def age(self, product: str, idx: int) -> int:
-        """Return how many series of a product are newer than that of an element."""
-        groups = self.facts.series(product)
-        return len(groups) - 1 - next(n for n, mask in enumerate(groups) if mask >> idx & 1)
-
-    @memoized
-    def only_beside(self, product: str) -> tuple[tuple[frozenset[str], int], ...]:
-        """Return the elements that are of use only beside other products, by those products."""
-        found: dict[frozenset[str], int] = {}
-        for element in self.facts.elements(product):
-            if element.only_with:
-                found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
-        return tuple(found.items())
 
     # -- what products need ---------------------------------------------------------------------------------------
 
@@ -216,35 +162,6 @@ class Context:
         for edge in self.edges(product, dimension):
             found |= edge.of_mask if edge.kind != Kind.BREAKS and edge.vouches and not edge.open else 0
         return found
-
-    # -- warnings -------------------------------------------------------------------------------------------------
-
-    @memoized
-    def warnings(self, product: str, idx: int) -> int:
-        """Return how many warnings an element carries by itself."""
-        return sum(mask >> idx & 1 for mask in self._warned(product)) if idx >= 0 else 0
-
-    @memoized
-    def _warned(self, product: str) -> tuple[int, ...]:
-        """Return the elements that carry a warning, for each kind of warning."""
-        if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):
-            return ()
-        return (
-            self._those(product, self._may_be_yanked),
-            self._those(product, lambda e: e.eol is not None and e.eol < self.today),
-            self._those(product, lambda e: e.stage in ("preview", "prototype")),
-            *(advisory.mask for advisory in self._advice(product) if not advisory.to and advisory.kind != "known-issue"),
-        )
-
-    def advisories(self, product: str, idx: int) -> list[Advisory]:
-        """Return the advisories on an element, those about its neighbours too."""
-        return [advisory for advisory in self._advice(product) if advisory.mask >> idx & 1]
-
-    @memoized
-    def _advice(self, product: str) -> tuple[Advisory, ...]:
-        """Return the advisories on some elements of a product that concern this device and day."""
-        concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
-        return tuple(a for a in concerning if not a.devices or self.device in a.devices)
 
 
 def context_of(facts: Snapshot, circumstances: Circumstances) -> Context:

@@ -1,6 +1,6 @@
 """One question to the search: a device reached over one route, with everything that the request fixed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from compatkb.core.vocabulary import Kind, Role
@@ -141,16 +141,16 @@ class Question:
             return pin.mask
         if product in self.route.without:
             return 0
-        mask = self.context.offers(product)
+        mask = self.context.candidates.offers(product)
         if not self._pins_foreign or (pin and not self._is_foreign(pin)):
-            mask &= ~self.context.foreign(product)
-        for others, bound in self.context.only_beside(product):
+            mask &= ~self.context.candidates.foreign(product)
+        for others, bound in self.context.candidates.only_beside(product):
             if not others <= set(self.required):
                 mask &= ~bound
         if pin:
             mask &= pin.mask
             if pin.strict and not pin.exact:
-                mask &= ~self.context.yanked(product)
+                mask &= ~self.context.candidates.yanked(product)
         if self._python_patch:
             refused = (e for e in self.facts.elements(product).of(mask) if self._refuses_patch(e))
             mask &= ~sum(1 << element.idx for element in refused)
@@ -158,7 +158,7 @@ class Question:
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
-        return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.foreign(pin.product)
+        return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.candidates.foreign(pin.product)
 
     def _refuses_patch(self, element: Element) -> bool:
         """Return whether an element's Requires-Python excludes the patch release of Python that is pinned."""
@@ -173,7 +173,7 @@ class Question:
         """Return the candidates of a product if its provider brought builds for another device along, 0 if some fit anyway."""
         pin = self.pins.get(product)
         admitted = pin.mask if pin else (1 << self.facts.sizes[product]) - 1
-        if self.context.serving(product) & admitted or (pin and pin.extra):
+        if self.context.candidates.serving(product) & admitted or (pin and pin.extra):
             return 0
         provider = self.route.provider
         said = [
@@ -204,11 +204,11 @@ class Question:
         if not element.only_with <= set(self.required):
             return "only-with"
         pin = self.pins.get(element.product)
-        if pin and pin.strict and not pin.exact and self.context.yanked(element.product) >> element.idx & 1:
+        if pin and pin.strict and not pin.exact and self.context.candidates.yanked(element.product) >> element.idx & 1:
             return "yanked"
         if self._refuses_patch(element):
             return "python-patch"
-        if self.context.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
+        if self.context.candidates.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
             return "foreign"
         return None
 
@@ -234,10 +234,10 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
 
-    def limited_to(self, product: str, candidates: int) -> "Problem":
-        """Return the same problem with fewer candidates of a product."""
+    def limited_to(self, domains: Mapping[str, int]) -> "Problem":
+        """Return the same problem with these candidates alone."""
         limited = Problem(self.question, self.waived)
-        limited.domains[product] &= candidates
+        limited.domains.update(domains)
         return limited
 
     def groups(self) -> list[list[Constraint]]:

@@ -14,6 +14,7 @@ verified    supported                                      nothing: a positive l
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
@@ -100,23 +101,32 @@ class RelationTable:
         own = ((edge, bool(edge.to_mask >> other & 1)) for edge in self._own(idx))
         return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in self._others(other))])
 
-    @memoized
     def allowed(self, idx: int, platforms: int) -> int:
         """Return the second product's elements that no edge excludes beside an element on all of some platforms.
 
         Several edges may exclude more together; a version that the data do not list is never excluded.
         """
-        unlisted = 1 << self._sizes[1]
-        found = (unlisted << 1) - 1
-        if not 0 <= idx < self._sizes[0]:
-            return found
-        for edge in self._own(idx):
-            if not edge.open and not platforms & ~edge.denies:
-                found &= ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask | unlisted
-        for edge in self._back:
-            if not edge.open and not platforms & ~edge.denies and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
-                found &= ~edge.of_mask
+        found = (2 << self._sizes[1]) - 1
+        for denied_on, left in self._exclusions(idx):
+            if not platforms & ~denied_on:
+                found &= left
         return found
+
+    @memoized
+    def _exclusions(self, idx: int) -> tuple[tuple[int, int], ...]:
+        """Return platforms, and which of the second product's elements the edges of these leave beside an element."""
+        unlisted = 1 << self._sizes[1]
+        left: dict[int, int] = {}
+        if not 0 <= idx < self._sizes[0]:
+            return ()
+        for edge in self._own(idx):
+            if not edge.open and edge.denies:
+                admitted = ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask | unlisted
+                left[edge.denies] = left.get(edge.denies, -1) & admitted
+        for edge in self._back:
+            if not edge.open and edge.denies and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
+                left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
+        return tuple(left.items())
 
     def allowed_by(self, candidates: int, platforms: int) -> int:
         """Return the second product's elements that some of the first product's candidates admit."""
@@ -126,3 +136,19 @@ class RelationTable:
             candidates ^= 1 << idx
             found |= self.allowed(idx, platforms)
         return found
+
+    def supported_by(self, candidates: int) -> int:
+        """Return the second product's elements that something supports beside some of the first product's candidates."""
+        found = 0
+        for of_mask, to_mask in self._supporting:
+            found |= to_mask if of_mask & candidates else 0
+        return found
+
+    @cached_property
+    def _supporting(self) -> list[tuple[int, int]]:
+        own = [(edge.of_mask, edge.to_mask) for edge in self._edges if _supports(edge)]
+        return own + [(edge.to_mask, edge.of_mask) for edge in self._back if _supports(edge)]
+
+
+def _supports(edge: Edge) -> bool:
+    return bool(edge.vouches) and not edge.open and edge.kind != Kind.BREAKS

@@ -6,6 +6,8 @@ stack at least as good was found already is dropped at once.
 """
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
@@ -38,6 +40,11 @@ class Found(NamedTuple):
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
     platforms: int
+
+    @property
+    def preference(self) -> tuple[int, ...]:
+        """The sort key of the preference: the quality, with the route in its place."""
+        return (*self.quality[:4], self.route.rank, *self.quality[4:])
 
 
 class State(NamedTuple):
@@ -76,8 +83,7 @@ class Search:
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
-        self._domains = dict(problem.domains)
-        if not problem.platforms or not self._narrow():
+        if not self.narrowed():
             return ()
         self._order = self._ordered()
         self._optional = frozenset(problem.optional)
@@ -96,10 +102,10 @@ class Search:
         self._extend(0, {}, State(Support(everywhere, 0, 0) if self.known_only else Support(0, 0, everywhere)))
         return self._assigned()
 
-    def possible(self, product: str) -> int:
-        """Return the candidates of a product that are left once what no other product admits is dropped."""
+    def narrowed(self) -> dict[str, int]:
+        """Return the candidates without those that no candidate of another product admits; nothing where no stack is left."""
         self._domains = dict(self.problem.domains)
-        return self._domains[product] if self.problem.platforms and self._narrow() else 0
+        return self._domains if self.problem.platforms and self._narrow() else {}
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -138,7 +144,23 @@ class Search:
                     domains[other] = left
                     if other in problem.required and other not in queue:
                         queue.append(other)
+            if not queue and self.known_only and not problem.placeholders:
+                queue += [other for other in self._unsupported_dropped() if other in problem.required]
         return all(domains[product] or product in problem.placeholders for product in problem.required)
+
+    def _unsupported_dropped(self) -> list[str]:
+        """Drop the candidates that no candidate of another product supports; return the products that had such."""
+        domains, partners, dropped = self._domains, self.problem.partners, []
+        for product in domains:
+            if product in (self.problem.route.provider, GLIBC) or not self._is_listed(product):
+                continue
+            others = [other for other in partners[product] if self.problem.facts.products[other].role != Role.FEATURE]
+            if all(self._is_listed(other) for other in others):
+                left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
+                if left & domains[product] != domains[product]:
+                    domains[product] &= left
+                    dropped.append(product)
+        return dropped
 
     def _is_listed(self, product: str) -> bool:
         """Return whether all candidates are in the data: of others nothing is known."""
@@ -161,39 +183,52 @@ class Search:
             return
         product = self._order[depth]
         for idx in self._candidates(product, chosen):
-            if self._found and (self.first_only or not self._left_open(state).support.anywhere):
+            if self._found and (self.first_only or self._is_beaten(state)):
                 return
             self.problem.budget.spend(1)
+            after = self._judged(product, idx, state)
+            if self._is_beaten(after):
+                continue
             extended = {**chosen, product: idx}
             if idx == ABSENT:
-                there = ~self.problem.missing(product, list(chosen.items()))
-                after = state._replace(support=state.support.limited_to(there))
+                support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
-                after = self._with(product, idx, chosen, state)
+                support = self._beside(product, idx, chosen, state.support)
+            if idx >= 0 and support.anywhere:
+                support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
-                after = after._replace(support=self._vouched(due, extended, after.support))
-            after = self._left_open(after)
+                support = self._vouched(due, extended, support)
+            after = self._left_open(after._replace(support=support))
             if after.support.anywhere:
                 self._extend(depth + 1, extended, after)
 
-    def _with(self, product: str, idx: int, chosen: dict[str, int], state: State) -> State:
-        """Return the state with one more member."""
-        support = self._beside(product, idx, chosen, state.support)
-        if support.anywhere and idx >= 0:
-            support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
-        if idx < 0 or self.first_only:
-            return state._replace(support=support)
-        context, facts = self.problem.context, self.problem.facts
-        is_listed = idx < facts.sizes[product]
-        is_provider = product == self.problem.route.provider and is_listed
+    def _judged(self, product: str, idx: int, state: State) -> State:
+        """Return the state with one more member as far as that is a matter of the member alone."""
+        if idx < 0 or self.first_only or idx >= self.problem.facts.sizes[product]:
+            return state
+        context = self.problem.context
         return State(
-            support,
-            state.other_kind | (facts.elements(product)[idx].foreign_cells if is_listed else 0),
-            state.is_outdated or (product not in self._named and bool(context.outdated(product) >> idx & 1)),
-            state.is_presumed or bool(context.presumed(product) >> idx & 1),
-            context.age(product, idx) if is_provider else state.age,
-            state.warnings + context.warnings(product, idx),
+            state.support,
+            state.other_kind | self.problem.facts.elements(product)[idx].foreign_cells,
+            state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
+            state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
+            context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,
+            state.warnings + context.candidates.warnings(product, idx),
         )
+
+    def _is_beaten(self, state: State) -> bool:
+        """Return whether what was found is at least as good as anything that this state can become."""
+        if not self._covered:
+            return False
+        certain, inferred, _ = state.support
+        level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
+        flags = (level == Certainty.UNKNOWN, state.is_outdated, False, state.is_presumed)
+        hoped = Quality(*flags, state.age, level, state.warnings)
+        left = state.support.anywhere
+        for known, covered in self._covered.items():
+            if known <= hoped:
+                left &= 0 if self.best_only and known < hoped else ~covered
+        return not left
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> int:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
@@ -250,11 +285,16 @@ class Search:
 
     def _left_open(self, state: State) -> State:
         """Return the state on the platforms on which no stack at least as good was found yet."""
+        if not self._covered:
+            certain, inferred, unknown = state.support
+            return state._replace(
+                support=Support(certain, 0 if self.certain_only else inferred, 0 if self.known_only else unknown)
+            )
         left = [0, 0, 0]
         for quality, platforms in self._parts(state):
             for known, covered in self._covered.items():
                 if known <= quality:
-                    platforms &= 0 if self.best_only else ~covered
+                    platforms &= 0 if self.best_only and known < quality else ~covered
             left[quality.level] |= platforms
         return state._replace(support=Support(*left))
 

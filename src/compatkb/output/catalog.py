@@ -92,7 +92,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
     if details.eol:
         lines.append(f"end of life: {details.eol}{_ended(details.eol, day)}")
     if other := details.replaced_by:
-        lines.append(f"replaced by: {other.product} {other.version}" + (f" on {other.device}" if other.device else ""))
+        lines.append(f"replaced by: {other.product} {other.specifier}" + (f" on {other.device}" if other.device else ""))
     if details.note:
         lines.append(f"note: {details.note}")
     lines += ["", f"{len(releases)} releases, newest first:"]

@@ -4,6 +4,7 @@ import json
 from datetime import date
 from typing import Any
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered, Warned
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.conflicts import Cause
@@ -13,7 +14,7 @@ from compatkb.output.images import images_of
 from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import STRONG, UNKNOWN, Request
+from compatkb.store.records import Request
 
 SCHEMA = 1
 _LEVELS = ("supported", "inferred", "unknown")
@@ -116,8 +117,8 @@ def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
 
 def support(facts: Snapshot, stack: Stack) -> str:
     """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
-    if stack.level != STRONG:
-        return "unknown" if stack.level == UNKNOWN else "inferred"
+    if stack.level != Certainty.CERTAIN:
+        return "unknown" if stack.level == Certainty.UNKNOWN else "inferred"
     for link in stack.links:
         rows = [claim_record(facts, name).basis for name in link.claims]
         if rows and "observed" not in rows:

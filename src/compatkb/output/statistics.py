@@ -4,7 +4,7 @@ import json
 from datetime import date
 from typing import Any
 
-from compatkb.catalog.statistics import Independence, Reading, Stats
+from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.markdown import Links, render
 from compatkb.output.payload import SCHEMA
@@ -126,7 +126,7 @@ def _observations(stats: Stats) -> str:
     return f"{stats.observed}: {', '.join(parts)}" if parts else "none recorded"
 
 
-def _checked(stats: Stats, reading: Reading) -> str:
+def _checked(stats: Stats, reading: ReadingCount) -> str:
     oldest = f"{reading.oldest} ({_ago(stats.day, reading.oldest)})"
     if reading.oldest == reading.newest:
         return f"{reading.total}, all checked on {oldest}"
@@ -140,7 +140,7 @@ def _ago(day: date, seen: date) -> str:
     return f"{days} day{'' if days == 1 else 's'} before"
 
 
-def _reading(stats: Stats, reading: Reading) -> dict[str, Any]:
+def _reading(stats: Stats, reading: ReadingCount) -> dict[str, Any]:
     return {
         "kind": reading.kind,
         "total": reading.total,

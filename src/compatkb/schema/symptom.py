@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from compatkb.schema.base import Id, Record, Source, Sources, Text
+from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
 SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
@@ -39,9 +39,10 @@ class CauseKind(StrEnum):
     RUNTIME = "runtime"  # libraries beside the packages, of a generation of their own
     MACHINE = "machine"  # no version of a package: system libraries, permissions, hardware
     CODE = "code"  # the program that asks
+    LIBRARY = "library"  # releases of packages that no stack holds
 
 
-class Trouble(Record):
+class CauseEntry(Record):
     """A cause that symptoms name."""
 
     id: Id
@@ -52,6 +53,7 @@ class Trouble(Record):
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
     device: Id | None = None  # what it is about, whatever the text tells
     usual_device: Id | None = None  # what it is about where the text does not tell
+    newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
     sources: Sources
@@ -88,8 +90,8 @@ class Says(Record):
 class SymptomFile(Record):
     """data/symptoms.toml."""
 
-    source: dict[Id, Source] = {}
-    cause: tuple[Trouble, ...] = ()
+    source: dict[Id, SourceEntry] = {}
+    cause: tuple[CauseEntry, ...] = ()
     symptom: tuple[Symptom, ...] = ()
     reading: tuple[Says, ...] = ()
 

@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "9"
+FORMAT = "10"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -98,3 +98,15 @@ INDEXES = (
     ("statement", ("product",)),
 )
 """Columns that are looked up by."""
+
+SEARCH = """
+create table searchable (
+  id integer primary key, kind text, product text, version text, title text, names text, remarks text, keys text, command text,
+  place integer, since integer
+);
+create virtual table search using fts5(
+  names, remarks, keys, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.'"
+);
+create virtual table search_word using fts5vocab(search, col);
+"""
+"""Records to search in; the index over their words; and the vocabulary. Names, remarks and keys are lists as JSON."""

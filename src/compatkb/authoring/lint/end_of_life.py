@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.versions import Scheme
 from compatkb.schema import ProductFile, Role
@@ -11,7 +11,7 @@ NAME, LEVEL = "end-of-life", Severity.ERROR
 SUMMARY = "a release has neither an end of life nor an explanation why none is known"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield what lacks both: a product none of whose releases has an end of life, else each release that has none."""
     for document, file in subject.products:
         head = file.product

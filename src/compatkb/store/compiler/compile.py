@@ -22,6 +22,7 @@ from compatkb.store.compiler import (
     troubleshooting,
 )
 from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.schema import FORMAT, INDEXES, TABLES
 
 
@@ -78,6 +79,7 @@ def compile_snapshot(
                 db.table(name).create_index(list(column))
     finally:
         db.close()
+    add_search_index(target)
 
 
 def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:

@@ -1,0 +1,115 @@
+"""What the elements of products are by themselves for a device on a day: installable, yanked, ended, how old."""
+
+from collections.abc import Callable
+
+from compatkb.core.vocabulary import Role
+from compatkb.engine.memo import memoized
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import UNBUILT, Advisory, Element
+
+
+class Candidates:
+    """The elements of products, for a device; days are ordinals."""
+
+    def __init__(self, facts: Snapshot, device: str, as_of: int, today: int) -> None:
+        """`as_of` decides what exists, `today` what has ended."""
+        self.facts, self.device, self.as_of, self.today = facts, device, as_of, today
+
+    def _is_unbuilt(self, product: str) -> bool:
+        return self.facts.products[product].role in UNBUILT
+
+    def _those(self, product: str, good: Callable[[Element], bool]) -> int:
+        """Return the elements of a product of which something is true."""
+        return sum(1 << element.idx for element in self.facts.elements(product) if good(element))
+
+    @memoized
+    def offers(self, product: str) -> int:
+        """Return the elements that can be installed for this device and were out on this day."""
+        return self._those(product, self._is_offered)
+
+    def _is_offered(self, element: Element) -> bool:
+        role = self.facts.products[element.product].role
+        if not element.installable or (element.since is not None and element.since > self.as_of):
+            return False
+        return (
+            role in (Role.LEAF, Role.FEATURE)
+            or self.device in element.devices
+            or (role == Role.DIMENSION and not element.devices)
+        )
+
+    @memoized
+    def serving(self, product: str) -> int:
+        """Return the elements that can be installed for this device, on whatever day they came out."""
+        return self._those(product, lambda element: element.installable and self.device in element.devices)
+
+    @memoized
+    def yanked(self, product: str) -> int:
+        """Return the elements that were yanked by this day."""
+        return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)
+
+    def _may_be_yanked(self, element: Element) -> bool:
+        """Return whether an element was yanked by this day, or may have been, where only bounds of the day are known."""
+        return element.yank_by is not None and (element.yank_after or 0) <= self.as_of
+
+    @memoized
+    def foreign(self, product: str) -> int:
+        """Return the builds for devices that no route serves: they are there for those who pin them."""
+        return self._those(product, lambda element: element.foreign)
+
+    @memoized
+    def presumed(self, product: str) -> int:
+        """Return the builds of which no wheel was seen or stated."""
+        return 0 if self._is_unbuilt(product) else self._those(product, lambda element: not element.published)
+
+    @memoized
+    def outdated(self, product: str) -> int:
+        """Return the elements that have ended, were yanked or are known to be insecure."""
+        if self._is_unbuilt(product):
+            return 0
+        found = self._those(product, lambda e: e.eol is not None and e.eol < self.today)
+        found |= self._those(product, self._may_be_yanked)
+        for advisory in self._advice(product):
+            found |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
+        return found
+
+    @memoized
+    def age(self, product: str, idx: int) -> int:
+        """Return how many series of a product are newer than that of an element."""
+        groups = self.facts.series(product)
+        return len(groups) - 1 - next(n for n, mask in enumerate(groups) if mask >> idx & 1)
+
+    @memoized
+    def only_beside(self, product: str) -> tuple[tuple[frozenset[str], int], ...]:
+        """Return the elements that are of use only beside other products, by those products."""
+        found: dict[frozenset[str], int] = {}
+        for element in self.facts.elements(product):
+            if element.only_with:
+                found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
+        return tuple(found.items())
+
+    @memoized
+    def warnings(self, product: str, idx: int) -> int:
+        """Return how many warnings an element carries by itself."""
+        return sum(mask >> idx & 1 for mask in self._warned(product)) if idx >= 0 else 0
+
+    @memoized
+    def _warned(self, product: str) -> tuple[int, ...]:
+        """Return the elements that carry a warning, for each kind of warning."""
+        if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):
+            return ()
+        return (
+            self._those(product, self._may_be_yanked),
+            self._those(product, lambda e: e.eol is not None and e.eol < self.today),
+            self._those(product, lambda e: e.stage in ("preview", "prototype")),
+            *(advisory.mask for advisory in self._advice(product) if not advisory.to and advisory.kind != "known-issue"),
+        )
+
+    def advisories(self, product: str, idx: int) -> list[Advisory]:
+        """Return the advisories on an element, those about its neighbours too."""
+        return [advisory for advisory in self._advice(product) if advisory.mask >> idx & 1]
+
+    @memoized
+    def _advice(self, product: str) -> tuple[Advisory, ...]:
+        """Return the advisories on some elements of a product that concern this device and day."""
+        concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
+        return tuple(a for a in concerning if not a.devices or self.device in a.devices)
