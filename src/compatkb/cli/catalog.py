@@ -12,6 +12,9 @@ from compatkb.output import registry
 from compatkb.output.terminal import show
 from compatkb.request_parser import find_feature, find_product, parse_day, read_words
 
+_WHENEVER = 36_500
+"""Days to look ahead for the end of one version."""
+
 
 def show_record(
     product: Annotated[
@@ -123,6 +126,9 @@ def search(
 
 def eol(
     product: o.OptionalProduct = None,
+    version: Annotated[
+        str | None, typer.Argument(metavar="VERSION", help="a version or series of it", autocompletion=completion.versions)
+    ] = None,
     within: Annotated[str, typer.Option("--within", metavar="DAYS", help="look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
     everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
@@ -134,7 +140,8 @@ def eol(
 
     facts, clock = open_facts(data, as_of)
     found = find_product(facts, product) if product else None
-    show(registry.form("eol", form)(facts, found, clock.day, parse_days(within), everything=everything))
+    days = _WHENEVER if version else parse_days(within)
+    show(registry.form("eol", form)(facts, found, clock.day, days, version=version, everything=everything))
     return 0
 
 

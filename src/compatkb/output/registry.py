@@ -15,6 +15,7 @@ _ANSWERS = {
     "text": "output.text:answer_screen",
     "json": "output.payload:answer_json",
     "requirements": "output.requirements_file:requirements_text",
+    "uv": "output.requirements_file:uv_text",
 }
 _REPORTS = {
     "text": "check.report_text:report_lines",
