@@ -387,6 +387,13 @@ def data(tmp_path: Path) -> str:
     return str(made)
 
 
+def test_overview(data: str, run: Callable[..., Run]) -> None:
+    """Without a name each feature has a line: what it is, of which product, on which devices."""
+    lines = run("features", "--data", data).out.splitlines()
+    assert lines[:2] == ["f  f (torch; xpu)", "g  g (torch; any device)"]
+    assert "  torch>=2.0: supported on device xpu; os linux" in run("features", "f", "--data", data).out
+
+
 def test_table(data: str, run: Callable[..., Run]) -> None:
     """The table has a row a feature and place, a column a series, and says in words what is known; silence is unknown."""
     done = run("features", "--format", "markdown", "--data", data)

@@ -1,6 +1,6 @@
 """The commands that look through the knowledge base: show, list, features, search, eol, changes."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -51,9 +51,7 @@ def show_record(
     name, _, pinned = product.partition("==")
     found = find_product(facts, name)
     if found.role == "feature":
-        from compatkb.output.features import features_text
-
-        print(features_text(facts, clock.day, feature=found.id, form=form), end="")
+        show(registry.form("features", form)(facts, clock.day, feature=found.id))
     elif wanted := version or pinned:
         if as_json:
             print(catalog.release_json(facts, found, wanted, clock.day), end="")
@@ -87,13 +85,11 @@ def features(
             autocompletion=completion.products_and_features,
         ),
     ] = None,
-    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """List features with what is said of them, or the table of them."""
-    from compatkb.output.features import features_text
-
+    """List features, what is said of one, or the table of them."""
     facts, clock = open_facts(data, as_of)
     of = feature = None
     if product:
@@ -101,7 +97,7 @@ def features(
             feature = find_feature(facts, product)
         except UsageError:
             of = find_product(facts, product).id
-    print(features_text(facts, clock.day, product=of, feature=feature, form=form), end="")
+    show(registry.form("features", form)(facts, clock.day, product=of, feature=feature))
     return 0
 
 
