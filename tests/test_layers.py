@@ -177,3 +177,9 @@ def test_what_compiles_is_watched() -> None:
     used = {str(Path(file).relative_to(SOURCE)) for file in done.stdout.splitlines()}
     watched = {str(Path(file).relative_to(SOURCE)) for file in _compiler()}
     assert used - watched == {"__init__.py", "errors.py", "core/__init__.py"}
+
+
+def test_one_clock() -> None:
+    """What today is stands in one place, so that COMPATKB_TODAY sets the day for every command."""
+    asking = re.compile(r"\b(?:datetime\.now|date\.today|datetime\.today|datetime\.utcnow)\(")
+    assert [name_of(path) for path in MODULES if asking.search(path.read_text("utf-8"))] == ["core.clock"]

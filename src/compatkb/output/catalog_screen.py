@@ -14,6 +14,8 @@ Content = dict[str, Any]
 _NEWEST = 10
 _BUILDS = 3
 _RELEASES = _NAMED = 2
+_FAR = 10_000
+"""Days beyond which a look ahead is one at everything."""
 _AROUND = 6
 """Lines beside the ends of life: headings, columns, the foot."""
 _MACHINE = f"{HARDWARE}=="
@@ -156,9 +158,8 @@ def _named(facts: Snapshot, claim: Content) -> str:
 def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, everything: bool = False) -> list[Line]:
     """Return what ends within some days, soonest first, and what has ended, latest first."""
     soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
-    blocks = [
-        Block([Line(f"ends within {days} days of {day}" if soon else f"nothing ends within {days} days of {day}", "heading")])
-    ]
+    heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
+    blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
     columns = heads("last day", "product", "releases")
     blocks += [Block([columns])] if soon else []
     blocks += [Block(lines) for lines in _grouped(facts, soon)]
@@ -168,7 +169,7 @@ def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, eve
     while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
         shown.append(over.pop(0))
     if shown:
-        blocks.append(Block([BLANK, Line("ended", "heading"), columns]))
+        blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
         blocks += [Block(lines) for lines in shown]
     more = [f"--all: {len(over)} more"] if over else []
     return _finished(facts, blocks, day, more, everything=True)

@@ -6,7 +6,7 @@ from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.engine.alternatives import Near
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
-from compatkb.output.labels import label, listed, value
+from compatkb.output.labels import label, listed, ranges, value
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import way_title
@@ -87,6 +87,8 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
         steps = [] if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
+        if made.target.python and made.target.python not in made.instead.stack.python:
+            text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
     return blocks
 

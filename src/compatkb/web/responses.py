@@ -80,7 +80,7 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
         return tags.repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
     product = find_product(facts, name)
     if product.role == "feature":
-        return features.features_text(facts, day, feature=product.id, form="json")
+        return features.features_json(facts, day, feature=product.id)
     if version:
         return catalog.release_json(facts, product, version, day)
     return catalog.product_json(facts, product, day)

@@ -1,6 +1,6 @@
 """Compile the knowledge base into the SQLite snapshot (through sqlite-utils): masks as hexadecimal text, dates as ordinals."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 
@@ -27,7 +27,9 @@ from compatkb.store.records import picked
 from compatkb.store.schema import FORMAT, INDEXES, TABLES
 
 
-def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
+def compile_snapshot(
+    knowledge: Knowledge, target: Path, digest: str, count: Callable[[str, int, int], None] | None = None
+) -> None:
     """Write the snapshot of `knowledge` to the new file `target`; the same data give the same rows in the same order."""
     db = sqlite_utils.Database(target)
     try:
@@ -68,7 +70,9 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "observation": provenance.observations(knowledge),
                 "cells": cells.rows(),
             }
-            for name, (columns, key) in TABLES.items():
+            for number, (name, (columns, key)) in enumerate(TABLES.items(), 1):
+                if count:
+                    count("tables of the snapshot", number, len(TABLES))
                 db.table(name).create(columns, pk=key)
                 if name in rows:
                     db.table(name).insert_all(rows[name])
