@@ -7,7 +7,9 @@ import gzip
 import os
 import re
 import shutil
+import signal
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -16,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from common import ROOT, Figure, Run
+from common import ROOT, Figure, Run, environment
 
 from compatkb.core.clock import Clock
 from compatkb.errors import UnavailableError
@@ -52,12 +54,26 @@ def measure(run: Run) -> dict[str, Figure]:
         print(f"remark: without the engine: {error}", file=sys.stderr)
         write_site(locate(ROOT / "data"), clock, site, engine=False)
     found = {"page: building the site, processor time": Figure(time.process_time() - begun, "s", 30.0)}
+    found["page: building the site, end after Ctrl-C"] = Figure(_end_of_build(run.folder / "never"), "ms", 2000)
     text = (site / "index.html").read_text(encoding="utf-8")
     files = ["index.html", "xpu/linux.html", *re.findall(r'(?:<script src|<link rel="\w+" href)="([^"]+)"', text)]
     size = sum(len(gzip.compress((site / name).read_bytes(), 9)) for name in files) / 1000
     found["page: first view, compressed"] = Figure(size, "KB", 60.0)
     found["page: requests of the first view"] = Figure(len(files), "requests", 6)
     return found | _in_browser(site)
+
+
+def _end_of_build(folder: Path) -> float:
+    """Return the milliseconds that a build takes to end when it is interrupted halfway."""
+    command = [sys.executable, "-m", "compatkb", "web", "build", "--no-engine", "--out", os.fspath(folder)]
+    with subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, env={**environment(), "PYTHONPATH": os.fspath(ROOT / "src")}
+    ) as process:
+        time.sleep(4)
+        begun = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        return (time.perf_counter() - begun) * 1000
 
 
 def _in_browser(site: Path) -> dict[str, Figure]:

@@ -24,14 +24,14 @@ from compatkb.api import KnowledgeBase
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.cache import cache_directory
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.evidence import text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import check
 from compatkb.validate.limits import isolated, run_limited
-from compatkb.validate.plan import Wanted
+from compatkb.validate.plan import PlanScope
 from compatkb.validate.runner import Dask, Executor, Threads, run
-from compatkb.validate.session import Options, choose, workshop_of
+from compatkb.validate.session import ValidationOptions, choose, workshop_of
 from compatkb.validate.targets import this_platform
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,12 +85,12 @@ def main() -> None:
     sys.exit(0 if same else 1)
 
 
-def _cells(shop: Workshop) -> list[Cell]:
+def _cells(shop: Workshop) -> list[ValidationCell]:
     """Return all that the data claim for the Pythons whose pip can resolve without installing, as questions to pip."""
     facts = KnowledgeBase(ROOT / "data").facts
     pythons = tuple(name for name in facts.grid["python"] if name in shop.interpreters and _can_report(name, shop))
-    wanted = Wanted(shop.today, pythons=pythons, platform=this_platform())
-    return choose(facts, Options(wanted, (Level.RESOLVE,), ("pip",), again=True), [])
+    wanted = PlanScope(shop.today, pythons=pythons, platform=this_platform())
+    return choose(facts, ValidationOptions(wanted, (Level.RESOLVE,), ("pip",), again=True), [])
 
 
 def _can_report(python: str, shop: Workshop) -> bool:
@@ -103,7 +103,7 @@ def _can_report(python: str, shop: Workshop) -> bool:
         )
 
 
-def spread(cells: Sequence[Cell], count: int) -> list[Cell]:
+def spread(cells: Sequence[ValidationCell], count: int) -> list[ValidationCell]:
     """Return so many cells, evenly spread over all."""
     return [cells[(2 * n + 1) * len(cells) // (2 * count)] for n in range(count)] if count < len(cells) else list(cells)
 
@@ -119,7 +119,7 @@ def unchecked(seen: Sequence[Observation]) -> list[Observation]:
     return [observation for observation in seen if observation.outcome is Outcome.NOT_CHECKED]
 
 
-def _timed(executor: Executor, cells: Sequence[Cell], shop: Workshop) -> tuple[float, list[Observation]]:
+def _timed(executor: Executor, cells: Sequence[ValidationCell], shop: Workshop) -> tuple[float, list[Observation]]:
     """Return seconds and what the cells saw."""
     shop.folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=shop.folder) as folder, Journal(Path(folder) / "journal.jsonl") as journal:
@@ -128,7 +128,7 @@ def _timed(executor: Executor, cells: Sequence[Cell], shop: Workshop) -> tuple[f
         return time.perf_counter() - start, seen
 
 
-def _dasked(cells: Sequence[Cell], shop: Workshop) -> tuple[float, list[Observation], float]:
+def _dasked(cells: Sequence[ValidationCell], shop: Workshop) -> tuple[float, list[Observation], float]:
     """Return seconds, what the cells saw, and seconds with the start and end of the cluster."""
     from distributed import LocalCluster
 
@@ -138,7 +138,9 @@ def _dasked(cells: Sequence[Cell], shop: Workshop) -> tuple[float, list[Observat
     return seconds, seen, time.perf_counter() - begun
 
 
-def naive(sample: Sequence[Cell], pool: tuple[float, list[Observation]], count: int, shop: Workshop) -> list[tuple[str, str]]:
+def naive(
+    sample: Sequence[ValidationCell], pool: tuple[float, list[Observation]], count: int, shop: Workshop
+) -> list[tuple[str, str]]:
     """Return what a plain pip costs on a sample of the cells, and how it compares with the matrix over the record."""
     known = {seen.question: seen for seen in pool[1]}
     taken, megabytes, same, used = [], 0.0, 0, _processor()

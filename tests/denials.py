@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from oracle import Ask, Level, Member, Oracle, Trial, beside, spec_names
 
-from compatkb.authoring.knowledge_base import Edge, Floor, split_term
+from compatkb.authoring.knowledge_base import KnowledgeEdge, KnowledgeFloor, split_term
 from compatkb.core.versions import Scheme, admits
 from compatkb.schema import Basis, Complete, Kind, Role
 
@@ -46,7 +46,7 @@ class Possible(Trial):
         """Return what is listed, and what may exist besides."""
         return super().candidates(name) + [(name, -1 - n) for n in range(len(self.unlisted[name]))]
 
-    def names(self, edge: Edge, number: int) -> bool:
+    def names(self, edge: KnowledgeEdge, number: int) -> bool:
         """Return whether an element is one of those that a claim names; of a runtime its version tells.
 
         A package that no list holds is taken to be what every claim asks for.
@@ -72,15 +72,15 @@ class Possible(Trial):
                         return None
         return Level.STRONG
 
-    def _holds(self, edge: Edge) -> bool:
+    def _holds(self, edge: KnowledgeEdge) -> bool:
         """Return whether a claim is certain; what an index says is, though only its exact pins vouch for anything."""
         is_certain = edge.listed or edge.basis is not Basis.INFERRED
         return is_certain and edge.claim not in self.oracle.undecided and super()._holds(edge)
 
-    def _needs_newer_glibc(self, floor: Floor) -> bool:
+    def _needs_newer_glibc(self, floor: KnowledgeFloor) -> bool:
         return not floor.inferred and super()._needs_newer_glibc(floor)
 
-    def _some_version_suits(self, leaf: str, edges: list[Edge]) -> bool:
+    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge]) -> bool:
         """Return whether a version of a leaf is all that is demanded, be it one that no list holds."""
         unlisted = [-1 - n for n in range(len(self.unlisted[leaf]))]
         return super()._some_version_suits(leaf, edges) or any(

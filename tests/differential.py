@@ -31,8 +31,8 @@ from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.record import Record, Wheel, line_of
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.record import RecordedIndex, Wheel, line_of
 from compatkb.validate.session import workshop_of
 from compatkb.validate.targets import fits
 
@@ -57,7 +57,7 @@ class Question:
     pins: tuple[tuple[str, str], ...]
     python: str
 
-    def cell(self, facts: Snapshot) -> Cell:
+    def cell(self, facts: Snapshot) -> ValidationCell:
         """Return the question as pip is asked it."""
         return cell_of(((facts.products[name].distribution or name, version) for name, version in self.pins), self.python)
 
@@ -75,9 +75,9 @@ class Question:
         return request._replace(pins=tuple(pins))
 
 
-def cell_of(pins: Iterable[tuple[str, str]], python: str) -> Cell:
+def cell_of(pins: Iterable[tuple[str, str]], python: str) -> ValidationCell:
     """Return the cell that asks pip about pins of distributions."""
-    return Cell(Level.RESOLVE, "pip", tuple(sorted(pins)), python, PLATFORM, DEVICE, CHANNEL)
+    return ValidationCell(Level.RESOLVE, "pip", tuple(sorted(pins)), python, PLATFORM, DEVICE, CHANNEL)
 
 
 class Asker:
@@ -164,7 +164,7 @@ def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
     return versions
 
 
-Pip = Callable[[Cell], tuple[Outcome, str]]
+Pip = Callable[[ValidationCell], tuple[Outcome, str]]
 """Asks pip about a cell: what came of it, and pip's words."""
 
 
@@ -176,7 +176,7 @@ class Kept:
         lines = read_lines(path) if path.exists() else []
         self.said = {(tuple(sorted(x["pins"].items())), x["python"]): (Outcome(x["pip"]), x["detail"]) for x in lines}
 
-    def __call__(self, cell: Cell) -> tuple[Outcome, str]:
+    def __call__(self, cell: ValidationCell) -> tuple[Outcome, str]:
         """Return what pip says."""
         key = (cell.packages, cell.python)
         if key not in self.said:
@@ -192,7 +192,7 @@ class Kept:
 def asking(workshop: Workshop) -> Pip:
     """Return what asks pip anew each time."""
 
-    def ask(cell: Cell) -> tuple[Outcome, str]:
+    def ask(cell: ValidationCell) -> tuple[Outcome, str]:
         seen = pip.check(cell, workshop)
         return seen.outcome, seen.detail
 
@@ -287,7 +287,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
     """Keep a sample of what pip settled, and of the record what pip asks for to answer it again."""
     asked: dict[str, set[str]] = {}
 
-    class Noting(Record):
+    class Noting(RecordedIndex):
         """A record that notes which pages and which metadata are asked for."""
 
         def page(self, distribution: str) -> list[Wheel] | None:
@@ -298,7 +298,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
             asked.setdefault(str(canonicalize_name(distribution)), set()).add(file)
             return super().metadata(distribution, file)
 
-    recorded_index.Record = Noting  # type: ignore[misc]
+    recorded_index.RecordedIndex = Noting  # type: ignore[misc]
     chosen = [line for python in pythons for line in _mixed([line for line in found if line["python"] == python], most)]
     facts = KnowledgeBase().facts
     told = []

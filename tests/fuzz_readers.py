@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.statement import ParsedFile
 
 MOST_SECONDS = 5
 MOST_BYTES = 500_000_000
@@ -84,7 +84,7 @@ WORDS = (
 """What mutations put in."""
 
 
-def examine(path: str, text: str) -> Reading:
+def examine(path: str, text: str) -> ParsedFile:
     """Read a file and demand that every statement and problem stands in it."""
     reading = read(path, text)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -4,8 +4,8 @@ from datetime import date
 
 from conftest import clock
 
-from compatkb.check import Report, check
-from compatkb.check.document import Asked, Document
+from compatkb.check import CheckReport, check
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.store.reader import Snapshot
 
 HEAD = """# Images
@@ -15,11 +15,11 @@ Images of `intel/intel-extension-for-pytorch`, with [PyTorch] and what goes with
 """
 
 
-def review(facts: Snapshot, text: str, day: date | None = None, within: int = 0) -> Report:
+def review(facts: Snapshot, text: str, day: date | None = None, within: int = 0) -> CheckReport:
     """Return what the reviewer finds in a Markdown text, as of a day if one is named."""
-    return check([Document("README.md", text)], Asked(facts, clock(day), within))
+    return check([TextDocument("README.md", text)], CheckContext(facts, clock(day), within))
 
 
-def rules(report: Report) -> list[str]:
+def rules(report: CheckReport) -> list[str]:
     """Return the rules of what was found, in order."""
     return [finding.rule for finding in report.findings]

@@ -13,8 +13,8 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.check import check
-from compatkb.check.document import Asked, Document
-from compatkb.check.lookups import Image, Known, known
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.lookups import Image, Lookups, lookups
 from compatkb.core.clock import Clock
 from compatkb.store.reader import Snapshot
 
@@ -44,7 +44,7 @@ class Mutation(NamedTuple):
 
 def render(facts: Snapshot, pick: random.Random) -> str:
     """Return a document with a table for each group, with some of the images that are listed on the day."""
-    data = known(facts)
+    data = lookups(facts)
     lines = ["# Images", "", "Images of `intel/intel-extension-for-pytorch`.", ""]
     links: dict[str, str] = {}
     named: set[str] = set()
@@ -62,7 +62,7 @@ def render(facts: Snapshot, pick: random.Random) -> str:
     return "\n".join([*lines, *(f"[{label}]: {target}" for label, target in links.items())]) + "\n"
 
 
-def _images(data: Known) -> list[Image]:
+def _images(data: Lookups) -> list[Image]:
     day = DAY.toordinal()
     found = [image for images in data.images.values() for image in images]
     listed = [i for i in found if re.match(r"\d", i.name) and any(a <= day <= b for a, b in i.runs)]
@@ -75,7 +75,7 @@ def _images(data: Known) -> list[Image]:
     ]
 
 
-def _exact(data: Known, image: Image, product: str) -> str | None:
+def _exact(data: Lookups, image: Image, product: str) -> str | None:
     held = data.held(image).get(product)
     if held is None or not held.spec.startswith("==") or not held.mask:
         return None
@@ -83,7 +83,7 @@ def _exact(data: Known, image: Image, product: str) -> str | None:
     return names[0] if len(names) == 1 or product == "gpu-driver" else None
 
 
-def _cell(data: Known, image: Image, product: str, links: dict[str, str]) -> str:
+def _cell(data: Lookups, image: Image, product: str, links: dict[str, str]) -> str:
     spec = data.held(image)[product].spec.removeprefix("==").removesuffix(".*")
     if product not in HOMES:
         return spec
@@ -232,7 +232,7 @@ MUTATIONS: tuple[Callable[[str, random.Random], Mutation], ...] = (
 
 def review(facts: Snapshot, text: str) -> set[tuple[str, str]]:
     """Return what the reviewer finds as of the day: rules and messages."""
-    findings = check([Document("README.md", text)], Asked(facts, Clock(DAY, DAY))).findings
+    findings = check([TextDocument("README.md", text)], CheckContext(facts, Clock(DAY, DAY))).findings
     return {(finding.rule, finding.message) for finding in findings}
 
 

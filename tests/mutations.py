@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.lint import lint_loaded
-from compatkb.authoring.loader import Document, Loaded, Problem, model_of, parse, parse_document, read
+from compatkb.authoring.loader import DataDocument, Loaded, LoadProblem, model_of, parse, parse_document, read
 
 ROOT = Path(__file__).resolve().parent.parent
 TODAY = date(2026, 11, 21)
@@ -729,7 +729,7 @@ KINDS: tuple[Callable[[Planter], Fault], ...] = (
 def planted(fault: Fault) -> tuple[Loaded, bool]:
     """Return the data with a fault in them, and whether it shows in the layout of its file already."""
     documents = []
-    problems: list[Problem] = []
+    problems: list[LoadProblem] = []
     for document in shipped()[1].documents:
         if document.path != fault.path:
             documents.append(document)
@@ -743,14 +743,14 @@ def planted(fault: Fault) -> tuple[Loaded, bool]:
     return Loaded(tuple(documents), (), tuple(problems)), isinstance(fault.content, bytes)
 
 
-def _written(path: str, content: Content, problems: list[Problem]) -> Document | None:
+def _written(path: str, content: Content, problems: list[LoadProblem]) -> DataDocument | None:
     """Return content as a file in the order in which it was given, so that its layout is canonical but for the fault."""
     try:
         record = model_of(path).model_validate(content)
     except ValidationError as error:
-        problems.append(Problem(path, None, str(error).splitlines()[0]))
+        problems.append(LoadProblem(path, None, str(error).splitlines()[0]))
         return None
-    return Document(path, text_of(record), record)
+    return DataDocument(path, text_of(record), record)
 
 
 def plant(kind: Callable[[Planter], Fault], number: int) -> Result:

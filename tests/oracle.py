@@ -16,9 +16,18 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import ANY_VERSION, GLIBC, Edge, Element, Floor, Knowledge, end_of_life, first_day
+from compatkb.authoring.knowledge_base import (
+    GLIBC,
+    Knowledge,
+    KnowledgeEdge,
+    KnowledgeElement,
+    KnowledgeFloor,
+    end_of_life,
+    first_day,
+)
 from compatkb.core.versions import Scheme, admits, specifier
-from compatkb.schema import Basis, Build, Kind, Role, Route, Stage
+from compatkb.core.vocabulary import ANY_VERSION
+from compatkb.schema import Basis, Build, Kind, Role, RouteEntry, Stage
 
 Member = tuple[str, int]
 """A product and the number of one of its elements."""
@@ -40,7 +49,7 @@ class Ask:
     count as whole up to their own dates only. `today` decides whether an end of life has come.
     """
 
-    route: Route
+    route: RouteEntry
     device: str
     python: str
     os: str
@@ -123,12 +132,12 @@ class Oracle:
         self.targets = {edge.of: {e.to for e in knowledge.edges if e.of == edge.of} for edge in knowledge.edges}
         self.said = cache(self._said)
 
-    def _said(self, of: str, number: int, to: str) -> tuple[Edge, ...]:
+    def _said(self, of: str, number: int, to: str) -> tuple[KnowledgeEdge, ...]:
         """Return what one element says of a product."""
         edges = self.knowledge.edges
         return tuple(edge for edge in edges if edge.of == of and edge.to == to and has(edge.of_mask, number))
 
-    def element(self, name: str, number: int) -> Element:
+    def element(self, name: str, number: int) -> KnowledgeElement:
         """Return an element by its number."""
         return self.knowledge.elements[name][number]
 
@@ -194,7 +203,7 @@ class Trial:
         pinned = [name, *self.ask.pins]
         return any(all(self._is_foreign(one, n) for n in self.ask.pins[one]) for one in pinned if self.ask.pins.get(one))
 
-    def _excludes_patch(self, element: Element) -> bool:
+    def _excludes_patch(self, element: KnowledgeElement) -> bool:
         """Return whether the recorded Requires-Python excludes the patch of Python that was asked for."""
         is_vendors = element.build is not None and element.build.maker is not None
         told = element.listed if is_vendors else element.published  # the index speaks of the maker's own builds
@@ -239,11 +248,11 @@ class Trial:
         pinned = self.ask.pins.get(GLIBC)
         return _numbers(self.element(GLIBC, max(pinned)).version) if pinned else None
 
-    def _leaves_glibc_open(self, floor: Floor) -> bool:
+    def _leaves_glibc_open(self, floor: KnowledgeFloor) -> bool:
         """Return whether a glibc is pinned and no platform tag says which one these wheels need."""
         return self._glibc() is not None and (floor.glibc is None or floor.inferred)
 
-    def _needs_newer_glibc(self, floor: Floor) -> bool:
+    def _needs_newer_glibc(self, floor: KnowledgeFloor) -> bool:
         pinned = self._glibc()
         return floor.glibc is not None and pinned is not None and _numbers(floor.glibc) > pinned
 
@@ -276,7 +285,7 @@ class Trial:
         advised = len([kind for kind in self.advised(name, number) if kind != "known-issue"])
         return self.withdrawn(name, element) + self.has_ended(name, element) + is_early + advised
 
-    def has_ended(self, name: str, element: Element) -> bool:
+    def has_ended(self, name: str, element: KnowledgeElement) -> bool:
         """Return whether the end of life of a release has come, by the clock."""
         end = end_of_life(self.heads[name], element.release)
         return end is not None and end.last_day < self.ask.today
@@ -291,7 +300,7 @@ class Trial:
             if not (advisory.when and advisory.when.device) or self.ask.device in advisory.when.device
         ]
 
-    def withdrawn(self, name: str, element: Element) -> bool:
+    def withdrawn(self, name: str, element: KnowledgeElement) -> bool:
         """Return whether the release may have been yanked by now; its builds on other indexes are the same code."""
         for other in self.oracle.knowledge.elements[name]:
             if other.release is element.release and other.listed:
@@ -302,17 +311,17 @@ class Trial:
 
     # -- two elements ---------------------------------------------------------------------------------------------
 
-    def _holds(self, edge: Edge) -> bool:
+    def _holds(self, edge: KnowledgeEdge) -> bool:
         """Return whether a claim is made for the device and hardware asked for."""
         if edge.devices and self.ask.device not in edge.devices:
             return False
         return not edge.hardware or any(has(edge.hardware, n) for n in self.ask.pins.get("hardware", ()))
 
-    def names(self, edge: Edge, number: int) -> bool:
+    def names(self, edge: KnowledgeEdge, number: int) -> bool:
         """Return whether an element is one of those that a claim names."""
         return has(edge.to_mask, number)
 
-    def _in_part(self, edge: Edge) -> bool:
+    def _in_part(self, edge: KnowledgeEdge) -> bool:
         """Return whether what is said of a feature concerns some of the hardware asked for and not all of it."""
         if self.heads[edge.of].role is not Role.FEATURE or not edge.hardware:
             return False
@@ -400,25 +409,25 @@ class Trial:
                 level = Level.WEAK
         return level
 
-    def _some_version_suits(self, leaf: str, edges: list[Edge]) -> bool:
+    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge]) -> bool:
         """Return whether a version of a leaf is all that is demanded; one that no list holds where no listed one is."""
         every = range(len(self.oracle.knowledge.elements[leaf]))
         common = [n for n in every if all(has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS) for edge in edges)]
         here = [n for n in common if self.on_platform(leaf, n) is not None and not self._excludes_patch(self.element(leaf, n))]
         return bool(here) if common else self._is_imaginable(edges)
 
-    def _is_imaginable(self, edges: list[Edge]) -> bool:
+    def _is_imaginable(self, edges: list[KnowledgeEdge]) -> bool:
         """Return whether some version would suit all, be it one that the knowledge base does not list."""
         scheme = self.heads[edges[0].to].scheme
 
-        def suits(edge: Edge, version: str) -> bool:
+        def suits(edge: KnowledgeEdge, version: str) -> bool:
             return spec_names(scheme, edge.spec, version) is not (edge.kind is Kind.BREAKS)
 
         listed = {element.version for element in self.oracle.knowledge.elements[edges[0].to]}
         around = beside(edge.spec for edge in edges)
         return any(all(suits(edge, version) for edge in edges) for version in around | listed)
 
-    def demands_on_leaves(self, members: dict[str, int]) -> list[Edge]:
+    def demands_on_leaves(self, members: dict[str, int]) -> list[KnowledgeEdge]:
         """Return what the members demand of leaves that are no members; waived pins apart."""
         found = []
         for name, number in members.items():
@@ -426,7 +435,7 @@ class Trial:
             found += [e for e in demands if e.to not in members and not self._waived(members, e, number)]
         return found
 
-    def _demands(self, name: str, number: int) -> list[Edge]:
+    def _demands(self, name: str, number: int) -> list[KnowledgeEdge]:
         """Return what an element demands of leaves on this platform."""
         return [
             edge
@@ -437,7 +446,7 @@ class Trial:
             if self._holds(edge) and edge.claim not in self.oracle.undecided
         ]
 
-    def _waived(self, members: dict[str, int], edge: Edge, number: int) -> bool:
+    def _waived(self, members: dict[str, int], edge: KnowledgeEdge, number: int) -> bool:
         """Return whether the install recipe of a member says to ignore a requirement of element `number`."""
         return any(
             recipe in members

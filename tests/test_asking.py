@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from packaging.version import Version
 
-from compatkb.check.document import Asked
-from compatkb.check.project.queries import Judge
+from compatkb.check.document import CheckContext
+from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.clock import Clock
 from compatkb.core.versions import matches
 from compatkb.errors import UsageError, WordsError
@@ -54,16 +54,17 @@ def test_every_specifier_is_matched_the_same(facts: Snapshot, spec: str) -> None
     """A request and a checked file admit the same builds: those that PEP 440 names."""
     torch = facts.products["torch"]
     named = sum(1 << element.idx for element in facts.elements("torch") if matches(spec, element.version))
-    held = Judge(Asked(facts, Clock(date.max))).held(torch, [spec])
+    held = ProjectQueries(CheckContext(facts, Clock(date.max))).allowed(torch, [spec])
     assert held is not None
     assert find_matching(facts, torch, spec) == held.mask == named
 
 
 def test_words_of_the_snapshot_are_pep440(facts: Snapshot) -> None:
     """What is looked up without a parser is what the parser finds."""
-    for row in facts.rows("select product, word, mask from word where strict = 1 and product in ('torch', 'ipex', 'mkl')"):
-        named = (e.idx for e in facts.elements(row["product"]) if matches(f"=={row['word']}", e.version))
-        assert sum(1 << idx for idx in named) == int(row["mask"], 16), row["word"]
+    query = "select product, word, mask from word where strict = 1 and product in ('torch', 'ipex', 'mkl')"
+    for product, word, mask in facts.select(query):
+        named = (e.idx for e in facts.elements(product) if matches(f"=={word}", e.version))
+        assert sum(1 << idx for idx in named) == int(mask, 16), word
 
 
 def test_option_names_builds_by_their_public_version(facts: Snapshot) -> None:

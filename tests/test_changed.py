@@ -26,10 +26,10 @@ from conftest import ROOT, Run, parse
 
 from compatkb.errors import DataError, UsageError
 from compatkb.store.reader import Snapshot
-from compatkb.validate.changed import Change, change, earlier
-from compatkb.validate.plan import Wanted
+from compatkb.validate.changed import ClaimChange, change, earlier
+from compatkb.validate.plan import PlanScope
 
-WANTED = Wanted(TODAY, pythons=("3.11",))
+WANTED = PlanScope(TODAY, pythons=("3.11",))
 
 
 def on_default(name: str, *numbers: str, builds: dict[str, dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
@@ -57,14 +57,14 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return universe(tmp_path_factory.mktemp("before"), base())
 
 
-def names(found: Change) -> list[str]:
+def names(found: ClaimChange) -> list[str]:
     """Return the touched stacks in short."""
     return [" ".join(f"{name} {version}" for name, version in stack.packages) for stack in found.touched]
 
 
 def test_the_same_data_touch_nothing(before: Snapshot, tmp_path: Path) -> None:
     """Two equal states of the data differ in no stack."""
-    assert change(before, universe(tmp_path, base()), WANTED) == Change([], 4, [])
+    assert change(before, universe(tmp_path, base()), WANTED) == ClaimChange([], 4, [])
 
 
 CLAIMS = [needs("ipex==2.0", "torch==2.0"), needs("ipex==1.0", "torch==1.0")]

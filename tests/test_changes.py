@@ -12,7 +12,10 @@ from hostile import LINE, TEXT, hostile_facts
 
 from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
-from compatkb.output.changelog import FORMS
+from compatkb.output.registry import form as form_of
+from compatkb.store.queries import claims
+from compatkb.store.queries.images import image, images_with
+from compatkb.store.queries.products import releases
 from compatkb.store.reader import Snapshot
 
 ALWAYS = (date(1990, 1, 1), date(2026, 11, 21))
@@ -108,21 +111,21 @@ def test_spans_add_up(facts: Snapshot) -> None:
 def test_it_agrees_with_the_other_commands(facts: Snapshot) -> None:
     """Every end of life that `eol` calls over has a change, on the day after its last one."""
     ended = {(c.product, c.subject, c.day - timedelta(days=1)) for c in find_changes(facts, *ALWAYS) if c.kind == "ended"}
-    rows = facts.rows("select product, version, eol from release where eol < '2026-11-21'")
-    assert {(row["product"], row["version"], date.fromisoformat(row["eol"])) for row in rows} == ended
+    dated = {(release.product, release.version, date.fromisoformat(release.eol)) for release in releases(facts) if release.eol}
+    assert {end for end in dated if end[2] < date(2026, 11, 21)} == ended
 
 
 def test_product_and_the_images_that_hold_it(facts: Snapshot) -> None:
     """With a product, only its changes and those of image tags that contain it."""
     found = find_changes(facts, *ALWAYS, "oneccl-bind-pt")
-    features = {row["id"] for row in facts.rows("select id from feature where product = 'oneccl-bind-pt'")}
+    features = {feature.id for feature in claims.features(facts) if feature.product == "oneccl-bind-pt"}
     assert {change.product for change in found} - features == {"oneccl-bind-pt", None}
     assert any(change.kind == "listed" for change in found)
     assert {change.product for change in find_changes(facts, *ALWAYS, "gpu-driver")} == {"gpu-driver", None}
-    query = "select distinct i.name from image i join content c on c.image = i.id where c.product = 'numpy' and runs != '[]'"
     found = find_changes(facts, *ALWAYS, "numpy")
     tags = {change.subject.partition(":")[2] for change in found if change.kind in ("listed", "unlisted")}
-    assert tags == {row["name"] for row in facts.rows(query)}
+    images_held = {image(facts, content.image) for content in images_with(facts, "numpy")}
+    assert tags == {tag.name for tag in images_held if tag.runs}
 
 
 def test_observations_are_changes(tmp_path: Path) -> None:
@@ -197,7 +200,7 @@ def test_hostile_text_adds_no_line_and_no_mark_up(hostile: Snapshot) -> None:
     """In text and Markdown a change stays on its line, and what looks like mark-up is escaped."""
     found = find_changes(hostile, *ALWAYS)
     for form in ("text", "markdown"):
-        text = FORMS[form](hostile, found, *ALWAYS)
+        text = form_of("changes", form)(hostile, found, *ALWAYS)
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert not re.search(r"(?<!\\)<img", text) or form == "text"
-    assert len(json.loads(FORMS["json"](hostile, found, *ALWAYS))["changes"]) == len(found)
+    assert len(json.loads(form_of("changes", "json")(hostile, found, *ALWAYS))["changes"]) == len(found)

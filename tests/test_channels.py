@@ -22,7 +22,7 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.gate import check as check_gate
@@ -102,11 +102,11 @@ def workshop(tmp_path: Path, near: Index, far: Index) -> Iterator[Workshop]:
     recorded_index._servers.clear()
 
 
-def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> Cell:
+def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> ValidationCell:
     """Return a cell of a channel; pins such as `torch==2.8.0+xpu`."""
     packages = tuple(sorted((name, version) for name, _, version in (pin.partition("==") for pin in pins)))
     level = level or (Level.PUBLISHED if tool == "index" else Level.RESOLVE)
-    return Cell(level, tool, packages, PYTHON, this_platform(), device, channel)
+    return ValidationCell(level, tool, packages, PYTHON, this_platform(), device, channel)
 
 
 NATIVE = ("torch==2.8.0+xpu", "pytorch-triton-xpu==3.4.0", "torchvision==0.23.0+xpu")

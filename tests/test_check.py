@@ -10,19 +10,22 @@ import pytest
 from conftest import clock
 
 import compatkb.check as checking
-from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import Settings, matches, parse_settings
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import document_of, find
 from compatkb.check.fixes import diff, mended
-from compatkb.check.report_text import checking_payload, checking_text
+from compatkb.check.report_text import Shown, excerpt, report_lines, report_payload
+from compatkb.check.rules import CheckRule, explanation
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError
+from compatkb.output.registry import Wanted
+from compatkb.output.screen import text_of
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
-BAD = Rule("bad-word", Severity.ERROR, "a word is bad")
+BAD = CheckRule("bad-word", Severity.ERROR, "a word is bad")
 KNOWN = frozenset({"bad-word", "other"})
 
 
@@ -37,7 +40,7 @@ class Words:
         return path.endswith((".md", ".txt"))
 
     @staticmethod
-    def check(document: Document, asked: Asked) -> Iterator[Finding]:
+    def check(document: TextDocument, asked: CheckContext) -> Iterator[Finding]:
         """Yield every bad word."""
         assert asked.day == current_day()
         for match in re.finditer(r"bad(?!-)", document.text):
@@ -47,18 +50,18 @@ class Words:
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "CHECKERS", (checking.Family(Words.reads, lambda: Words),))
+    monkeypatch.setattr(checking, "CHECKERS", (checking.CheckerFamily(Words.reads, lambda: Words),))
     known = {"bad-word": BAD, "ignore": checking.rules_by_id()["ignore"]}
     monkeypatch.setattr(checking, "rules_by_id", lambda: known)
 
 
 def report(
     facts: Snapshot, text: str, path: str = "a.md", settings: Settings | None = None, **more: object
-) -> checking.Report:
-    return checking.check([Document(path, text)], Asked(facts, clock()), settings, **more)  # type: ignore[arg-type]
+) -> checking.CheckReport:
+    return checking.check([TextDocument(path, text)], CheckContext(facts, clock()), settings, **more)  # type: ignore[arg-type]
 
 
-def places(found: checking.Report) -> list[tuple[str, int, int | None]]:
+def places(found: checking.CheckReport) -> list[tuple[str, int, int | None]]:
     return [(finding.rule, finding.line, finding.column) for finding in found.findings]
 
 
@@ -67,31 +70,57 @@ def test_places_count_every_line_end(facts: Snapshot, words: None, newline: str)
     """Lines and columns are right with every line end, behind tabs, beside wide characters and after a byte order mark."""
     text = newline.join(["one", "\tbad", "漢字 bad", "", "bad"])
     document = document_of("a.txt", "\ufeff".encode() + text.encode())
-    assert isinstance(document, Document)
-    found = checking.check([document], Asked(facts, clock()))
+    assert isinstance(document, TextDocument)
+    found = checking.check([document], CheckContext(facts, clock()))
     assert places(found) == [("bad-word", 2, 2), ("bad-word", 3, 4), ("bad-word", 5, 1)]
     assert [finding.end_column for finding in found.findings] == [5, 7, 4]
 
 
-def test_text_form_points_at_the_place(facts: Snapshot, words: None) -> None:
-    """The line is shown with carets below what is meant, tabs as one space."""
-    lines = checking_text(report(facts, "a\tbad b\n")).splitlines()
-    assert lines[:3] == ["a.md:1:3: error: this is bad [bad-word]", "     1 | a bad b", "       |   ^^^"]
-    assert "write good (--fix does it)" in lines[3]
-    assert lines[-1] == "1 error"
+def screen(facts: Snapshot, text: str) -> list[str]:
+    return text_of(report_lines(Shown(report(facts, text), CheckContext(facts, clock())))).splitlines()
+
+
+def test_text_form_shows_what_changes(facts: Snapshot, words: None) -> None:
+    """The count and the command that mends stand first, then the place with its line before and after."""
+    lines = screen(facts, "a\tbad b\n")
+    assert lines[0] == "✗ 1 error   in 1 file"
+    assert lines[2] == "    compatkb check --fix   mends all of them"
+    assert lines[4:7] == ["a.md:1:3: error: this is bad [bad-word]", "    - a\tbad b", "    + a\tgood b"]
+    assert lines[-1].startswith("  data of ")
+
+
+def test_text_form_points_at_the_place() -> None:
+    """A line that nothing mends is shown with carets below what is meant, tabs as one space."""
+    quoted, carets = excerpt(Finding("r", Severity.ERROR, "a", 1, "", 3, end_column=6), "a\tbad b")
+    assert (quoted.text, carets.text) == ("     1 | a bad b", "       |   ^^^")
+    assert quoted.text[slice(*quoted.underlined)] == "bad"
 
 
 def test_long_lines_are_cut_around_the_place(facts: Snapshot, words: None) -> None:
     """A line of a megabyte is not printed whole, and the caret still points at its word."""
-    text = checking_text(report(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000))
-    _, shown, carets, *_ = text.splitlines()
-    assert max(map(len, text.splitlines())) < 200
+    lines = screen(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000)
+    carets = next(line for line in lines if "^" in line)
+    shown = lines[lines.index(carets) - 1]
+    assert max(map(len, lines)) <= 80
     assert shown[carets.index("^") : carets.index("^") + 3] == "bad"
+
+
+def test_the_gravest_findings_stay_on_the_first_screen(facts: Snapshot) -> None:
+    """What does not fit into 24 lines is counted, least grave first to go; --all and --why have all of it."""
+    found = [Finding("r", Severity.INFO, "a.md", n, f"info {n}") for n in range(1, 30)]
+    found.append(Finding("r", Severity.ERROR, "z.md", 1, "an error", sources=("a source",)))
+    shown = Shown(checking.CheckReport(tuple(found), {}), CheckContext(facts, clock()))
+    lines = text_of(report_lines(shown)).splitlines()
+    assert len(lines) <= 24
+    assert "z.md:1: error: an error [r]" in lines
+    assert lines[-1].endswith("--why: sources · --all: 20 more")
+    assert sum(line.text.startswith("a.md") for line in report_lines(shown, Wanted(everything=True))) == 29
+    assert "    source: a source" in text_of(report_lines(shown, Wanted(why=True)))
 
 
 def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
     """Each finding has rule, level, path, line, column, message, fix and sources."""
-    payload = checking_payload(report(facts, "bad"), DAY, "2026-11-21")
+    payload = report_payload(Shown(report(facts, "bad"), CheckContext(facts, clock())))
     (finding,) = payload["findings"]  # type: ignore[misc]
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
     assert {"rule", "level", "path", "line", "column", "message", "fix", "sources"} <= set(finding)
@@ -99,12 +128,13 @@ def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
 
 
 @pytest.mark.parametrize("rule", checking.rules_by_id().values(), ids=lambda rule: rule.id)
-def test_rule_is_documented(rule: Rule) -> None:
+def test_rule_is_documented(rule: CheckRule) -> None:
     """Every rule has a heading in docs/check.md with what, why, an example and how to mend; its id and summary are plain."""
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
-    section = page.partition(f"\n### `{rule.id}`\n")[2].partition("\n### ")[0]
+    section = page.partition(f"\n### `{rule.id}`\n")[2].partition("\n##")[0]
     assert [word for word in ("**What.**", "**Why.**", "**Example.**", "**Mend.**") if word not in section] == []
     assert rule.summary[0].islower() or rule.summary[0] == "`"
+    assert re.sub(r"\*\*", "", section).strip() in explanation(rule)
 
 
 def test_documented_rules_exist() -> None:
@@ -239,12 +269,12 @@ def test_patterns_mean_files_and_folders() -> None:
 def test_baseline_leaves_out_what_it_has(facts: Snapshot, words: None) -> None:
     """What a baseline has does not count, wherever the line has moved; a second one like it does; what is gone is told."""
     before = report(facts, "a bad thing\nbad\n")
-    kept = [known_of(finding, before.line(finding)) for finding in before.findings]
+    kept = [baseline_entry(finding, before.line(finding)) for finding in before.findings]
     known = parse_baseline(baseline_text(kept), "b.json")
     assert known == Counter(kept)
-    after = report(facts, "new\n\n  a bad thing\na bad thing\n", known=known)
+    after = report(facts, "new\n\n  a bad thing\na bad thing\n", recorded=known)
     assert places(after) == [("bad-word", 4, 3)]
-    assert (after.known, after.gone) == (1, 1)
+    assert (after.recorded, after.outdated) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"compatkb-baseline": 2}', '{"compatkb-baseline": 1, "findings": [{}]}'])
@@ -256,9 +286,9 @@ def test_no_baseline_is_refused(text: str) -> None:
 
 def test_baseline_is_the_same_for_the_same_findings() -> None:
     """A baseline is sorted, and keeps a long line by its digest."""
-    one, two = Known("a", "x", "1"), Known("b", "w", "2")
+    one, two = BaselineEntry("a", "x", "1"), BaselineEntry("b", "w", "2")
     assert baseline_text([one, two, one]) == baseline_text([two, one, one])
-    long = known_of(Finding("a", Severity.ERROR, "x", 1, "m"), "y" * 10_000)
+    long = baseline_entry(Finding("a", Severity.ERROR, "x", 1, "m"), "y" * 10_000)
     assert len(long.subject) < 100
 
 
@@ -271,8 +301,8 @@ def edit(*edits: Edit, line: int = 1) -> Finding:
 
 def test_edits_are_put_in(facts: Snapshot, words: None) -> None:
     """Every finding's edits are put in at their places, and the diff shows them."""
-    document = Document("a.md", "bad\r\nfine\r\nbad")
-    found = checking.check([document], Asked(facts, clock()))
+    document = TextDocument("a.md", "bad\r\nfine\r\nbad")
+    found = checking.check([document], CheckContext(facts, clock()))
     after, done = mended(document, found.findings)
     assert after == "good\r\nfine\r\ngood"
     assert len(done) == 2
@@ -282,7 +312,7 @@ def test_edits_are_put_in(facts: Snapshot, words: None) -> None:
 
 def test_overlapping_edits_are_not_mixed() -> None:
     """Of findings whose edits overlap one is mended, whole; the same edit in two findings is made once."""
-    document = Document("a", "abcdef")
+    document = TextDocument("a", "abcdef")
     after, done = mended(document, [edit(Edit(0, 3, "X")), edit(Edit(2, 4, "Y"), Edit(5, 6, "Z"), line=2)])
     assert (after, len(done)) == ("Xdef", 1)
     after, done = mended(document, [edit(Edit(0, 1, "X")), edit(Edit(0, 1, "X"), line=2)])
@@ -310,7 +340,7 @@ def test_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_encodings_are_kept(encoding: str) -> None:
     """Text is read by its byte order mark, and what is written back begins with the same one."""
     document = document_of("a.txt", "größe bad".encode(encoding))
-    assert isinstance(document, Document)
+    assert isinstance(document, TextDocument)
     assert document.text == "größe bad"
     assert (document.head + document.text.encode(document.encoding)).decode(encoding) == "größe bad"
 

@@ -12,9 +12,9 @@ from fuzz_readers import mutated
 from packaging.specifiers import SpecifierSet
 
 from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, check
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.fixes import mended
-from compatkb.check.project.queries import Judge
+from compatkb.check.project.queries import ProjectQueries
 from compatkb.store.reader import Snapshot
 
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
@@ -22,8 +22,8 @@ CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
 
 def found(case: dict, facts: Snapshot) -> list[str]:
     """Return the findings of a case as its `expect` writes them."""
-    documents = [Document(path, text) for path, text in case["files"].items()]
-    report = check(documents, Asked(facts, clock(case.get("as-of"))))
+    documents = [TextDocument(path, text) for path, text in case["files"].items()]
+    report = check(documents, CheckContext(facts, clock(case.get("as-of"))))
     return [f"{finding.path}:{finding.line} {finding.rule}" for finding in report.findings]
 
 
@@ -73,11 +73,14 @@ def test_nothing_is_said_twice(facts: Snapshot) -> None:
     """No statement has two findings that say the same, and of a file that is read as a document none is about pins."""
     projects = [EVERYWHERE, *(tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES)]
     for files in projects:
-        findings = check([Document(path, text) for path, text in files.items()], Asked(facts, clock())).findings
+        findings = check([TextDocument(path, text) for path, text in files.items()], CheckContext(facts, clock())).findings
         for same in SAME:
             places = [(f.path, f.line, f.column) for f in findings if f.rule in same]
             assert len(places) == len(set(places)), [f for f in findings if places.count((f.path, f.line, f.column)) > 1]
-    told = {(f.path, f.rule) for f in check([Document(*item) for item in EVERYWHERE.items()], Asked(facts, clock())).findings}
+    told = {
+        (f.path, f.rule)
+        for f in check([TextDocument(*item) for item in EVERYWHERE.items()], CheckContext(facts, clock())).findings
+    }
     assert {("README.md", "install-unpublished"), ("install.sh", "pin-unpublished"), ("n.ipynb", "pin-unpublished")} <= told
 
 
@@ -100,8 +103,8 @@ def test_mending_leaves_less(facts: Snapshot) -> None:
     mended_ones = 0
     for path in CASES:
         case = tomllib.loads(path.read_text("utf-8"))
-        documents = [Document(name, text) for name, text in case["files"].items()]
-        report = check(documents, Asked(facts, clock(case.get("as-of"))))
+        documents = [TextDocument(name, text) for name, text in case["files"].items()]
+        report = check(documents, CheckContext(facts, clock(case.get("as-of"))))
         changed = {}
         for document in documents:
             changed[document.path], done = mended(document, [f for f in report.findings if f.path == document.path])
@@ -116,9 +119,9 @@ def test_a_thousand_files_are_quick(facts: Snapshot) -> None:
     """A thousand files of all kinds are checked in less than three seconds of the processor."""
     sources = [tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES]
     texts = [(name, text) for files in sources for name, text in files.items()]
-    documents = [Document(f"p{n}/{texts[n % len(texts)][0]}", texts[n % len(texts)][1]) for n in range(1000)]
+    documents = [TextDocument(f"p{n}/{texts[n % len(texts)][0]}", texts[n % len(texts)][1]) for n in range(1000)]
     begun = time.process_time()
-    assert check(documents, Asked(facts, clock())).findings
+    assert check(documents, CheckContext(facts, clock())).findings
     assert time.process_time() - begun < 3
 
 
@@ -127,8 +130,8 @@ def test_hostile_files_are_checked(facts: Snapshot) -> None:
     chance = random.Random(7)
     for _ in range(60):
         files = dict(tomllib.loads(chance.choice(CASES).read_text("utf-8"))["files"])
-        documents = [Document(name, mutated(text, chance)) for name, text in files.items()]
-        for finding in check(documents, Asked(facts, clock())).findings:
+        documents = [TextDocument(name, mutated(text, chance)) for name, text in files.items()]
+        for finding in check(documents, CheckContext(facts, clock())).findings:
             document = next(d for d in documents if d.path == finding.path)
             assert 0 <= finding.line <= len(document.starts)
             assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1
@@ -141,7 +144,7 @@ def test_many_environments_end(facts: Snapshot) -> None:
         f"  j{n}:\n    runs-on: ubuntu-22.04\n    steps:\n      - run: pip install torch=={n % 40}.0\n" for n in range(3000)
     )
     begun = time.process_time()
-    report = check([Document(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], Asked(facts, clock()))
+    report = check([TextDocument(".github/workflows/a.yml", f"on: push\njobs:\n{jobs}")], CheckContext(facts, clock()))
     assert time.process_time() - begun < 5
     assert "2600 are left out" in report.findings[0].message
 
@@ -151,13 +154,13 @@ def test_many_includes_end(facts: Snapshot) -> None:
     """A Dockerfile that copies and installs one file thousands of times takes no time by their product."""
     text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000
     begun = time.process_time()
-    check([Document("Dockerfile", text), Document("requirements.txt", "torch==2.8.0\n")], Asked(facts, clock()))
+    check([TextDocument("Dockerfile", text), TextDocument("requirements.txt", "torch==2.8.0\n")], CheckContext(facts, clock()))
     assert time.process_time() - begun < 5
 
 
 def test_pins_admit_what_pep_440_admits(facts: Snapshot) -> None:
     """Pins and Python minors, which are judged without the parser of specifiers, admit what that admits."""
-    judge = Judge(Asked(facts, clock()))
+    queries = ProjectQueries(CheckContext(facts, clock()))
     packages = [p for p in facts.products.values() if p.role in ("package", "companion") and p.scheme == "pep440"]
     assert packages
     for product in packages:
@@ -166,10 +169,12 @@ def test_pins_admit_what_pep_440_admits(facts: Snapshot) -> None:
         texts = {e.version for e in elements} | {f"{release}{end}" for release in plain for end in ("", ".0", "+cpu")}
         for text in sorted(texts):
             wanted = SpecifierSet(f"=={text}")
-            held = judge.held(product, [f"=={text}"])
+            held = queries.allowed(product, [f"=={text}"])
             assert held is not None
             assert held.mask == sum(1 << e.idx for e in elements if wanted.contains(e.version, prereleases=True)), text
     pythons = [e for e in facts.elements("python") if not e.version.endswith("t")]
     for python in pythons:
         wanted = SpecifierSet(f"=={python.version}.*")
-        assert judge.python(f"=={python.version}.*") == sum(1 << e.idx for e in pythons if wanted.contains(f"{e.version}.1"))
+        assert queries.python(f"=={python.version}.*").mask == sum(
+            1 << e.idx for e in pythons if wanted.contains(f"{e.version}.1")
+        )

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from compatkb.check.document import Document
-from compatkb.check.markdown.text import Page, read_page
+from compatkb.check.document import TextDocument
+from compatkb.check.markdown.text import MarkdownPage, read_page
 
 STOCK = MarkdownIt("commonmark").enable("table")
 TEXTS = ("a", "b c", " ", "`", "`x`", "\\", "[l]", "[m](u)", "*e*", "é", "&amp;")
@@ -16,8 +16,8 @@ TABLES = ("|", "|", "|", "-", "---", ":-", "-:", "\\|")
 PARTS = st.sampled_from(TEXTS + BLOCKS + TABLES)
 
 
-def page(text: str) -> Page:
-    return read_page(Document("a.md", text))
+def page(text: str) -> MarkdownPage:
+    return read_page(TextDocument("a.md", text))
 
 
 def stock_tables(text: str) -> list[list[list[str]]]:

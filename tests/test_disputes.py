@@ -16,6 +16,7 @@ from compatkb.authoring.loader import load
 from compatkb.engine.answer import resolve
 from compatkb.errors import DataError
 from compatkb.schema import OPEN, Dispute
+from compatkb.store.queries.disputes import concerned_records, dispute_records
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -233,16 +234,16 @@ def test_what_depends_on_an_open_dispute_is_unknown(name: str, run: Runner) -> N
 
 def test_every_dispute_is_shown_somewhere(facts: Snapshot) -> None:
     """A dispute concerns some release, tag or channel, so that somebody comes across it; its sides differ."""
-    rows = facts.rows("select * from dispute")
-    assert len(rows) > 110
-    for row in rows:
-        concerned = facts.rows("select name, mask from concerned where dispute = ?", row["id"])
-        assert any(int(c["mask"], 16) for c in concerned) or row["kind"] != "product", row["id"]
-        assert concerned, row["id"]
-        positions = json.loads(row["positions"])
-        assert len({position["text"] for position in positions}) == len(positions) or row["id"] in SAME, row["id"]
-        assert all(position["sources"] for position in positions), row["id"]
-        assert date.fromisoformat(row["decided"]) >= date(2026, 1, 1)
+    records, every = dispute_records(facts), concerned_records(facts)
+    assert len(records) > 110
+    for name, record in records.items():
+        concerned = [each for each in every if each.dispute == name]
+        assert any(each.mask for each in concerned) or record.kind != "product", name
+        assert concerned, name
+        positions = record.positions
+        assert len({position.text for position in positions}) == len(positions) or name in SAME, name
+        assert all(position.sources for position in positions), name
+        assert date.fromisoformat(record.decided) >= date(2026, 1, 1)
 
 
 SAME = {"oneccl-bind-pt-2.0-2.1-python"}

@@ -18,7 +18,7 @@ from loopback import Index, serve, wheel
 
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.published import check as check_published
@@ -74,7 +74,7 @@ def ask(workshop: Workshop, way: str, pin: str, **more: Any) -> Observation:
     level = {"index": Level.PUBLISHED, "python": Level.IMPORT}.get(tool, Level.RESOLVE)
     name, _, version = pin.partition("==")
     platform = here(workshop.data) if tool == "python" else this_platform()
-    cell = Cell(level, tool, ((name, version),), PYTHON, platform)
+    cell = ValidationCell(level, tool, ((name, version),), PYTHON, platform)
     check = {"index": check_published, "pip": pip.check, "uv": check_uv, "python": check_import}[tool]
     seen = check(cell, replace(workshop, **settings, **more))
     assert not [path for path in workshop.folder.rglob("cell-*") if workshop.folder.exists()], "something was left behind"

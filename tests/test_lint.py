@@ -17,7 +17,7 @@ from good_data import written as plain_files
 
 from compatkb.api import KnowledgeBase
 from compatkb.authoring.canonical import canonical
-from compatkb.authoring.lint import CHECKS, LOADS, Report, lint
+from compatkb.authoring.lint import CHECKS, LOADS, LintReport, lint
 from compatkb.authoring.loader import read
 from compatkb.core.findings import Finding
 
@@ -874,7 +874,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def found(data: Data, *rules: str) -> Report:
+def found(data: Data, *rules: str) -> LintReport:
     """Return what lint says of data."""
     return lint(written(data), TODAY, rules)
 
@@ -886,7 +886,7 @@ def line(data: Data, finding: Finding) -> str:
 
 def test_good_data_are_clean() -> None:
     """No rule has anything to say of good data."""
-    assert found(good()) == Report((), loaded=True)
+    assert found(good()) == LintReport((), loaded=True)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -997,7 +997,7 @@ def test_exception_accepts_a_finding() -> None:
     data = good()
     data[TORCH]["product"].pop("eol-note")
     exempt(data, subject="tor*")
-    assert found(data) == Report((), loaded=True, exempted=1)
+    assert found(data) == LintReport((), loaded=True, exempted=1)
 
 
 def test_ended_exception_brings_the_finding_back() -> None:

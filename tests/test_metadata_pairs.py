@@ -9,7 +9,7 @@ from metadata_pairs import DEFAULT, Pair, excluded_pairs, neighbours, own_partne
 
 from compatkb.api import KnowledgeBase
 from compatkb.check import check
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
 from compatkb.core.findings import Severity
 from compatkb.engine.answer import resolve
@@ -55,17 +55,17 @@ def test_neighbours_are_denied_on_every_day(base: KnowledgeBase, facts: Snapshot
 
 def test_neighbours_are_found_in_a_file_on_every_day(facts: Snapshot, days: int) -> None:
     """`check` calls the two lines an error on every day."""
-    asked = Asked(facts, Clock(current_day()))
+    asked = CheckContext(facts, Clock(current_day()))
     for torch, vision in neighbours(facts, "2.0"):
-        found = check([Document("requirements.txt", f"torch=={torch}\ntorchvision=={vision}\n")], asked).findings
+        found = check([TextDocument("requirements.txt", f"torch=={torch}\ntorchvision=={vision}\n")], asked).findings
         assert [finding.rule for finding in found if finding.level is Severity.ERROR] == ["pins-together"], (torch, vision)
 
 
 def test_a_torch_with_its_own_torchvision_is_no_finding(facts: Snapshot) -> None:
     """The torchvision of the series beside is found since it is wrong, not since there are two lines."""
-    asked = Asked(facts, Clock(current_day()))
+    asked = CheckContext(facts, Clock(current_day()))
     for torch, vision in own_partners(facts, "2.0"):
-        found = check([Document("requirements.txt", f"torch=={torch}\ntorchvision=={vision}\n")], asked).findings
+        found = check([TextDocument("requirements.txt", f"torch=={torch}\ntorchvision=={vision}\n")], asked).findings
         assert not [finding for finding in found if finding.level is Severity.ERROR], (torch, vision)
 
 

@@ -13,8 +13,8 @@ from conftest import Run, clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compatkb.check import Report, check
-from compatkb.check.document import Asked, Document
+from compatkb.check import CheckReport, check
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import document_of
 from compatkb.check.fixes import mended
 from compatkb.check.migration_rules import RULES
@@ -26,9 +26,9 @@ CASES = sorted((Path(__file__).parent / "cases" / "migrate").glob("*.toml"))
 Runner = Callable[..., Run]
 
 
-def report(facts: Snapshot, files: dict[str, str], device: str | None = None) -> Report:
-    documents = [Document(path, text) for path, text in files.items() if reads(path)]
-    return migrate(documents, Asked(facts, clock()), device=device)
+def report(facts: Snapshot, files: dict[str, str], device: str | None = None) -> CheckReport:
+    documents = [TextDocument(path, text) for path, text in files.items() if reads(path)]
+    return migrate(documents, CheckContext(facts, clock()), device=device)
 
 
 def fixed(facts: Snapshot, files: dict[str, str], device: str | None = None) -> dict[str, str]:
@@ -71,7 +71,7 @@ def test_what_is_written_passes_check(facts: Snapshot, name: str) -> None:
     """What --fix leaves has no error for `check`, and what it pins is no longer IPEX."""
     case = tomllib.loads((Path(__file__).parent / "cases" / "migrate" / f"{name}.toml").read_text(encoding="utf-8"))
     files = fixed(facts, {path: text.lstrip("\n") for path, text in case["files"].items()})
-    found = check([Document(path, text) for path, text in files.items()], Asked(facts, clock()))
+    found = check([TextDocument(path, text) for path, text in files.items()], CheckContext(facts, clock()))
     assert [f.message for f in found.findings if f.level is Severity.ERROR] == []
 
 
@@ -207,8 +207,8 @@ def test_unreadable_programs_are_a_remark(facts: Snapshot, text: str) -> None:
 def test_marks_and_line_ends_stay(facts: Snapshot) -> None:
     """A byte order mark and CRLF are as before, and columns are those of characters."""
     document = document_of("a.py", "\ufeffx = 'é'; import intel_extension_for_pytorch\r\ny = 1\r\n".encode())
-    assert isinstance(document, Document)
-    found = migrate([document], Asked(facts, clock()))
+    assert isinstance(document, TextDocument)
+    found = migrate([document], CheckContext(facts, clock()))
     assert [(f.line, f.column) for f in found.findings] == [(1, 10)]
     assert mended(document, found.findings)[0] == "x = 'é'\r\ny = 1\r\n"
 
@@ -230,14 +230,14 @@ def test_nothing_changes_without_fix(run: Runner, project: Path) -> None:
     done = run("migrate")
     assert done.code == 1
     assert '    - with torch.xpu.amp.autocast():\n    + with torch.autocast("xpu", dtype=torch.bfloat16):\n' in done.out
-    assert done.out.endswith("2 warnings; --fix does all of them\n")
+    assert done.out.startswith("~ 2 warnings   in 1 file\n\n    compatkb migrate --fix   mends all of them\n")
     assert (project / "train.py").read_text(encoding="utf-8") == TRAIN
 
 
 def test_fix_writes_and_reports_what_is_left(run: Runner, project: Path) -> None:
     """--fix writes the files, says how many findings it mended, and exits with 0 where nothing is left."""
     done = run("migrate", "--fix", "train.py")
-    assert (done.code, done.out) == (0, "no findings\n")
+    assert (done.code, done.out.splitlines()[0]) == (0, "✓ no findings   in 1 file")
     assert "2 findings were mended" in done.err
     assert (project / "train.py").read_text(encoding="utf-8") == (
         'import torch\nwith torch.autocast("xpu", dtype=torch.bfloat16):\n    pass\n'

@@ -19,6 +19,7 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.loader import load
 from compatkb.schema import Role
+from compatkb.store.queries.claims import statements
 from compatkb.store.reader import Snapshot
 
 DEVICES = ("xpu", "cpu")
@@ -123,7 +124,7 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
 @pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=LONG)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
     """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
-    told = {row["feature"] for row in facts.rows("select feature from statement where hardware <> ''")}
+    told = {statement.feature for statement in statements(facts) if statement.hardware}
     cards = [e.version for e in oracle.knowledge.elements["hardware"]]
     for name in facts.features:
         every = {name: frozenset(range(len(oracle.knowledge.elements[name])))}

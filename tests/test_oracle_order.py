@@ -28,7 +28,7 @@ from oracle import Ask, Level, Oracle, Trial
 from ordering import best
 
 from compatkb.authoring.build_knowledge import build_knowledge
-from compatkb.authoring.knowledge_base import Element
+from compatkb.authoring.knowledge_base import KnowledgeElement
 from compatkb.schema import Release
 
 DAY = timedelta(days=1)
@@ -304,7 +304,7 @@ def cuda() -> Oracle:
             product("vision", releases=[release("2.0", builds=builds[1])], claims=said + mixed),
         ]
     )
-    oracle.knowledge.elements["device"].append(Element("device", "cuda", cuda_device()))
+    oracle.knowledge.elements["device"].append(KnowledgeElement("device", "cuda", cuda_device()))
     return made_for(oracle, "cuda", ("torch", "2.0+cu1"), ("vision", "2.0+cu1"))
 
 

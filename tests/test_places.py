@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compatkb.core.toml_positions import Place, Places, Where
+from compatkb.core.text_position import Place
+from compatkb.core.toml_positions import Places, Where
 
 TRICKY = '''\
 # [not.a.table]

@@ -3,7 +3,7 @@
 import pytest
 from packaging.markers import Marker
 
-from compatkb.core.platforms import Grid, Target, target
+from compatkb.core.platforms import Grid, TagTarget, target
 
 GRID = Grid(
     {"linux": (), "ubuntu": ("linux",), "windows": (), "macos": ()},
@@ -15,19 +15,19 @@ GRID = Grid(
 @pytest.mark.parametrize(
     ("tag", "expected"),
     [
-        ("manylinux1_x86_64", Target("linux", "x86_64", "2.5")),
-        ("manylinux2014_aarch64", Target("linux", "aarch64", "2.17")),
-        ("manylinux_2_28_x86_64", Target("linux", "x86_64", "2.28")),
-        ("linux_x86_64", Target("linux", "x86_64", None)),
-        ("win_amd64", Target("windows", "x86_64", None)),
-        ("macosx_11_0_arm64", Target("macos", "arm64", None, 11)),
-        ("any", Target(None, None, None)),
+        ("manylinux1_x86_64", TagTarget("linux", "x86_64", "2.5")),
+        ("manylinux2014_aarch64", TagTarget("linux", "aarch64", "2.17")),
+        ("manylinux_2_28_x86_64", TagTarget("linux", "x86_64", "2.28")),
+        ("linux_x86_64", TagTarget("linux", "x86_64", None)),
+        ("win_amd64", TagTarget("windows", "x86_64", None)),
+        ("macosx_11_0_arm64", TagTarget("macos", "arm64", None, 11)),
+        ("any", TagTarget(None, None, None)),
         ("musllinux_1_1_x86_64", None),
         ("win32", None),
         ("linux_armv7l", None),
     ],
 )
-def test_platform_tag(tag: str, expected: Target | None) -> None:
+def test_platform_tag(tag: str, expected: TagTarget | None) -> None:
     """A platform tag says which system, architecture and oldest glibc it admits; the rest of the world is outside."""
     assert target(tag) == expected
 

@@ -18,7 +18,7 @@ from loopback import Index, serve, wheel
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Outcome
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.environment import find_uv, here
 from compatkb.validate.evidence import line_of, merged, read_evidence
 from compatkb.validate.gate import check as check_gate
@@ -70,10 +70,10 @@ def workshop(tmp_path: Path, data: Path, index: Index) -> Workshop:
     return Workshop(date(2026, 1, 2), tmp_path / "cells", cache, data, indexes=indexes, interpreters=interpreters, seconds=60)
 
 
-def cell(data: Path, level: Level = Level.IMPORT, index: str = "default", device: str = "cpu", **pins: str) -> Cell:
+def cell(data: Path, level: Level = Level.IMPORT, index: str = "default", device: str = "cpu", **pins: str) -> ValidationCell:
     """Return a cell of this machine; underscores in names stand for hyphens."""
     packages = tuple(sorted((name.replace("_", "-"), version) for name, version in pins.items()))
-    return Cell(level, "python", packages, PYTHON, here(data), device, index)
+    return ValidationCell(level, "python", packages, PYTHON, here(data), device, index)
 
 
 def test_uv_is_there() -> None:
@@ -200,9 +200,9 @@ def test_machine_that_cannot_try(workshop: Workshop, data: Path) -> None:
     """Another system, device or interpreter is not checked, with the reason."""
     given = cell(data, torch="8.4.0")
     for other, words in (
-        (Cell(given.level, "python", given.packages, PYTHON, "windows-x86_64"), "this machine is"),
-        (Cell(given.level, "python", given.packages, PYTHON, given.platform, "hpu"), "no device hpu"),
-        (Cell(given.level, "python", given.packages, "2.0", given.platform), "no interpreter 2.0"),
+        (ValidationCell(given.level, "python", given.packages, PYTHON, "windows-x86_64"), "this machine is"),
+        (ValidationCell(given.level, "python", given.packages, PYTHON, given.platform, "hpu"), "no device hpu"),
+        (ValidationCell(given.level, "python", given.packages, "2.0", given.platform), "no interpreter 2.0"),
     ):
         seen = check_import(other, workshop)
         assert (seen.outcome, words in seen.detail) == ("not-checked", True)
@@ -268,7 +268,7 @@ def test_pip_takes_its_place_where_uv_is_missing(
     seen = [check_import(c, workshop) for c in (cell(data, torch="8.13.0"), pair, cell(data, torch="8.13.9"))]
     assert [s.outcome for s in seen] == ["ok", "conflict", "not-found"]
     assert set(seen[0].tools) == {"glibc", "pip", "python"}
-    stubbed = Cell(pair.level, pair.tool, pair.packages, pair.python, pair.platform, stubbed=True)
+    stubbed = ValidationCell(pair.level, pair.tool, pair.packages, pair.python, pair.platform, stubbed=True)
     assert "needs uv" in check_import(stubbed, workshop).detail
 
 
@@ -298,7 +298,7 @@ def test_numbers_are_compared(index: Index, workshop: Workshop, data: Path) -> N
     assert [(s.level, s.outcome) for s in both] == [("import", "ok"), ("run", "ok")]
 
 
-def gate_cell(data: Path, ipex: str, torch: str) -> Cell:
+def gate_cell(data: Path, ipex: str, torch: str) -> ValidationCell:
     """Return a cell of the level gate."""
     return cell(data, Level.GATE, torch=torch, intel_extension_for_pytorch=ipex)
 
@@ -377,7 +377,7 @@ def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, 
         "torch", "8.12.0", load, files={"torch/lib/libtorch.so": user.read_bytes()}, requires=("nvidia-cuda-runtime==12.0",)
     )
     plain = cell(data, torch="8.12.0")
-    stubbed = Cell(plain.level, plain.tool, plain.packages, plain.python, plain.platform, stubbed=True)
+    stubbed = ValidationCell(plain.level, plain.tool, plain.packages, plain.python, plain.platform, stubbed=True)
     seen = check_import(stubbed, workshop)
     assert (seen.outcome, seen.stubbed) == ("ok", True)
     failed = check_import(plain, workshop)

@@ -14,7 +14,9 @@ from builders import TODAY, build, index, listing, product, release, universe, w
 from conftest import ROOT, Run
 
 from compatkb.errors import UsageError
-from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, python_matrix, text
+from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, matrix_lines, python_matrix
+from compatkb.output.screen import text_of
+from compatkb.store.queries.disputes import dispute_records
 from compatkb.store.reader import Snapshot
 
 FILES = sorted((ROOT / "tests" / "cases" / "matrix").glob("*.toml"))
@@ -52,7 +54,7 @@ def test_published_table_comes_out(name: str, published: dict[str, Any], facts: 
             if level != says:
                 found[release_, python] = (says, level)
     assert found == {place: (d["table"], d["data"]) for place, d in deviations.items()}
-    known = {row["id"] for row in facts.rows("select id from dispute")}
+    known = dispute_records(facts)
     assert all(d["reason"] and d["dispute"] in known for d in deviations.values())
 
 
@@ -127,7 +129,7 @@ def test_yanked_releases_say_so(small: Snapshot) -> None:
     row = python_matrix(small, small.products["tool"], TODAY).rows[-1]
     earlier = python_matrix(small, small.products["tool"], date(2026, 1, 31)).rows[-1]
     assert (row.release, row.yanked, earlier.yanked) == ("0.9", True, False)
-    assert "0.9 (yanked)" in text(small, python_matrix(small, small.products["tool"], TODAY), TODAY)
+    assert "0.9 (yanked)" in text_of(matrix_lines(small, python_matrix(small, small.products["tool"], TODAY), TODAY))
 
 
 def test_products_without_wheels_are_refused(small: Snapshot) -> None:

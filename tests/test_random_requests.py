@@ -9,7 +9,7 @@ from random_requests import Asked, Requests, ask, best, disagreeing, look, pins_
 from compatkb.api import KnowledgeBase
 from compatkb.check import check
 from compatkb.check.document import Asked as Checked
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Severity
 from compatkb.engine.answer import resolve
@@ -79,7 +79,7 @@ def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
         if answer is None or len(answer.request.devices) < 2:
             continue
         text = "".join(f"{word}\n" for word in words)
-        found = check([Document("requirements.txt", text)], checked).findings
+        found = check([TextDocument("requirements.txt", text)], checked).findings
         errors = [f for f in found if f.rule == "pins-together" and f.level is Severity.ERROR]
         assert bool(errors) <= (answer.verdict == "does-not-work"), (words, answer.verdict, [f.message for f in errors])
         seen += bool(errors)

@@ -21,8 +21,8 @@ from compatkb.parsers.statement import (
     ImageUse,
     Include,
     IndexUse,
+    ParsedFile,
     PythonUse,
-    Reading,
     Requirement,
     RequirementRole,
     SystemPackage,
@@ -30,13 +30,13 @@ from compatkb.parsers.statement import (
 )
 
 
-def pins(reading: Reading, group: str | None = None) -> dict[str, str]:
+def pins(reading: ParsedFile, group: str | None = None) -> dict[str, str]:
     """Return name and specifier of the requirements, those of one group alone where one is named."""
     found = [s for s in reading.statements if isinstance(s, Requirement)]
     return {s.name: s.specifier for s in found if group is None or s.group == group}
 
 
-def of(reading: Reading, kind: type) -> list:
+def of(reading: ParsedFile, kind: type) -> list:
     return [statement for statement in reading.statements if isinstance(statement, kind)]
 
 

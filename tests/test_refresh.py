@@ -20,9 +20,9 @@ from compatkb.errors import UnavailableError
 from compatkb.refresh import index_client
 from compatkb.refresh.comparison import plan, propose
 from compatkb.refresh.index_client import Limits, Network
-from compatkb.refresh.listing import Entry, listing
-from compatkb.refresh.run import Outcome, gather, refresh, select
-from compatkb.refresh.write import Change, write
+from compatkb.refresh.listing import RawFile, listing
+from compatkb.refresh.run import RefreshOutcome, gather, refresh, select
+from compatkb.refresh.write import FileChange, write
 from compatkb.schema import IndexFile, ProductFile
 
 TODAY = date(2026, 11, 21)
@@ -102,13 +102,13 @@ def index() -> Iterator[Index]:
 
 def ask(
     data: Path, index: Index, today: date = TODAY, since: datetime | None = None, *, requirements: bool = False
-) -> Outcome:
+) -> RefreshOutcome:
     """Run refresh over a data directory."""
     files = load(data)
     return refresh(files, data, select(files, (), requirements=requirements), Network(index.url), today, since=since)
 
 
-def proposed(outcome: Outcome) -> IndexFile:
+def proposed(outcome: RefreshOutcome) -> IndexFile:
     """Return the one file that would change."""
     (change,) = outcome.changes
     found = IndexFile.model_validate(tomllib.loads(change.after))
@@ -116,7 +116,7 @@ def proposed(outcome: Outcome) -> IndexFile:
     return found
 
 
-def kinds(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
+def kinds(outcome: RefreshOutcome) -> list[tuple[str, tuple[str, ...]]]:
     """Return what is to decide, briefly."""
     return [(note.kind, note.versions) for note in outcome.notes]
 
@@ -630,17 +630,17 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(UnavailableError, match="No space left"):
-        write([Change(one, "old", "new"), Change(two, "", "new")])
+        write([FileChange(one, "old", "new"), FileChange(two, "", "new")])
     assert contents(tmp_path) == {"index/one.toml": b"old"}
 
 
 def test_proposal_keeps_what_the_index_does_not_say() -> None:
     """A page that never speaks of Requires-Python or upload times takes none of them away."""
     recorded = IndexFile.model_validate(tomllib.loads(INDEX))
-    page = listing("some-engine", [Entry(ONE, "x", None, None, None, None, None)], always_tells_yanks=True)
-    from compatkb.refresh.comparison import Subject
+    page = listing("some-engine", [RawFile(ONE, "x", None, None, None, None, None)], always_tells_yanks=True)
+    from compatkb.refresh.comparison import RecordedDistribution
 
-    subject = Subject("some-engine", "engine", recorded, frozenset(), True)
+    subject = RecordedDistribution("some-engine", "engine", recorded, frozenset(), True)
     since = datetime(2020, 1, 1, tzinfo=UTC)
     after, notes = propose(subject, page, plan(subject, page, {}, since), {}, {ONE: None}, TODAY)
     assert after == recorded

@@ -12,16 +12,16 @@ import pytest
 from conftest import Run, clock
 from hostile import hostile_directory, hostile_facts
 
-from compatkb.catalog.search import KINDS, Hit, search
-from compatkb.catalog.troubles import troubles
+from compatkb.catalog.search import KINDS, SearchHit, search
 from compatkb.doctor.diagnose import diagnose
 from compatkb.errors import UsageError
+from compatkb.store.queries.search import name_words, records_of_kind
 from compatkb.store.reader import Snapshot
 
 TODAY = date(2026, 11, 21)
 
 
-def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[Hit, ...]:
+def hits(facts: Snapshot, *words: str, day: date = TODAY) -> tuple[SearchHit, ...]:
     return search(facts, words, day).hits
 
 
@@ -88,7 +88,7 @@ def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None
     """What a hit says to type next is a command that answers."""
     words = ("ipex", "arc", "known-issue", "compile", "rocm", "2.7.10")
     found = [hit for word in words for hit in hits(facts, word)[::19]]
-    disputes: dict[str, Hit] = {}
+    disputes: dict[str, SearchHit] = {}
     for hit in hits(facts, "image") + hits(facts, "rocm") + hits(facts, "intel-xpu"):
         if hit.kind in ("dispute", "event"):
             disputes.setdefault(hit.command.split()[1], hit)
@@ -118,7 +118,7 @@ def test_the_day_counts(facts: Snapshot) -> None:
 def test_nothing_found_helps_on(run: Callable[..., Run]) -> None:
     """Exit code 1, close words of the data, and which of the words would find something alone."""
     done = run("search", "torsh")
-    assert (done.code, "did you mean torch?" in done.out) == (1, True)
+    assert (done.code, "did you mean torch" in done.out) == (1, True)
     done = run("search", "ipex", "qwertz")
     assert done.code == 1
     assert "compatkb search ipex" in done.out
@@ -205,6 +205,43 @@ def test_troubles(facts: Snapshot, words: str, kind: str, shown: str, command: s
 
 def test_what_search_shows_diagnose_knows(facts: Snapshot) -> None:
     """The command of every symptom that search finds names a cause."""
-    for trouble in troubles(facts):
-        if trouble.kind in ("symptom", "library"):
-            assert diagnose(facts, trouble.command[-1], clock()).candidates, trouble.command
+    for record in (*records_of_kind(facts, "symptom"), *records_of_kind(facts, "library")):
+        text = shlex.split(record.command)[-1]
+        assert diagnose(facts, text, clock()).candidates, text
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("libsycl", "library"),
+        ("ycl.so.8", None),
+        ("undefined symbol", "symptom"),
+        ("out of memory", "symptom"),
+        ("Intel(R) Arc(TM) B580", "value"),
+        ("BMG-G21", "value"),
+        ("nms", "symptom"),
+        ("inductor", "feature"),
+    ],
+)
+def test_a_part_of_what_tools_print_is_enough(words: str, kind: str | None, facts: Snapshot) -> None:
+    """A word of an error, the stem of a library or a marketing name lead to what is meant; the end of a word does not."""
+    found = hits(facts, words)
+    assert (found[0].kind if found else None) == kind
+
+
+def test_names_count_more_than_remarks(facts: Snapshot) -> None:
+    """What is called so comes before what only mentions it, and a word that fills a name before one of many in it."""
+    found = [hit.kind for hit in hits(facts, "triton")]
+    assert found[0] == "product"
+    assert "claim" in found
+    assert found.index("claim") > found.index("release")
+
+
+def test_words_of_names_are_the_vocabulary(facts: Snapshot) -> None:
+    """What is proposed for a misspelt word is found."""
+    known = name_words(facts)
+    assert known == sorted(known)
+    for word in known[::97]:
+        assert hits(facts, word), word
+    assert search(facts, ["batlemage"], TODAY).near[0] == "battlemage"
+    assert search(facts, ["libsycl9"], TODAY).near[0] == "libsycl"

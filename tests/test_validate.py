@@ -22,26 +22,26 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
-from compatkb.validate.cell import Cell, Workshop, cell_of
+from compatkb.validate.cell import ValidationCell, Workshop, cell_of
 from compatkb.validate.evidence import add_evidence, is_fresh, merged, read_lines, text_of
 from compatkb.validate.journal import Journal
-from compatkb.validate.plan import Wanted, claimed
-from compatkb.validate.record import Record, Wheel, headers_of, line_of
+from compatkb.validate.plan import PlanScope, claimed
+from compatkb.validate.record import RecordedIndex, Wheel, headers_of, line_of
 from compatkb.validate.runner import Dask, Threads, run
 from compatkb.validate.serving import Server
-from compatkb.validate.session import Options, Report, choose, contradicts, merge
+from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 CPYTHON = HERE.replace(".", "")
 
 
-def cells(count: int) -> list[Cell]:
+def cells(count: int) -> list[ValidationCell]:
     """Return made-up cells."""
-    return [Cell(Level.RESOLVE, "pip", (("torch", f"{n}.0"),), "3.11") for n in range(count)]
+    return [ValidationCell(Level.RESOLVE, "pip", (("torch", f"{n}.0"),), "3.11") for n in range(count)]
 
 
-def accept(cell: Cell, workshop: Workshop) -> Observation:
+def accept(cell: ValidationCell, workshop: Workshop) -> Observation:
     """A check that finds everything in order, after a moment."""
     time.sleep(0.004)
     return cell.saw(Outcome.OK, workshop.today, digest=cell.id)
@@ -94,7 +94,7 @@ def size_of(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def sorted_cells(count: int) -> list[Cell]:
+def sorted_cells(count: int) -> list[ValidationCell]:
     """Return made-up cells in the order of their ids."""
     return sorted(cells(count), key=lambda cell: cell.id)
 
@@ -158,7 +158,7 @@ def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
 def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:
     """What goes wrong in a check itself is `not-checked`, with the reason, and the others go on."""
 
-    def broken(cell: Cell, shop: Workshop) -> Observation:
+    def broken(cell: ValidationCell, shop: Workshop) -> Observation:
         if cell.packages[0][1] == "1.0":
             raise RuntimeError("out of luck")
         return accept(cell, shop)
@@ -239,10 +239,10 @@ def test_runs_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> None:
 )
 def test_what_speaks_against_the_data(claim: str, level: Level, outcome: Outcome, *, against: bool) -> None:
     """That an installer accepts what is denied is no contradiction; that it loads, is."""
-    cell = Cell(level, "pip", (("torch", "1.0"),), "3.11", claimed=claim)
+    cell = ValidationCell(level, "pip", (("torch", "1.0"),), "3.11", claimed=claim)
     seen = cell.saw(outcome, TODAY, "because")
     assert contradicts(cell, seen) is against
-    assert Report(((cell, seen),)).exit_code == (1 if against else 5 if outcome is Outcome.NOT_CHECKED else 0)
+    assert ValidationReport(((cell, seen),)).exit_code == (1 if against else 5 if outcome is Outcome.NOT_CHECKED else 0)
 
 
 # -- recorded indexes -----------------------------------------------------------------------------------------------
@@ -295,11 +295,11 @@ def shop_of(folder: Path, recorded: Path) -> Iterator[Workshop]:
         recorded_index._servers.clear()
 
 
-def cell(*packages: str, tool: str = "pip", python: str = HERE) -> Cell:
+def cell(*packages: str, tool: str = "pip", python: str = HERE) -> ValidationCell:
     """Return a cell of pins such as `torch==2.0.0`."""
     pins = tuple(sorted((name, version) for name, _, version in (text.partition("==") for text in packages)))
     level = Level.PUBLISHED if tool == "index" else Level.RESOLVE
-    return Cell(level, tool, pins, python, this_platform())
+    return ValidationCell(level, tool, pins, python, this_platform())
 
 
 @pytest.mark.parametrize("tool", ["pip", "uv"])
@@ -408,7 +408,7 @@ def test_a_record_is_filled_once_and_served_again(tmp_path: Path) -> None:
             asked.append(file if distribution == "a" else "?")
             return b"Metadata-Version: 2.1\nName: a\nVersion: 1.0\nSummary: no\nRequires-Dist: b\n\nA text.\n"
 
-    first = Record(tmp_path, Upstream())
+    first = RecordedIndex(tmp_path, Upstream())
     for _ in range(2):
         assert first.page("A") is not None
         assert first.page("nothing") is None
@@ -416,7 +416,7 @@ def test_a_record_is_filled_once_and_served_again(tmp_path: Path) -> None:
     assert text == "Metadata-Version: 2.1\nName: a\nVersion: 1.0\nRequires-Dist: b\n"
     assert asked == ["a", "nothing", "a-1.0-py3-none-any.whl"]
     assert first.save() == 2
-    again = Record(tmp_path)
+    again = RecordedIndex(tmp_path)
     assert again.metadata("a", "a-1.0-py3-none-any.whl") == text
     assert again.page("nothing") is None
     with pytest.raises(LookupError):
@@ -435,7 +435,7 @@ def test_a_page_leaves_out_other_platforms(tmp_path: Path) -> None:
     files = [f"a-1.0-{tag}.whl" for tag in ("py3-none-any", *linux, "cp39-cp39-win_amd64", "cp39-cp39-macosx_10_9_x86_64")]
     (tmp_path / "a.jsonl").write_text("".join(f"{line_of(Wheel(file))}\n" for file in files))
     listed = {}
-    with Server({"default": Record(tmp_path)}) as server:
+    with Server({"default": RecordedIndex(tmp_path)}) as server:
         for platform in ("linux-x86_64", "macos-x86_64", ""):
             with server.visit(platform) as visit:
                 page = server.answer(f"/{visit.url('default').split('/', 3)[3]}a/")[2].decode()
@@ -448,7 +448,7 @@ def test_a_page_leaves_out_other_platforms(tmp_path: Path) -> None:
 )
 def test_strange_paths_are_not_found(path: str, tmp_path: Path) -> None:
     """The server answers for recorded names alone."""
-    with Server({"default": Record(tmp_path)}) as server, server.visit():
+    with Server({"default": RecordedIndex(tmp_path)}) as server, server.visit():
         assert server.answer(path)[0] == 404
 
 
@@ -471,7 +471,7 @@ def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
             versions("far", "1.0", claims=[breaks("far==1.0", "torch>=1.0")]),
         ],
     )
-    wanted = Wanted(TODAY, platform="linux-x86_64", pythons=("3.11",))
+    wanted = PlanScope(TODAY, platform="linux-x86_64", pythons=("3.11",))
     found = {tuple(f"{n}=={v}" for n, v in c.packages): c.verdict for c in claimed(facts, wanted)}
     assert found == {
         ("torch-dist==1.0",): "works",
@@ -486,7 +486,7 @@ def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
         ("torch-dist==1.0", "vision-dist==2.0"),
         ("torch-dist==3.0", "vision-dist==2.0"),
     }
-    cells = choose(facts, Options(wanted, (Level.PUBLISHED, Level.RESOLVE)), [])
+    cells = choose(facts, ValidationOptions(wanted, (Level.PUBLISHED, Level.RESOLVE)), [])
     assert len(cells) == 4 * 3
     known = [c.saw(Outcome.OK, TODAY) for c in cells[:5]]
-    assert len(choose(facts, Options(wanted, (Level.PUBLISHED, Level.RESOLVE)), known)) == 7
+    assert len(choose(facts, ValidationOptions(wanted, (Level.PUBLISHED, Level.RESOLVE)), known)) == 7

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from datetime import date
 
 from compatkb.core.clock import Clock
-from compatkb.core.names import spellings, word_key
+from compatkb.core.names import close, spellings, word_key
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError, WordsError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
-from compatkb.store.suggestions import close, listing, nearest, not_covered, noun, numbers, suggest, unknown_version
+from compatkb.store.suggestions import listing, nearest, not_covered, noun, numbers, suggest, unknown_version
 
 _PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[[^\]]*\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 _OPERATORS = frozenset("<>=!~")

@@ -14,6 +14,7 @@ from site_of_tests import ROOT
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
+from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.machine_files import answer_schema, api_files
@@ -94,9 +95,9 @@ def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
     """A file of a release tells of that release alone, also where its version is a word for several."""
     files = api_files(Site(asker, live=False))
     for product in ("python", "tbb", "oneapi", "os"):
-        for row in asker.facts.rows("select version from release where product = ?", product)[:12]:
-            path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', row['version'])}.json"
-            assert [entry["version"] for entry in json.loads(files[path]())["releases"]] == [row["version"]]
+        for release in releases_of(asker.facts, product)[:12]:
+            path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', release.version)}.json"
+            assert [entry["version"] for entry in json.loads(files[path]())["releases"]] == [release.version]
 
 
 def test_latest_names_the_newest_that_can_be_installed(asker: Asker) -> None:

@@ -239,10 +239,10 @@ def test_impossible_choices_say_why(live: str, watched: Any) -> None:
 def test_other_words_find_the_written_page(address: str, watched: Any) -> None:
     """An address that asks what a page was written for leads to that page; so do the links of older sites."""
     page = watched().show(f"{address}ask.html?torch=2.8&device=xpu&os=")
-    page.wait_for_function(TITLED, arg="PyTorch 2.8.0 on Intel GPU")
+    page.wait_for_function(TITLED, arg="torch 2.8.0+xpu on Intel GPU")
     assert page.url == f"{address}xpu/2.8.html"
     page = watched().show(f"{address}index.html#device=xpu&torch=2.4")
-    page.wait_for_function(TITLED, arg="PyTorch 2.4 on Intel GPU")
+    page.wait_for_function(TITLED, arg="torch 2.4 on Intel GPU")
 
 
 def test_old_data_say_so(live: str, watched: Any) -> None:
@@ -280,7 +280,7 @@ def test_works_without_script(address: str, live: str, watched: Any) -> None:
     """Without script there are the answer, its choices as links, the installers, the tables, the reasons."""
     page = watched(java_script_enabled=False).page
     page.goto(f"{address}xpu/2.4.html")
-    assert "Does not work. PyTorch 2.4 on Intel GPU" in page.locator("h1").inner_text()
+    assert "Does not work. torch 2.4 on Intel GPU" in page.locator("h1").inner_text()
     assert "built from source" in page.locator(".cause").first.inner_text()
     page.goto(f"{address}xpu/2.8_linux.html")
     assert page.locator(".recipe:visible pre").inner_text().startswith("python -m pip install torch==2.8.0")

@@ -4,7 +4,12 @@ import gzip
 import json
 import os
 import random
+import signal
 import string
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -152,7 +157,7 @@ def test_every_page_and_file_is_there(client: Any) -> None:
 def test_questions_in_words(client: Any) -> None:
     """The page takes what `resolve` takes, and says what it does not understand, with what the data have of it."""
     page = client.get("", params={"q": "torch==2.8.0", "device": "xpu"})
-    assert "PyTorch 2.8.0 on Intel GPU" in page.text
+    assert "torch 2.8.0+xpu on Intel GPU" in page.text
     wrong = client.get("", params={"q": "granite"})
     assert wrong.status_code == 400
     assert "Granite Rapids" in wrong.text
@@ -226,6 +231,17 @@ def test_ends_at_once() -> None:
     """Ctrl-C ends the server, also before its first answer; `make bench` measures how soon."""
     with serving():
         pass
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3.0])
+def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
+    """Ctrl-C ends a build without a word, and leaves nothing behind; `make bench` measures how soon."""
+    command = [sys.executable, "-m", "compatkb", "web", "build", "--no-engine", "--out", os.fspath(tmp_path / "site")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told, list(tmp_path.iterdir())) == (130, "", [])
 
 
 def test_a_folder_can_be_shown(site: Any) -> None:

@@ -5,7 +5,8 @@ What instruction sets a release needs is a claim of its own, and denies as befor
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import ANY_VERSION, Cited, Edge, Knowledge, Origin
+from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, Origin
+from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Basis, Claim, Kind
 
 _HARDWARE = "hardware"
@@ -24,7 +25,7 @@ def support_any_hardware(knowledge: Knowledge) -> None:
             claim = Claim(id=key, kind=Kind.VERIFIED, of=provider, to=(_HARDWARE,), sources=device.sources)
             knowledge.claims[key] = Cited(claim, "device", cited, Origin.INDEX)
             every = (1 << len(knowledge.elements[provider])) - 1
-            edge = Edge(
+            edge = KnowledgeEdge(
                 key, Kind.VERIFIED, provider, every, _HARDWARE, offering, ANY_VERSION, 0, knowledge.grid.all, Basis.STATED
             )
             knowledge.edges.append(replace(edge, devices=frozenset((device.version,))))

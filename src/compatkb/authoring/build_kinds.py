@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from compatkb.authoring.knowledge_base import Cited, Edge, Element, Knowledge, Origin
-from compatkb.schema import Build, BuiltWith, Claim, Kind, Product, Release, Source, Variant
+from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, KnowledgeElement, Origin
+from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, SourceEntry, Variant
 
 DEVICE = "device"
 
@@ -23,13 +23,13 @@ class BuildKind(NamedTuple):
     label: str  # the device itself where builds for it need no telling apart; empty where nobody knows it
 
 
-def builds_of(product: Product, release: Release, channels: Iterable[str]) -> tuple[Build, ...]:
+def builds_of(product: ProductHead, release: Release, channels: Iterable[str]) -> tuple[Build, ...]:
     """Return the builds of a release: those that are written out, then one for each label of its variants."""
     known = frozenset(channels)
     return (*release.build, *(_build(product, release, row, label, known) for row in release.variant for label in row.labels))
 
 
-def _build(product: Product, release: Release, row: Variant, label: str, known: frozenset[str]) -> Build:
+def _build(product: ProductHead, release: Release, row: Variant, label: str, known: frozenset[str]) -> Build:
     derived = (product.variant_channel or "").format(label=label)
     return Build(
         version=f"{release.version}+{label}",
@@ -47,13 +47,13 @@ def runs_on(knowledge: Knowledge, device: str) -> tuple[str, ...]:
     return found.runs_on if found and found.runs_on else (device,)
 
 
-def is_foreign(knowledge: Knowledge, element: Element) -> bool:
+def is_foreign(knowledge: Knowledge, element: KnowledgeElement) -> bool:
     """Return whether a build is for devices that no route serves."""
     served = {device for route in knowledge.files.routes.route for device in route.device}
     return element.build is not None and served.isdisjoint(element.build.devices)
 
 
-def own_kind(knowledge: Knowledge, element: Element) -> BuildKind | None:
+def own_kind(knowledge: Knowledge, element: KnowledgeElement) -> BuildKind | None:
     """Return the kind of a build where nothing else is said; None for what is no build, or is for several devices."""
     if element.build is None or len(element.build.devices) != 1:
         return None
@@ -62,7 +62,7 @@ def own_kind(knowledge: Knowledge, element: Element) -> BuildKind | None:
     return BuildKind(device, element.version.partition("+")[2] if found and found.runs_on else device)
 
 
-def other_kinds(knowledge: Knowledge, element: Element) -> list[tuple[BuildKind, int]]:
+def other_kinds(knowledge: Knowledge, element: KnowledgeElement) -> list[tuple[BuildKind, int]]:
     """Return the kinds of a build on the platforms on which it is not of its own kind."""
     rows = element.build.compiled_for if element.build else ()
     return [(BuildKind(row.device, row.label or ""), knowledge.grid.cells(row.os, row.arch)) for row in rows]
@@ -94,7 +94,7 @@ def of_other_kinds(knowledge: Knowledge, product: str, number: int, to: str) -> 
     return sum(1 << n for n in same) & ~of_one_release(knowledge, product, number, to)
 
 
-def _labelled(knowledge: Knowledge, element: Element) -> bool:
+def _labelled(knowledge: Knowledge, element: KnowledgeElement) -> bool:
     kind = own_kind(knowledge, element)
     return bool(kind and kind.label != kind.device and element.build and element.build.maker is None)
 
@@ -128,7 +128,7 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
         knowledge.edges += _kept_apart(knowledge, product, said, mine, theirs, regions, problems)
 
 
-def _unlabelled(knowledge: Knowledge, edge: Edge, foreign: int) -> Iterator[Edge]:
+def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int) -> Iterator[KnowledgeEdge]:
     """Yield an edge that vouches for builds of devices that no route serves only where people name their label.
 
     Who says that a release works had no other builds in mind than those that there are for a device that we serve. What
@@ -191,7 +191,9 @@ def _regions(everything: int, places: Iterable[int]) -> list[int]:
     return regions
 
 
-def _split(edge: Edge, of: str, to: str, mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> Iterator[Edge]:
+def _split(
+    edge: KnowledgeEdge, of: str, to: str, mine: _Kinds, theirs: _Kinds, regions: Sequence[int]
+) -> Iterator[KnowledgeEdge]:
     """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
     if (edge.of, edge.to) != (of, to) or not edge.vouches:
         yield edge
@@ -215,13 +217,13 @@ def _split(edge: Edge, of: str, to: str, mine: _Kinds, theirs: _Kinds, regions: 
 
 def _kept_apart(
     knowledge: Knowledge,
-    product: Product,
+    product: ProductHead,
     said: BuiltWith,
     mine: _Kinds,
     theirs: _Kinds,
     regions: Sequence[int],
     problems: list[str],
-) -> Iterator[Edge]:
+) -> Iterator[KnowledgeEdge]:
     """Yield what no build of a product goes with: builds for another device, everywhere first, then where else."""
     claim = Claim(
         id=f"{product.id}-kind", kind=Kind.CONSTRAINS, of=product.id, to=(said.product,), basis=said.basis,
@@ -244,7 +246,9 @@ def _kept_apart(
             found[mask & ~always] = found.get(mask & ~always, 0) | region
         for mask, cells in found.items():  # no version is asked for, so the specifier is empty
             if mask:
-                yield Edge(claim.id, claim.kind, product.id, of_mask, said.product, every & ~mask, "", cells, 0, claim.basis)
+                yield KnowledgeEdge(
+                    claim.id, claim.kind, product.id, of_mask, said.product, every & ~mask, "", cells, 0, claim.basis
+                )
 
 
 def _alike(mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> dict[tuple[int, ...], int]:
@@ -261,5 +265,5 @@ def _alike(mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> dict[tuple[i
     return found
 
 
-def _cited(knowledge: Knowledge, product: str, said: BuiltWith) -> tuple[Source, ...]:
+def _cited(knowledge: Knowledge, product: str, said: BuiltWith) -> tuple[SourceEntry, ...]:
     return tuple(knowledge.sources[product, name] for name in said.sources if (product, name) in knowledge.sources)

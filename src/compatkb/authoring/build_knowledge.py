@@ -12,13 +12,14 @@ from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
-from compatkb.authoring.knowledge_base import ANY_VERSION, Cited, Edge, Element, Knowledge, split_term
+from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
 from compatkb.authoring.loader import Files
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
 from compatkb.core.platforms import Grid
 from compatkb.core.versions import Scheme, parse, specifier
+from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.errors import DataError
 from compatkb.schema import Claim, IndexFile, Kind, ProductFile, Release, Role
 
@@ -162,13 +163,15 @@ def _grid(by_id: dict[str, ProductFile]) -> Grid:
     return Grid(systems, archs, tuple(pythons))
 
 
-def _elements(file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[str]) -> list[Element]:
+def _elements(
+    file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[str]
+) -> list[KnowledgeElement]:
     product = file.product
     listed = {}
     if product.distribution:
         found = index.get(str(canonicalize_name(product.distribution)))
         listed = {parse(Scheme.PEP440, r.version): r for r in found.release} if found else {}
-    made: list[Element] = []
+    made: list[KnowledgeElement] = []
     for release in file.release:
         builds = builds_of(product, release, channels)
         try:
@@ -181,40 +184,44 @@ def _elements(file: ProductFile, index: dict[str, IndexFile], channels: Sequence
         entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
         for build in builds:
             on_default = "default" in build.channels
-            made.append(Element(product.id, build.version, release, build, entry if on_default else None, entry))
+            made.append(KnowledgeElement(product.id, build.version, release, build, entry if on_default else None, entry))
         if not builds:
             made.append(
-                Element(product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry)
+                KnowledgeElement(
+                    product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry
+                )
             )
     if product.role is Role.LEAF:
         known = {parse(product.scheme, element.version) for element in made}
         for version, entry in listed.items():
             if version not in known:
                 release = Release(version=entry.version, sources=("index",))
-                made.append(Element(product.id, entry.version, release, None, entry, entry))
+                made.append(KnowledgeElement(product.id, entry.version, release, None, entry, entry))
     return _oldest_first(product.scheme, made)
 
 
-def _oldest_first(scheme: Scheme, elements: list[Element]) -> list[Element]:
+def _oldest_first(scheme: Scheme, elements: list[KnowledgeElement]) -> list[KnowledgeElement]:
     """Sort by release; of one release, the product's own builds count as newer than others', plain ones as newest."""
     elements = elements[::-1]
     if scheme is Scheme.LISTED:
         return elements
 
-    def compare(left: Element, right: Element) -> int:
+    def compare(left: KnowledgeElement, right: KnowledgeElement) -> int:
         a, b = _age(scheme, left), _age(scheme, right)
         return -1 if a < b else int(a > b)
 
     return sorted(elements, key=cmp_to_key(compare))
 
 
-def _age(scheme: Scheme, element: Element) -> tuple[Any, ...]:
+def _age(scheme: Scheme, element: KnowledgeElement) -> tuple[Any, ...]:
     build = element.build
     own, plain = build is None or build.maker is None, build is None or "default" in build.channels
     return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
 
 
-def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[Element]]) -> None:
+def _add_pinned_leaves(
+    by_id: dict[str, ProductFile], index: dict[str, IndexFile], elements: dict[str, list[KnowledgeElement]]
+) -> None:
     """Leaf products have the versions that claims pin exactly, beside those that they list."""
     named: dict[str, set[str]] = {}
     terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
@@ -236,7 +243,9 @@ def _add_pinned_leaves(by_id: dict[str, ProductFile], index: dict[str, IndexFile
         for version in sorted(versions):
             if parse(scheme, version) not in known:
                 known.add(parse(scheme, version))
-                elements[product].append(Element(product, version, Release(version=version, sources=("pins",)), echo=True))
+                elements[product].append(
+                    KnowledgeElement(product, version, Release(version=version, sources=("pins",)), echo=True)
+                )
         elements[product] = _oldest_first(scheme, elements[product][::-1])
 
 
@@ -266,7 +275,7 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
                     values[element.version] = values.get(element.version, mask) & mask
 
 
-def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[Edge]:
+def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[KnowledgeEdge]:
     claim, grid = cited.claim, knowledge.grid
     folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
     where = f"{folder}/{cited.product}.toml: claim {claim.id}"
@@ -309,19 +318,21 @@ def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[
         vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
         denies = 0 if claim.kind is Kind.VERIFIED else holds
         spec = " or ".join(s or ANY_VERSION for s in specs)
-        edge = Edge(claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware)
+        edge = KnowledgeEdge(
+            claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware
+        )
         yield edge
         if denies and of != "os" and to in knowledge.implied:
             yield from _through_os(knowledge, edge)
 
 
-def _through_os(knowledge: Knowledge, edge: Edge) -> Iterator[Edge]:
+def _through_os(knowledge: Knowledge, edge: KnowledgeEdge) -> Iterator[KnowledgeEdge]:
     """A rule about a dimension that an OS fixes (its glibc) is a rule about that OS."""
     allowed = ~edge.to_mask if edge.kind is Kind.BREAKS else edge.to_mask
     for number, element in enumerate(knowledge.elements["os"]):
         implied = knowledge.implied[edge.to].get(element.version, 0)
         if implied and not implied & allowed:
-            yield Edge(
+            yield KnowledgeEdge(
                 edge.claim, Kind.BREAKS, edge.of, edge.of_mask, "os", 1 << number, f"=={element.version}",
                 edge.denies, 0, edge.basis, edge.devices, edge.hardware,
             )  # fmt: skip

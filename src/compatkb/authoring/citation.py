@@ -4,10 +4,10 @@ import json
 import re
 
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import Source
+from compatkb.schema import SourceEntry
 
 
-def cite_text(source: Source) -> str:
+def cite_text(source: SourceEntry) -> str:
     """Return a source as people read it: repository, ref, path and place."""
     at = "" if source.at is None else (f":{source.at}" if isinstance(source.at, int) else f" “{source.at}”")
     if source.repo and source.path:
@@ -19,7 +19,7 @@ def cite_text(source: Source) -> str:
     return f"{source.channel} index: {source.file}{at} (seen {source.seen})"
 
 
-def cite_url(source: Source) -> str | None:
+def cite_url(source: SourceEntry) -> str | None:
     """Return the address of a source, None where it has none that is fixed."""
     if source.url:
         return source.url
@@ -35,7 +35,7 @@ _GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/
 _REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
 
 
-def document_of(source: Source) -> tuple[str, str]:
+def document_of(source: SourceEntry) -> tuple[str, str]:
     """Return the document of a source and who publishes it, in a form that is equal for equal ones.
 
     A file is one document whatever the revision and the line, a page whatever the heading and the version of the manual,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from compatkb.authoring.feature_products import product_files
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.authoring.loader import Files
-from compatkb.schema import OPEN, Dispute, ProductFile, Source
+from compatkb.schema import OPEN, Dispute, ProductFile, SourceEntry
 
 
 def claiming(files: Files) -> tuple[ProductFile, ...]:
@@ -25,7 +25,7 @@ def open_claims(files: Files) -> set[str]:
     return {claim for file in claiming(files) for d in file.dispute if d.decision == OPEN for claim in d.claims}
 
 
-def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, Source]]]:
+def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, SourceEntry]]]:
     """Yield every dispute with kind and name of its file (product, feature, image, channel), and that file's sources."""
     for product in files.products:
         yield from (("product", product.product.id, dispute, product.source) for dispute in product.dispute)

@@ -12,8 +12,16 @@ from itertools import combinations
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from compatkb.authoring.knowledge_base import NEUTRAL, Cited, Edge, Element, Floor, Knowledge, Origin
-from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, Source
+from compatkb.authoring.knowledge_base import (
+    NEUTRAL,
+    Cited,
+    Knowledge,
+    KnowledgeEdge,
+    KnowledgeElement,
+    KnowledgeFloor,
+    Origin,
+)
+from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
 
 def add_observations(knowledge: Knowledge) -> None:
@@ -29,7 +37,7 @@ def add_observations(knowledge: Knowledge) -> None:
             cells = cells_of(knowledge, observation)
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
                 for element, _ in seen:
-                    element.floors.append(Floor(NEUTRAL, False, cells, 0))
+                    element.floors.append(KnowledgeFloor(NEUTRAL, False, cells, 0))
             if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
 
@@ -49,20 +57,20 @@ def _builds(observation: Observation) -> tuple[object, ...]:
 
 
 def _vouches(
-    knowledge: Knowledge, observation: Observation, number: int, seen: list[tuple[Element, int]], cells: int
-) -> Iterator[Edge]:
+    knowledge: Knowledge, observation: Observation, number: int, seen: list[tuple[KnowledgeElement, int]], cells: int
+) -> Iterator[KnowledgeEdge]:
     for (one, i), (other, j) in combinations(seen, 2):
         key = f"observed-{number}-{one.product}-{other.product}"
         to = f"{other.product}=={other.version}"
         claim = Claim(id=key, kind=Kind.VERIFIED, of=f"{one.product}=={one.version}", to=(to,), sources=("index",))
-        source = Source(
+        source = SourceEntry(
             channel=observation.index,
             file=f"{observation.level} of {one.product} {one.version} with {other.product} {other.version}",
             at=f"Python {observation.python}, {observation.os}, {observation.device}",
             seen=observation.checked,
         )
         knowledge.claims[key] = Cited(claim, one.product, (source,), Origin.EVIDENCE)
-        yield Edge(
+        yield KnowledgeEdge(
             claim=key,
             kind=Kind.VERIFIED,
             of=one.product,
@@ -83,7 +91,7 @@ def cells_of(knowledge: Knowledge, observation: Observation) -> int:
     return knowledge.grid.cells(systems, (observation.arch,), (observation.python,), members=False)
 
 
-def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[Element, int]]:
+def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[KnowledgeElement, int]]:
     """Yield the builds that an observation names, with their numbers; what the data do not know is left out."""
     for name, text in sorted(observation.packages.items()):
         product = name if name in knowledge.products else knowledge.distributions.get(canonicalize_name(name))

@@ -7,9 +7,9 @@ builds named; one that it is not denies every element beside them; where nobody 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import Edge, Knowledge, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
 from compatkb.core.versions import Scheme
-from compatkb.schema import Claim, FeatureFile, Kind, Product, ProductFile, Release, Role, Statement, Status
+from compatkb.schema import Claim, FeatureFile, Kind, ProductFile, ProductHead, Release, Role, Statement, Status
 
 _RANK = 1_000_000  # after every product: what a stack can do is asked when the stack is there
 _STAGES = (Status.SUPPORTED, Status.BETA, Status.PROTOTYPE)  # newest first, as files have it
@@ -66,7 +66,7 @@ def _product_file(file: FeatureFile) -> ProductFile:
         for dispute in file.dispute
     ]
     return ProductFile(
-        product=Product(
+        product=ProductHead(
             id=feature.id, name=feature.name, role=Role.FEATURE, scheme=Scheme.LISTED, rank=_RANK, aliases=feature.aliases,
             note=feature.note,
         ),
@@ -93,7 +93,9 @@ def _claim(file: FeatureFile, statement: Statement) -> Claim:
     )
 
 
-def own_builds(knowledge: Knowledge, features: Sequence[FeatureFile], edge: Edge, problems: list[str]) -> Edge:
+def own_builds(
+    knowledge: Knowledge, features: Sequence[FeatureFile], edge: KnowledgeEdge, problems: list[str]
+) -> KnowledgeEdge:
     """Return an edge of a feature without the builds of other makers: what a maker says, it says of its own builds.
 
     A statement that names a build by its label, or that says so, covers those of vendors too. One that names no release is

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from compatkb.authoring.canonical import canonical
-from compatkb.authoring.loader import Problem, parse
+from compatkb.authoring.loader import LoadProblem, parse
 from compatkb.core.toml_positions import Places
 from compatkb.errors import DataError
 
@@ -21,7 +21,7 @@ def misshapen(contents: Mapping[str, bytes]) -> dict[str, bytes]:
         if wanted == document.text:
             continue
         message = "a comment would be lost: make it a `note`, or delete it"
-        problems += [Problem(document.path, place.line, message) for place in Places(document.text).comments]
+        problems += [LoadProblem(document.path, place.line, message) for place in Places(document.text).comments]
         changed[document.path] = wanted.encode()
     if problems:
         raise DataError(tuple(str(problem) for problem in problems))

@@ -8,8 +8,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
-from compatkb.authoring.knowledge_base import Cited, Edge, Knowledge, Origin
-from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, Source
+from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, Origin
+from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
 
 
 def requirements(release: IndexRelease) -> Iterator[Requirement]:
@@ -27,7 +27,7 @@ def _required(text: str) -> Requirement | None:
     return requirement if requirement.marker is None or "extra" not in str(requirement.marker) else None
 
 
-def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[Edge]:
+def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[KnowledgeEdge]:
     """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
     for release in file.release:
@@ -45,7 +45,7 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             key = f"{product}-{release.version}-requires-{to}"
             while key in knowledge.claims:
                 key += "-too"
-            source = Source(
+            source = SourceEntry(
                 channel="default",
                 file=release.file or f"{file.distribution} {release.version}",
                 at="Requires-Dist",
@@ -56,16 +56,16 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             basis = Basis.OBSERVED if exact else Basis.INFERRED
-            yield Edge(key, Kind.NEEDS, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=True)
+            yield KnowledgeEdge(key, Kind.NEEDS, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=True)
             others = of_other_kinds(knowledge, product, number, to)
             if others and "+" not in spec:
-                yield Edge(key, Kind.NEEDS, product, others, to, to_mask, spec, cells, 0, basis, listed=True)
+                yield KnowledgeEdge(key, Kind.NEEDS, product, others, to, to_mask, spec, cells, 0, basis, listed=True)
 
 
-def passed_on(knowledge: Knowledge) -> list[Edge]:
+def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
     """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
     listed = [edge for edge in knowledge.edges if edge.listed]
-    found: dict[tuple[str, int, str, str], Edge] = {}
+    found: dict[tuple[str, int, str, str], KnowledgeEdge] = {}
     for edge in listed:  # which grows: what is passed on can be an exact pin itself
         pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec
         if not pinned or knowledge.products[edge.to].role is not Role.LEAF:

@@ -18,15 +18,14 @@ from packaging.version import InvalidVersion, Version
 from compatkb.authoring.loader import Files
 from compatkb.core.platforms import Grid
 from compatkb.core.versions import Scheme, admits, matches
-from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, Product, Release, Source
+from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, ProductHead, Release, SourceEntry
 
 GLIBC = "glibc"
-ANY_VERSION = "any version"  # the specifier of an edge that only asks for presence
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
 
 
 @dataclass(frozen=True)
-class Floor:
+class KnowledgeFloor:
     """Wheels of one element by the oldest glibc that they admit: platforms seen and inferred."""
 
     glibc: str | None
@@ -36,7 +35,7 @@ class Floor:
 
 
 @dataclass
-class Element:
+class KnowledgeElement:
     """A build or a release, with what is known of its platforms."""
 
     product: str
@@ -45,12 +44,12 @@ class Element:
     build: Build | None = None
     listed: IndexRelease | None = None  # what the default index says of it
     published: IndexRelease | None = None  # what it says of the release, whose other builds may be elsewhere
-    floors: list["Floor"] = field(default_factory=list)
+    floors: list["KnowledgeFloor"] = field(default_factory=list)
     echo: bool = False  # nothing lists it: it is there because something pins it
 
 
 @dataclass(frozen=True)
-class Edge:
+class KnowledgeEdge:
     """A claim between elements of two products; `denies` and `vouches` are platform bits."""
 
     claim: str
@@ -83,7 +82,7 @@ class Cited:
 
     claim: Claim
     product: str
-    sources: tuple[Source, ...]
+    sources: tuple[SourceEntry, ...]
     origin: Origin = Origin.PEOPLE
 
 
@@ -93,12 +92,12 @@ class Knowledge:
 
     files: Files
     grid: Grid
-    products: dict[str, Product]
-    elements: dict[str, list[Element]]
+    products: dict[str, ProductHead]
+    elements: dict[str, list[KnowledgeElement]]
     claims: dict[str, Cited]
-    edges: list[Edge]
+    edges: list[KnowledgeEdge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
-    sources: dict[tuple[str, str], Source]
+    sources: dict[tuple[str, str], SourceEntry]
     _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
     _numbered: dict[tuple[str, bool], dict[Version, int]] = field(default_factory=dict, repr=False)
 
@@ -158,12 +157,12 @@ def split_term(term: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def end_of_life(product: Product, release: Release) -> EndOfLife | None:
+def end_of_life(product: ProductHead, release: Release) -> EndOfLife | None:
     """Return the end of life of a release, its own or its product's."""
     return release.eol or product.eol
 
 
-def first_day(element: Element) -> tuple[date | None, date | None]:
+def first_day(element: KnowledgeElement) -> tuple[date | None, date | None]:
     """Return the days between which an element came out; equal where the day is known, None where no source tells."""
     moment = (element.build.released if element.build else None) or element.release.released
     if moment:

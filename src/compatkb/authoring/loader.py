@@ -69,7 +69,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Document:
+class DataDocument:
     """A data file: its path from the data directory with `/`, its text, and the record that it holds."""
 
     path: str
@@ -77,7 +77,7 @@ class Document:
     record: Record
 
 
-class Problem(NamedTuple):
+class LoadProblem(NamedTuple):
     """Why a file cannot be loaded; `line` is None where the file as a whole is meant."""
 
     path: str
@@ -92,9 +92,9 @@ class Problem(NamedTuple):
 class Loaded(NamedTuple):
     """The files that could be read, and what is wrong with the others."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[DataDocument, ...]
     evidence: tuple[Observation, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[LoadProblem, ...]
 
 
 def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
@@ -124,8 +124,8 @@ def read(directory: Path) -> dict[str, bytes]:
 
 def parse(contents: Mapping[str, bytes]) -> Loaded:
     """Return what data files hold, by path, and every problem of those that are wrong."""
-    problems: list[Problem] = []
-    documents: list[Document] = []
+    problems: list[LoadProblem] = []
+    documents: list[DataDocument] = []
     evidence: list[Observation] = []
     for path, content in contents.items():
         if path.endswith(".jsonl"):
@@ -135,7 +135,7 @@ def parse(contents: Mapping[str, bytes]) -> Loaded:
     return Loaded(tuple(documents), tuple(evidence), tuple(problems))
 
 
-def files_of(documents: tuple[Document, ...], evidence: tuple[Observation, ...] = ()) -> Files:
+def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = ()) -> Files:
     """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
     records = [document.record for document in documents]
     (channels,) = (record for record in records if isinstance(record, ChannelFile))
@@ -167,45 +167,45 @@ def model_of(path: str) -> type[Record]:
     return SINGLE[path] if path in SINGLE else FOLDERS[path.partition("/")[0]]
 
 
-def parse_document(path: str, content: bytes, problems: list[Problem]) -> Document | None:
+def parse_document(path: str, content: bytes, problems: list[LoadProblem]) -> DataDocument | None:
     """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
     if len(content) > LARGEST:
-        problems.append(Problem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
+        problems.append(LoadProblem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
         return None
     if any(part.count(b".") > DEEPEST for part in _KEYS.split(content)):
-        problems.append(Problem(path, None, "is nested too deeply"))
+        problems.append(LoadProblem(path, None, "is nested too deeply"))
         return None
     try:
         text = content.decode()
         values = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        problems.append(Problem(path, None, f"is not UTF-8 at byte {error.start}"))
+        problems.append(LoadProblem(path, None, f"is not UTF-8 at byte {error.start}"))
     except tomllib.TOMLDecodeError as error:
         message, _, at = str(error).partition(" (at line ")
         line = re.match(r"\d+", at)
-        problems.append(Problem(path, int(line[0]) if line else None, message if line else str(error)))
+        problems.append(LoadProblem(path, int(line[0]) if line else None, message if line else str(error)))
     except RecursionError:
-        problems.append(Problem(path, None, "is nested too deeply"))
+        problems.append(LoadProblem(path, None, "is nested too deeply"))
     except ValueError as error:  # a number of thousands of digits
-        problems.append(Problem(path, None, str(error)))
+        problems.append(LoadProblem(path, None, str(error)))
     else:
         try:
-            return Document(path, text, model_of(path).model_validate(values))
+            return DataDocument(path, text, model_of(path).model_validate(values))
         except ValidationError as error:
             places = Places(text)
             for item in error.errors(include_url=False):
                 where = tuple(item["loc"])
                 field = ".".join(str(part) for part in where)
                 message = item["msg"].removeprefix("Value error, ")
-                problems.append(Problem(path, places.nearest(where).line, f"{field}: {message}"))
+                problems.append(LoadProblem(path, places.nearest(where).line, f"{field}: {message}"))
     return None
 
 
-def _read_lines(path: str, content: bytes, problems: list[Problem]) -> list[Observation]:
+def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[Observation]:
     found = []
     for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
             found.append(Observation.model_validate(json.loads(line)))
         except (ValueError, RecursionError) as error:
-            problems.append(Problem(path, number, str(error).splitlines()[0]))
+            problems.append(LoadProblem(path, number, str(error).splitlines()[0]))
     return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life, first_day, split_term
-from compatkb.schema import Event, EventKind, Source, TimelineFile
+from compatkb.schema import EventEntry, EventKind, SourceEntry, TimelineFile
 
 FILE = "timeline.toml"
 
@@ -14,14 +14,14 @@ FILE = "timeline.toml"
 class Dated:
     """An event with the first and the last day on which it can have happened, inclusive, and its sources."""
 
-    event: Event
+    event: EventEntry
     first: date
     last: date
     precision: str  # day, month, quarter, half, year, end-of-month ..., or bounds
     basis: str | None
     product: str | None
     version: str | None
-    sources: tuple[Source, ...]
+    sources: tuple[SourceEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _Moment:
     last: date
     precision: str
     basis: str | None
-    sources: tuple[Source, ...]
+    sources: tuple[SourceEntry, ...]
 
 
 def date_events(knowledge: Knowledge, problems: list[str]) -> list[Dated]:
@@ -78,7 +78,7 @@ def _references(file: TimelineFile) -> list[str]:
     return wrong
 
 
-def _dated(knowledge: Knowledge, file: TimelineFile, event: Event, wrong: list[str]) -> Dated | None:
+def _dated(knowledge: Knowledge, file: TimelineFile, event: EventEntry, wrong: list[str]) -> Dated | None:
     cited = tuple(file.source[name] for name in event.sources if name in file.source)
     product = version = None
     derived: _Moment | None = None
@@ -100,7 +100,7 @@ def _dated(knowledge: Knowledge, file: TimelineFile, event: Event, wrong: list[s
     return Dated(event, derived.first, derived.last, derived.precision, derived.basis, product, version, sources)
 
 
-def _named(knowledge: Knowledge, event: Event, wrong: list[str]) -> tuple[str | None, str | None]:
+def _named(knowledge: Knowledge, event: EventEntry, wrong: list[str]) -> tuple[str | None, str | None]:
     """Return the product and the one release that an event names; both None where they are not to be had."""
     assert event.of
     product, spec = split_term(event.of)
@@ -129,7 +129,7 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
     head = knowledge.products[product]
     element = next((e for e in knowledge.elements[product] if e.release.version == version), None)
 
-    def cite(names: tuple[str, ...]) -> tuple[Source, ...]:
+    def cite(names: tuple[str, ...]) -> tuple[SourceEntry, ...]:
         return tuple(knowledge.sources[product, name] for name in names if (product, name) in knowledge.sources)
 
     if kind is EventKind.END_OF_LIFE:
@@ -149,5 +149,5 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
     assert element.published
     listed = next(f for f in knowledge.files.index if any(r is element.published for r in f.release))
     name = element.published.file or f"{listed.distribution} {element.published.version}"
-    source = Source(channel="default", file=name, seen=listed.seen)
+    source = SourceEntry(channel="default", file=name, seen=listed.seen)
     return _Moment(first, last, "day", "first-upload", (source,))

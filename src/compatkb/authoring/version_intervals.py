@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from packaging.version import Version
 
-from compatkb.authoring.knowledge_base import ANY_VERSION, Edge, Knowledge
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge
 from compatkb.core.versions import Scheme, admits, parse
+from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Kind, Role
 
 _BOUND = re.compile(r"\d+(?:\.\d+)*")
@@ -34,7 +35,7 @@ def mark_gaps(knowledge: Knowledge) -> None:
     ]
 
 
-def _open(edge: Edge, admitted: int, gaps: int) -> int:
+def _open(edge: KnowledgeEdge, admitted: int, gaps: int) -> int:
     """Return the gaps that an edge leaves open; one that breaks with every version only asks for absence."""
     every = (1 << gaps) - 1
     if edge.kind is not Kind.BREAKS:

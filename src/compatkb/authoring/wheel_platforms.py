@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Element, Floor, Knowledge, split_term
+from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeElement, KnowledgeFloor, split_term
 from compatkb.core.versions import Scheme, admits, parse
 from compatkb.schema import Basis, Kind
 
@@ -38,7 +38,7 @@ def place(knowledge: Knowledge) -> None:
                 seen = 0 if row.basis is Basis.INFERRED else cells
                 if row.glibc_inferred:  # whether a distribution is new enough is inferred, unless the makers name it
                     seen &= ~distributions | named
-                element.floors.append(Floor(row.glibc, row.glibc_inferred, seen, cells & ~seen))
+                element.floors.append(KnowledgeFloor(row.glibc, row.glibc_inferred, seen, cells & ~seen))
             if element.listed:
                 for tag, platforms in element.listed.wheels.items():
                     found = grid.wheel_cells(tag, platforms, element.listed.requires_python)
@@ -46,11 +46,11 @@ def place(knowledge: Knowledge) -> None:
                     for floor, cells in found.items():
                         glibc = NEUTRAL if neutral else floor
                         known = cells & ~below(glibc)
-                        element.floors.append(Floor(glibc, False, known if exact else 0, 0 if exact else known))
+                        element.floors.append(KnowledgeFloor(glibc, False, known if exact else 0, 0 if exact else known))
     _tried(knowledge)
 
 
-def _named_systems(knowledge: Knowledge, element: Element) -> int:
+def _named_systems(knowledge: Knowledge, element: KnowledgeElement) -> int:
     """Return the platforms of the systems that stated claims of an element name as a condition."""
     systems: set[str] = set()
     for cited in knowledge.claims.values():

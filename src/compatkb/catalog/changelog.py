@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, NamedTuple
 
-from compatkb.catalog.disputes import Disagreement, read_disagreements
+from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import UsageError
 from compatkb.store.queries.claims import features
+from compatkb.store.queries.disputes import Disagreement, read_disagreements
 from compatkb.store.queries.images import images, images_with
 from compatkb.store.queries.products import element_details, releases
 from compatkb.store.queries.provenance import observations
@@ -15,8 +16,6 @@ from compatkb.store.records import Event, Sources
 
 KINDS = ("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "validated", "decided")
 """Kinds of changes, in the order in which those of a day are shown."""
-
-_FOREVER = date.max.toordinal()
 
 
 class Change(NamedTuple):
@@ -156,7 +155,7 @@ def _images(facts: Snapshot) -> Iterator[Change]:
         for number, (first, last) in enumerate(image.runs):
             again = f"{image.device}; listed again" if number else image.device
             yield Change(_day(first), "listed", None, image.reference, again, image.sources)
-            if last < _FOREVER:
+            if last < FOREVER:
                 yield Change(_day(last + 1), "unlisted", None, image.reference, image.device, image.sources)
 
 

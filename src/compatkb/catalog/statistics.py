@@ -12,6 +12,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.store.queries.claims import ClaimRecord, citations, product_claims
 from compatkb.store.queries.disputes import concerned_records, dispute_records
 from compatkb.store.queries.images import images
+from compatkb.store.queries.products import every_product_details
 from compatkb.store.queries.provenance import ReadingRecord, readings
 from compatkb.store.reader import Snapshot
 
@@ -25,13 +26,14 @@ UNCHECKED = "not-checked"
 
 
 class Coverage(NamedTuple):
-    """The products of one role: their releases, those whose end of life is known, and those that are past it."""
+    """The products of one role: their releases, whose end of life is known, that are past it, and that only a rule covers."""
 
     role: str
     products: int
     releases: int
     with_end: int
     ended: int
+    with_rule: int
 
 
 class Independence(NamedTuple):
@@ -51,7 +53,7 @@ class Disputes(NamedTuple):
     requirements: int
 
 
-class Reading(NamedTuple):
+class ReadingCount(NamedTuple):
     """How often something was looked at, when first and last, and what is oldest."""
 
     kind: str
@@ -79,7 +81,7 @@ class Stats(NamedTuple):
     disputes: Disputes
     observations: dict[str, dict[str, int]]  # level: outcome: how many
     coverage: tuple[Coverage, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[ReadingCount, ...]
 
     @property
     def observed(self) -> int:
@@ -90,6 +92,11 @@ class Stats(NamedTuple):
     def with_end(self) -> int:
         """The number of releases whose end of life is known."""
         return sum(row.with_end for row in self.coverage)
+
+    @property
+    def with_rule(self) -> int:
+        """The number of releases that have no known end of life, and a rule of their maker."""
+        return sum(row.with_rule for row in self.coverage)
 
 
 def statistics(facts: Snapshot, day: date) -> Stats:
@@ -136,7 +143,9 @@ def _coverage(facts: Snapshot, role: str, day: date) -> Coverage:
             key = (product, element.release)
             ends[key] = max(ends.get(key, 0), element.eol or 0)
     known = [end for end in ends.values() if end]
-    return Coverage(role, len(products), len(ends), len(known), sum(end < day.toordinal() for end in known))
+    ruled = {product for product, details in every_product_details(facts).items() if details.eol_rule}
+    by_rule = sum(not end and product in ruled for (product, _), end in ends.items())
+    return Coverage(role, len(products), len(ends), len(known), sum(end < day.toordinal() for end in known), by_rule)
 
 
 def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independence:
@@ -166,11 +175,11 @@ def _observations(looked: tuple[ReadingRecord, ...]) -> dict[str, dict[str, int]
     return found
 
 
-def _readings(looked: tuple[ReadingRecord, ...]) -> list[Reading]:
+def _readings(looked: tuple[ReadingRecord, ...]) -> list[ReadingCount]:
     found = []
     for kind in READINGS:
         mine = [reading for reading in looked if reading.kind == kind and reading.outcome != UNCHECKED]
         if mine:
             days = (date.fromisoformat(mine[0].day), date.fromisoformat(mine[-1].day))
-            found.append(Reading(kind, sum(reading.number for reading in mine), *days, mine[0].example))
+            found.append(ReadingCount(kind, sum(reading.number for reading in mine), *days, mine[0].example))
     return found

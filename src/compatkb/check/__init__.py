@@ -7,14 +7,15 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
-from compatkb.check.document import Asked, Checker, Document, RepositoryChecker, Rule
+from compatkb.check.document import CheckContext, Checker, RepositoryChecker, TextDocument
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.file_types import kind_of
 
 C_co = TypeVar("C_co", covariant=True)
 
 
-class Family(NamedTuple, Generic[C_co]):
+class CheckerFamily(NamedTuple, Generic[C_co]):
     """Rules for files of some names; `checker` imports them, for the first such file or for a list of all rules."""
 
     reads: Callable[[str], bool]
@@ -41,39 +42,34 @@ def _repository() -> RepositoryChecker:
     return cast("RepositoryChecker", repository)
 
 
-CHECKERS: tuple[Family[Checker], ...] = (Family(_is_markdown, _markdown),)
+CHECKERS: tuple[CheckerFamily[Checker], ...] = (CheckerFamily(_is_markdown, _markdown),)
 """What looks at one document at a time."""
 
-REPOSITORY_CHECKERS: tuple[Family[RepositoryChecker], ...] = (Family(_states_versions, _repository),)
+REPOSITORY_CHECKERS: tuple[CheckerFamily[RepositoryChecker], ...] = (CheckerFamily(_states_versions, _repository),)
 """What looks at all documents together."""
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[CheckRule, ...]:
     """Return every rule, in the order in which the documents list them."""
-    told = [
-        *(family.checker().RULES for family in CHECKERS),
-        *(family.checker().RULES for family in REPOSITORY_CHECKERS),
-        files.RULES,
-        suppressions.RULES,
-    ]
-    return tuple(rule for several in told for rule in several)
+    several = [*(one.checker().RULES for one in CHECKERS), *(one.checker().RULES for one in REPOSITORY_CHECKERS)]
+    return tuple(dict.fromkeys(rule for own in (*several, files.RULES, suppressions.RULES) for rule in own))
 
 
 @cache
-def rules_by_id() -> Mapping[str, Rule]:
+def rules_by_id() -> Mapping[str, CheckRule]:
     """Return every rule that comments and settings may name, those of `migrate` too."""
     return {rule.id: rule for rule in (*rules(), *migration_rules.RULES)}
 
 
-class Report(NamedTuple):
+class CheckReport(NamedTuple):
     """What a check found, in the order of files and lines, and how much of it does not count."""
 
     findings: tuple[Finding, ...]
-    documents: Mapping[str, Document]  # by path
+    documents: Mapping[str, TextDocument]  # by path
     accepted: int = 0  # by comments
-    known: int = 0  # to the baseline
-    gone: int = 0  # of the baseline, there no more
+    recorded: int = 0  # to the baseline
+    outdated: int = 0  # of the baseline, there no more
 
     def line(self, finding: Finding) -> str:
         """Return the text of the line that a finding is on; empty where it is about a file as a whole."""
@@ -87,12 +83,12 @@ def reads(path: str) -> bool:
 
 
 def check(
-    documents: Iterable[Document],
-    asked: Asked,
+    documents: Iterable[TextDocument],
+    context: CheckContext,
     settings: Settings | None = None,
-    known: "Counter[baseline.Known] | None" = None,
+    recorded: "Counter[baseline.BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
-) -> Report:
+) -> CheckReport:
     """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
@@ -100,34 +96,36 @@ def check(
     for document in by_path.values():
         for family in CHECKERS:
             if family.reads(document.path):
-                found += family.checker().check(document, asked)
+                found += family.checker().check(document, context)
     for several in REPOSITORY_CHECKERS:
         if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
-            found += several.checker().check(mine, asked)
-    return finished(found, by_path, settings, known, frozenset(rule.id for rule in migration_rules.RULES))
+            found += several.checker().check(mine, context)
+    return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 
 
-def finished(
+def make_report(
     found: list[Finding],
-    by_path: Mapping[str, Document],
+    by_path: Mapping[str, TextDocument],
     settings: Settings,
-    known: "Counter[baseline.Known] | None",
+    recorded: "Counter[baseline.BaselineEntry] | None",
     others: frozenset[str],
-) -> Report:
+) -> CheckReport:
     """Return what was found as a report: without what comments, settings and the baseline accept.
 
     `others` are the rules that were not asked.
     """
-    left, accepted = _settled(found, by_path, others)
+    left, accepted = _unsuppressed(found, by_path, others)
     counting = [_levelled(f, settings) for f in left if not settings.ignored(f.path, f.rule)]
-    report = Report(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
-    if known is None:
+    report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
+    if recorded is None:
         return report
-    fresh, old, gone = baseline.beyond(report.findings, report.line, known)
-    return report._replace(findings=tuple(fresh), known=old, gone=gone)
+    fresh, old, outdated = baseline.compare(report.findings, report.line, recorded)
+    return report._replace(findings=tuple(fresh), recorded=old, outdated=outdated)
 
 
-def _settled(found: list[Finding], documents: Mapping[str, Document], others: frozenset[str]) -> tuple[list[Finding], int]:
+def _unsuppressed(
+    found: list[Finding], documents: Mapping[str, TextDocument], others: frozenset[str]
+) -> tuple[list[Finding], int]:
     """Return the findings that no comment accepts, and how many are accepted."""
     by_path: dict[str, list[Finding]] = {path: [] for path in documents}
     left: list[Finding] = []
@@ -135,8 +133,8 @@ def _settled(found: list[Finding], documents: Mapping[str, Document], others: fr
         by_path.get(finding.path, left).append(finding)
     accepted = 0
     for path, document in documents.items():
-        kept, count = suppressions.settle(document, by_path[path], lambda name: name in rules_by_id(), others)
-        left += kept
+        remaining, count = suppressions.apply_suppressions(document, by_path[path], lambda name: name in rules_by_id(), others)
+        left += remaining
         accepted += count
     return left, accepted
 

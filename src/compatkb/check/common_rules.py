@@ -1,8 +1,8 @@
 """Rules that documents and projects are both checked against."""
 
-from compatkb.check.document import Rule
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Severity
 
-ENDED = Rule("end-of-life", Severity.WARNING, "a version, or what an image holds, is out of support or soon will be")
-UNLISTED = Rule("image-tag-unlisted", Severity.WARNING, "an image tag that no listing known to the data ever had")
-GONE = Rule("image-tag-gone", Severity.INFO, "an image tag that is not listed any more, or not yet")
+ENDED = CheckRule("end-of-life", Severity.WARNING, "a version, or what an image holds, is out of support or soon will be")
+UNLISTED = CheckRule("image-tag-unlisted", Severity.WARNING, "an image tag that no listing known to the data ever had")
+GONE = CheckRule("image-tag-gone", Severity.INFO, "an image tag that is not listed any more, or not yet")

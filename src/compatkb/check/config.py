@@ -58,10 +58,10 @@ def parse_settings(text: str, path: str, folder: str, known: Callable[[], Contai
         return None
     if not isinstance(table, dict):
         raise UsageError(f"{path}: [tool.compatkb] must be a table")
-    return _Reader(path, known).read(table, folder)
+    return _SettingsReader(path, known).read(table, folder)
 
 
-class _Reader:
+class _SettingsReader:
     def __init__(self, path: str, known: Callable[[], Container[str]]) -> None:
         self.path = path
         self.known = known
@@ -82,8 +82,8 @@ class _Reader:
         names = {"per-file-ignores": "per_file", "eol-within": "within"}
         return Settings(folder, **{names.get(key, key.replace("-", "_")): value for key, value in values.items()})
 
-    def _error(self, key: str, said: str) -> UsageError:
-        return UsageError(f"{self.path}: tool.compatkb.{key} {said}")
+    def _error(self, key: str, problem: str) -> UsageError:
+        return UsageError(f"{self.path}: tool.compatkb.{key} {problem}")
 
     def _text(self, key: str, value: Any) -> str:
         if not isinstance(value, str) or not value:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from compatkb.check.config import Settings
-from compatkb.check.document import Document, Rule
+from compatkb.check.document import TextDocument
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 
-UNREADABLE = Rule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
+UNREADABLE = CheckRule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
 RULES = (UNREADABLE,)
 
 MOST_BYTES = 20_000_000
@@ -53,8 +54,8 @@ def shown(path: Path) -> str:
 
 def _below(folder: Path, settings: Settings) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
-        kept = [name for name in folders if not _skipped(root, name, settings)]
-        folders[:] = sorted(kept)
+        names = [name for name in folders if not _skipped(root, name, settings)]
+        folders[:] = sorted(names)
         yield from (path for name in sorted(files) if not settings.leaves_out(_inside(path := Path(root, name), settings)))
 
 
@@ -69,7 +70,7 @@ def _inside(path: Path, settings: Settings) -> str:
     return Path(os.path.relpath(path, settings.folder or ".")).as_posix()
 
 
-def read(path: Path) -> Document | Finding:
+def read(path: Path) -> TextDocument | Finding:
     """Return a file as a document, or why it is none; raises UnavailableError where it cannot be read."""
     name = shown(path)
     try:
@@ -81,18 +82,18 @@ def read(path: Path) -> Document | Finding:
     return document_of(name, content)
 
 
-def document_of(name: str, content: bytes) -> Document | Finding:
+def document_of(name: str, content: bytes) -> TextDocument | Finding:
     """Return the content of a file as a document, or why it is none."""
     head, encoding = next(((m, e) for m, e in _MARKS if content.startswith(m)), (b"", "utf-8"))
     body = content[len(head) :]
     try:
-        return Document(name, body.decode(encoding), encoding, head)
+        return TextDocument(name, body.decode(encoding), encoding, head)
     except UnicodeDecodeError as error:
         line = body[: error.start].count(b"\n") + 1
         return _unreadable(name, f"is not {encoding.upper()} text, so it was not read", line)
 
 
-def write(path: Path, document: Document, text: str) -> None:
+def write(path: Path, document: TextDocument, text: str) -> None:
     """Write a document with another text, with its encoding and mark, whole or not at all."""
     from compatkb.core.atomic_write import write_file
 

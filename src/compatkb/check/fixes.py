@@ -4,11 +4,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.core.findings import Finding
 
 
-def mended(document: Document, findings: Iterable[Finding]) -> tuple[str, tuple[Finding, ...]]:
+def mended(document: TextDocument, findings: Iterable[Finding]) -> tuple[str, tuple[Finding, ...]]:
     """Return a text with the edits of findings in place, and the findings that they mend.
 
     A finding is mended whole or not at all; of findings whose edits overlap, the first in the order of reports is mended.
@@ -48,7 +48,7 @@ def _is_taken(edit: tuple[int, int, str], taken: list[tuple[int, int, str]]) -> 
     return False
 
 
-def diff(document: Document, after: str) -> str:
+def diff(document: TextDocument, after: str) -> str:
     """Return what changes as a unified diff, empty where nothing does."""
     from difflib import unified_diff
 

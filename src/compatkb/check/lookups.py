@@ -12,9 +12,8 @@ from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request_parser import find_versions
-from compatkb.store.queries.claims import needs_by_origin
 from compatkb.store.queries.images import contents_of, images, repositories
-from compatkb.store.queries.products import ChannelRecord, channels, homepages, release
+from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Sources
@@ -37,7 +36,7 @@ BUILT = ("package", "companion")
 """Roles of products that are installed, and have releases of their own."""
 
 
-class Written(NamedTuple):
+class WrittenVersion(NamedTuple):
     """A version as someone wrote it: its numbers, its local label (`+xpu`), whether it is a pre-release."""
 
     text: str
@@ -46,7 +45,7 @@ class Written(NamedTuple):
     early: bool
 
 
-class Reference(NamedTuple):
+class ForgeReference(NamedTuple):
     """Where a link to a forge leads: repository, and the branch, tag or commit; None for the newest release."""
 
     repository: str
@@ -64,14 +63,14 @@ class Image(NamedTuple):
     sources: tuple[str, ...]
 
 
-class State(NamedTuple):
+class BuildState(NamedTuple):
     """A state of the build files of images: its day, as an ordinal, and what says so."""
 
     day: int
     sources: tuple[str, ...]
 
 
-class Held(NamedTuple):
+class ImageContent(NamedTuple):
     """One thing that an image is known to hold: the elements that it may be, and how that is known."""
 
     mask: int
@@ -79,7 +78,7 @@ class Held(NamedTuple):
     basis: str
 
 
-def written(text: str) -> Written | None:
+def written(text: str) -> WrittenVersion | None:
     """Return the version that a text is, None where it is none."""
     match = VERSION.fullmatch(text.strip())
     if match is None or len(match["numbers"]) > 40 or COMMIT.fullmatch(text.strip()):
@@ -88,7 +87,7 @@ def written(text: str) -> Written | None:
     if re.match(r"[._-]?[xX](?![A-Za-z])", rest):
         return None  # a series: 2.1.x
     label = re.search(r"\+([A-Za-z][\w.]*)", rest)
-    return Written(
+    return WrittenVersion(
         text.strip(),
         tuple(int(n) for n in match["numbers"].split(".")),
         label[1] if label else "",
@@ -96,27 +95,26 @@ def written(text: str) -> Written | None:
     )
 
 
-def reference(url: str) -> Reference | None:
+def reference(url: str) -> ForgeReference | None:
     """Return where a link to a forge leads; None for other links, and for those that lead to no state of a repository."""
     match = re.match(_FORGE, url) or re.match(_RAW, url)
     if match is None:
         return None
     kind = match.groupdict().get("kind", "raw")
     if kind == "releases/latest":
-        return Reference(match["repo"], None)
-    return Reference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
+        return ForgeReference(match["repo"], None)
+    return ForgeReference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
 
 
-class Known:
+class Lookups:
     """The data as a document's words meet them; what is looked up often is kept."""
 
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
-        self._held: dict[int, dict[str, Held]] = {}
+        self._contents: dict[int, dict[str, ImageContent]] = {}
         self._nearest: dict[str, str | None] = {}
         self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
-        self._bound: dict[str, tuple[str, ...]] = {}
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
@@ -175,19 +173,6 @@ class Known:
                 return None
         return None
 
-    def bound_unseen(self, product: str) -> tuple[str, ...]:
-        """Return the packages whose version a product needs, where only people say so: its metadata never did."""
-        if product not in self._bound:
-            needed = needs_by_origin(self.facts, product)
-            built = {other: origins for other, origins in needed.items() if self.facts.products[other].role in BUILT}
-            self._bound[product] = tuple(other for other, origins in built.items() if "index" not in origins)
-        return self._bound[product]
-
-    @cached_property
-    def channels(self) -> tuple[ChannelRecord, ...]:
-        """The indexes of the data, in their order."""
-        return channels(self.facts)
-
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
@@ -240,22 +225,22 @@ class Known:
         moving = [image for image in images if image.runs and max(image.runs)[0] <= day.toordinal()]
         return next(iter([*fixed, *moving]), None)
 
-    def held(self, image: Image) -> dict[str, Held]:
+    def contents(self, image: Image) -> dict[str, ImageContent]:
         """Return what an image is known to hold, by product."""
-        if image.id not in self._held:
+        if image.id not in self._contents:
             parts = contents_of(self.facts, image.id)
-            self._held[image.id] = {part.product: Held(part.mask, part.spec, part.basis) for part in parts}
-        return self._held[image.id]
+            self._contents[image.id] = {part.product: ImageContent(part.mask, part.spec, part.basis) for part in parts}
+        return self._contents[image.id]
 
     @cached_property
-    def states(self) -> dict[tuple[str, str], State]:
+    def states(self) -> dict[tuple[str, str], BuildState]:
         """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
         found = {}
         for built in [image.built for image in images(self.facts) if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
                 day = date.fromisoformat(built.on).toordinal()
-                found[target.repository.lower(), target.ref] = State(day, urls(built.sources))
+                found[target.repository.lower(), target.ref] = BuildState(day, urls(built.sources))
         return found
 
     # -- days --------------------------------------------------------------------------------------------------------
@@ -291,9 +276,9 @@ def urls(sources: Sources) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def known(facts: Snapshot) -> Known:
+def lookups(facts: Snapshot) -> Lookups:
     """Return what the data know, once for each snapshot."""
-    return Known(facts)
+    return Lookups(facts)
 
 
 def spelt(versions: Iterable[Any]) -> str:

@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from compatkb.check.document import Document, Rule
+from compatkb.check.document import TextDocument
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-IGNORE = Rule("ignore", Severity.WARNING, "a comment that accepts findings names no rule, gives no reason, or accepts nothing")
+IGNORE = CheckRule(
+    "ignore", Severity.WARNING, "a comment that accepts findings names no rule, gives no reason, or accepts nothing"
+)
 RULES = (IGNORE,)
 
 _BODY = r"compatkb:\s*(?P<word>ignore(?:-file)?)\b[ \t]*(?:\[(?P<rules>[^\]\n]*)\])?[ \t]*(?P<reason>[^\n]*?)[ \t]*"
@@ -17,7 +20,7 @@ _FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"
 _MARKDOWN = (".md", ".markdown", ".mdx")
 
 
-class Ignore(NamedTuple):
+class Suppression(NamedTuple):
     """A comment that accepts findings of `rules` on the lines from `first` to `last`; one in code may be an example."""
 
     rules: tuple[str, ...]
@@ -29,8 +32,8 @@ class Ignore(NamedTuple):
     shown: bool = False
 
 
-def settle(
-    document: Document, findings: Iterable[Finding], known: Callable[[str], bool], others: frozenset[str] = frozenset()
+def apply_suppressions(
+    document: TextDocument, findings: Iterable[Finding], is_rule: Callable[[str], bool], others: frozenset[str] = frozenset()
 ) -> tuple[list[Finding], int]:
     """Return the findings of a document that no comment accepts, with those about its comments; and how many are accepted.
 
@@ -39,23 +42,23 @@ def settle(
     found = list(findings)
     if "compatkb:" not in document.text:
         return found, 0
-    ignores = list(ignores_of(document))
+    suppressions = list(suppressions_of(document))
     used: set[int] = set()
     left = []
     for finding in found:
         accepting = [
-            n for n, i in enumerate(ignores) if finding.rule in i.rules and i.reason and i.first <= finding.line <= i.last
+            n for n, i in enumerate(suppressions) if finding.rule in i.rules and i.reason and i.first <= finding.line <= i.last
         ]
         used.update(accepting)
         if not accepting:
             left.append(finding)
-    told = [(n, i) for n, i in enumerate(ignores) if not i.shown]
-    used |= {n for n, ignore in told if others & set(ignore.rules)}
-    wrong = [finding for n, ignore in told for finding in _wrong(document, ignore, known, used=n in used)]
+    real = [(n, i) for n, i in enumerate(suppressions) if not i.shown]
+    used |= {n for n, suppression in real if others & set(suppression.rules)}
+    wrong = [finding for n, suppression in real for finding in _wrong(document, suppression, is_rule, used=n in used)]
     return [*left, *wrong], len(found) - len(left)
 
 
-def ignores_of(document: Document) -> Iterator[Ignore]:
+def suppressions_of(document: TextDocument) -> Iterator[Suppression]:
     """Yield the comments that accept findings, in order."""
     markdown = document.path.lower().endswith(_MARKDOWN)
     code = _code_lines(document) if markdown else set()
@@ -72,10 +75,10 @@ def ignores_of(document: Document) -> Iterator[Ignore]:
                 (0, len(document.starts)) if match["word"] == "ignore-file" else _reach(document, line, alone, pattern)
             )
             rules = tuple(name.strip() for name in (match["rules"] or "").split(",") if name.strip())
-            yield Ignore(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
+            yield Suppression(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
 
 
-def _reach(document: Document, line: int, alone: bool, pattern: str) -> tuple[int, int]:
+def _reach(document: TextDocument, line: int, alone: bool, pattern: str) -> tuple[int, int]:
     """Return the lines that a comment speaks of: its own; alone on its line, also the next one, in Markdown the next block."""
     if not alone:
         return line, line
@@ -88,22 +91,24 @@ def _reach(document: Document, line: int, alone: bool, pattern: str) -> tuple[in
     return line, last
 
 
-def _wrong(document: Document, ignore: Ignore, known: Callable[[str], bool], *, used: bool) -> Iterator[Finding]:
-    unknown = [name for name in ignore.rules if not known(name)]
-    if not ignore.rules:
-        said = "names no rule: write ignore[RULE] REASON"
+def _wrong(
+    document: TextDocument, suppression: Suppression, is_rule: Callable[[str], bool], *, used: bool
+) -> Iterator[Finding]:
+    unknown = [name for name in suppression.rules if not is_rule(name)]
+    if not suppression.rules:
+        problem = "names no rule: write ignore[RULE] REASON"
     elif unknown:
-        said = f"names {unknown[0]!r}, which is no rule; `compatkb check --rules` lists them"
-    elif not ignore.reason:
-        said = "gives no reason, so it accepts nothing: write it after the bracket"
+        problem = f"names {unknown[0]!r}, which is no rule; `compatkb check --rules` lists them"
+    elif not suppression.reason:
+        problem = "gives no reason, so it accepts nothing: write it after the bracket"
     elif not used:
-        said = "accepts nothing any more: remove it"
+        problem = "accepts nothing any more: remove it"
     else:
         return
-    yield document.finding(IGNORE, ignore.start, ignore.end, f"this comment {said}")
+    yield document.finding(IGNORE, suppression.start, suppression.end, f"this comment {problem}")
 
 
-def _code_lines(document: Document) -> set[int]:
+def _code_lines(document: TextDocument) -> set[int]:
     """Return the lines of a Markdown text that stand in fenced blocks."""
     found: set[int] = set()
     fence = ""

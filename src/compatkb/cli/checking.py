@@ -3,66 +3,35 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import typer
 
-from compatkb.check import Report, files, reads, rules, rules_by_id
+from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
-from compatkb.check.baseline import Known, baseline_text, known_of, parse_baseline
+from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
-from compatkb.check.document import Asked, Document
-from compatkb.check.report_text import checking_json, checking_text, rules_text
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.report_text import Shown, rules_text
+from compatkb.check.rules import CheckRule, explanation
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.output import registry
+from compatkb.output.shells import shell_here
 
-
-class Shown(NamedTuple):
-    """What a form of output is made from."""
-
-    report: Report
-    day: date
-    data_date: str
-
-
-def _reported(name: str) -> Callable[[Shown], str]:
-    """Return a form for other programs; their module is imported when one is asked for."""
-
-    def made(shown: Shown) -> str:
-        from compatkb.check import report_formats
-
-        text: str = getattr(report_formats, name)(*shown if name == "sarif_text" else shown[:1])
-        return text
-
-    return made
-
-
-FORMS: dict[str, Callable[[Shown], str]] = {
-    "text": lambda shown: checking_text(shown.report),
-    "json": lambda shown: checking_json(*shown),
-    "github": _reported("github_text"),
-    "gitlab": _reported("gitlab_text"),
-    "junit": _reported("junit_text"),
-    "markdown": _reported("summary_text"),
-    "sarif": _reported("sarif_text"),
-}
-"""Every form of output."""
-
-Form = Annotated[
-    Literal["text", "json", "github", "gitlab", "junit", "markdown", "sarif"],
-    typer.Option("--format", help="form of the output"),
-]
+Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
+All = Annotated[bool, typer.Option("--all", help="print every finding")]
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
 ]
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
 Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and end")]
+Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and end")]
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
@@ -97,9 +66,13 @@ def check(
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 from this level on (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
+    explain: Explain = None,
     config: Config = None,
     report_to: Reports = None,
-    form: Form = "text",
+    why: Why = False,
+    everything: All = False,
+    shell: o.Shell = None,
+    form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -107,18 +80,17 @@ def check(
     if list_rules:
         print(rules_text(rules()), end="")
         return 0
+    if explain is not None:
+        print(explanation(_rule(explain)), end="")
+        return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
-    asked = Asked(*open_facts(data, as_of), settings.within)
+    asked = CheckContext(*open_facts(data, as_of), settings.within)
     found = files.find(paths or ["."], reads, settings)
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
     if show_diff:
-        from compatkb.check.fixes import diff, mended
-
-        changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
-        print("".join(diff(document, after) for document, after in changes), end="")
-        return int(any(after != document.text for document, after in changes))
+        return print_diff(report)
     if fix:
         done = mend(found, report)
         report = _checked(found, asked, settings, known) if done else report
@@ -130,36 +102,54 @@ def check(
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
         print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
         return 0
-    shown = Shown(report, asked.day, asked.facts.meta["data_date"])
+    shown = Shown(report, asked, ("check", *(paths or ())))
+    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
+
+
+def print_diff(report: CheckReport) -> int:
+    """Print what --fix would write; 1 where there is anything."""
+    from compatkb.check.fixes import diff, mended
+
+    changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
+    print("".join(diff(document, after) for document, after in changes), end="")
+    return int(any(after != document.text for document, after in changes))
+
+
+def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
+    """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
+    from compatkb.output.terminal import as_text, show
+
     for name, target in reports:
         from compatkb.core.atomic_write import write_file
 
-        write_file(target, FORMS[name](shown).encode())
-    print(FORMS[form](shown), end="")
-    remark_on(report)
-    return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
+        whole = registry.Wanted(why=True, everything=True)
+        write_file(target, as_text(registry.form(shown.words[0], name)(shown, whole)).encode())
+    show(registry.form(shown.words[0], form)(shown, wanted))
+    remark_on(shown.report)
+    return int(settings.fail_on != NEVER and worst(shown.report.findings, Severity(settings.fail_on)))
 
 
 def report_of(text: str) -> tuple[str, Path]:
     """Return form and file of a --report; raises UsageError."""
     form, equals, target = text.partition("=")
-    if form not in FORMS or not equals or not target:
-        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(FORMS)}, such as sarif=compatkb.sarif")
+    known = registry.FORMS["check"]
+    if form not in known or not equals or not target:
+        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(known)}, such as sarif=compatkb.sarif")
     return form, Path(target)
 
 
-def _checked(paths: list[Path], asked: Asked, settings: Settings, known: Counter[Known] | None) -> Report:
+def _checked(paths: list[Path], asked: CheckContext, settings: Settings, known: Counter[BaselineEntry] | None) -> CheckReport:
     read = [files.read(path) for path in paths]
-    documents = [item for item in read if isinstance(item, Document)]
+    documents = [item for item in read if isinstance(item, TextDocument)]
     return check_documents(documents, asked, settings, known, [item for item in read if isinstance(item, Finding)])
 
 
-def findings_of(report: Report, document: Document) -> list[Finding]:
+def findings_of(report: CheckReport, document: TextDocument) -> list[Finding]:
     """Return the findings of one document."""
     return [finding for finding in report.findings if finding.path == document.path]
 
 
-def mend(paths: list[Path], report: Report) -> int:
+def mend(paths: list[Path], report: CheckReport) -> int:
     """Write what mends findings into their files, and return how many findings it mends."""
     from compatkb.check.fixes import mended
 
@@ -183,9 +173,14 @@ def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], 
     if within is not None:
         settings = settings._replace(within=within)
     for name in ignore:
-        if name not in rules_by_id():
-            raise UsageError(f"{name!r} is no rule; `compatkb check --rules` lists them")
+        _rule(name)
     return settings._replace(ignore=(*settings.ignore, *ignore))
+
+
+def _rule(name: str) -> CheckRule:
+    if name not in rules_by_id():
+        raise UsageError(f"{name!r} is not a rule; `compatkb check --rules` lists them")
+    return rules_by_id()[name]
 
 
 def _configured(named: str | None) -> Settings:
@@ -202,7 +197,7 @@ def _configured(named: str | None) -> Settings:
     return Settings(str(Path.cwd()))
 
 
-def _baseline(named: str | None, settings: Settings) -> Counter[Known] | None:
+def _baseline(named: str | None, settings: Settings) -> Counter[BaselineEntry] | None:
     """Return the baseline with paths as findings name them; None where there is none."""
     if named:
         path = Path(named)
@@ -214,10 +209,10 @@ def _baseline(named: str | None, settings: Settings) -> Counter[Known] | None:
     return Counter({k._replace(path=files.shown(_folder(path) / k.path)): count for k, count in kept.items()})
 
 
-def _known(finding: Finding, report: Report, folder: Path) -> Known:
+def _known(finding: Finding, report: CheckReport, folder: Path) -> BaselineEntry:
     """Return how a baseline in a folder keeps a finding: with its path from there, so that it can be read from anywhere."""
     relative = Path(os.path.relpath(finding.path, folder)).as_posix()
-    return known_of(finding._replace(path=relative), report.line(finding))
+    return baseline_entry(finding._replace(path=relative), report.line(finding))
 
 
 def _folder(path: Path) -> Path:
@@ -235,14 +230,14 @@ def _text(path: Path) -> str:
         raise UnavailableError(f"{files.shown(path)}: cannot be read: {error.strerror}") from None
 
 
-def remark_on(report: Report) -> None:
+def remark_on(report: CheckReport) -> None:
     """Print on stderr what does not count."""
     said = [
         (report.accepted, "accepted by comments"),
-        (report.known, "known to the baseline"),
+        (report.recorded, "known to the baseline"),
     ]
     for count, how in said:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
-    if report.gone:
-        print(f"remark: {report.gone} of the baseline are there no more; write it anew", file=sys.stderr)
+    if report.outdated:
+        print(f"remark: {report.outdated} of the baseline are there no more; write it anew", file=sys.stderr)

@@ -6,12 +6,23 @@ from functools import cache
 import typer
 
 from compatkb.store.cache import locate
+from compatkb.store.queries.products import releases_of
 from compatkb.store.reader import Snapshot
 
 Values = list[tuple[str, str]]
 """Words, each with what the shell may show beside it."""
 _PLACES = ("hardware", "os", "python", "device")
 """The products whose versions stand as words of their own."""
+
+
+class _BehindEquals(str):
+    """A version that bash puts behind `==`, which it takes for the word that is completed."""
+
+    __slots__ = ()
+
+    def startswith(self, *_: object) -> bool:
+        """Return that it is not to be left out for not beginning with `==`."""
+        return True
 
 
 def _open(ctx: typer.Context) -> Snapshot:
@@ -65,10 +76,12 @@ def versions(ctx: typer.Context, incomplete: str) -> Values:
 def words(ctx: typer.Context, incomplete: str) -> Values:
     """Return products, `PRODUCT==V` where a product stands already, features, hardware, systems, Pythons and devices.
 
-    bash takes `torch==2.8` for three words: then the product and `==` stand before.
+    bash takes `torch==2.8` for three words: then the product and `==` stand before, or the product alone.
     """
     facts = _open(ctx)
     before = list(ctx.params.get("words") or ())
+    if incomplete == "==" and before and (product := facts.product(before[-1])):
+        return [(_BehindEquals(version), about) for version, about in _versions(facts, product.id, "")]
     if len(before) > 1 and before[-1] == "==" and (product := facts.product(before[-2])):
         return _versions(facts, product.id, incomplete)
     name, equals, version = incomplete.partition("==")
@@ -84,6 +97,6 @@ def _versions(facts: Snapshot, product: str, start: str) -> Values:
     """Return the versions of a product, newest first."""
     if product not in facts.products:
         return []
-    names = {row["version"]: row["name"] for row in facts.rows("select version, name from release where product = ?", product)}
+    names = {record.version: record.name for record in releases_of(facts, product)}
     releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
     return [(release, names.get(release) or "") for release in releases if release.startswith(start)]

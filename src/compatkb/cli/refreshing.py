@@ -18,7 +18,7 @@ from compatkb.store.cache import CHECKOUT
 
 if TYPE_CHECKING:
     from compatkb.refresh.notes import Note
-    from compatkb.refresh.run import Outcome
+    from compatkb.refresh.run import RefreshOutcome
 
 STALE = 4
 SHOWN = 12
@@ -92,7 +92,7 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _text(outcome: "Outcome", directory: Path) -> str:
+def _text(outcome: "RefreshOutcome", directory: Path) -> str:
     """Return the diffs, then what is to decide as TOML with the reasons in comments."""
     diffs = "".join(change.diff(directory) for change in outcome.changes)
     if not outcome.notes:
@@ -109,7 +109,7 @@ def _decision(note: "Note") -> str:
     return "\n".join(["", *lines, *note.toml.splitlines()])
 
 
-def _json(outcome: "Outcome", directory: Path, today: date) -> str:
+def _json(outcome: "RefreshOutcome", directory: Path, today: date) -> str:
     changes = [
         {"file": str(change.path.relative_to(directory)), "new": not change.before, "diff": change.diff(directory)}
         for change in outcome.changes

@@ -15,7 +15,7 @@ from compatkb.errors import UsageError
 if TYPE_CHECKING:
     from compatkb.store.reader import Snapshot
     from compatkb.validate.plan import Claimed
-    from compatkb.validate.session import Options
+    from compatkb.validate.session import ValidationOptions
 
 
 class Depth(StrEnum):
@@ -134,10 +134,10 @@ def validate(
     from compatkb.store.reader import Snapshot
     from compatkb.validate.evidence import read_evidence
     from compatkb.validate.index_urls import shown
-    from compatkb.validate.plan import Wanted
+    from compatkb.validate.plan import PlanScope
     from compatkb.validate.report_text import report_payload, report_text
-    from compatkb.validate.runner import Dask, Progress, Threads
-    from compatkb.validate.session import Options, choose, workshop_of
+    from compatkb.validate.runner import Dask, ProgressLine, Threads
+    from compatkb.validate.session import ValidationOptions, choose, workshop_of
     from compatkb.validate.session import validate as ask
 
     directory = data_directory(data)
@@ -150,8 +150,8 @@ def validate(
     today = parse_day(as_of) if as_of else datetime.now(UTC).date()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
-    options = Options(
-        Wanted(today, products, tuple(python or ()), platform, device, channel, denied),
+    options = ValidationOptions(
+        PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
         tuple(Level(each.value) for each in level or (Depth.resolve,)),
         tuple(tool or ()),
         stubbed,
@@ -184,7 +184,7 @@ def validate(
         megabytes=megabytes,
     )
     runner = Dask(scheduler) if executor == "dask" else Threads(jobs)
-    with Progress() as progress:
+    with ProgressLine() as progress:
         report = ask(cells, workshop, runner, Path(out) if out else None, progress)
     print(report_payload(report) if form == "json" else report_text(report), end="")
     return report.exit_code
@@ -212,7 +212,9 @@ def _check_known(facts: "Snapshot", pythons: list[str], channel: str) -> None:
     """Raise UsageError for a Python or a channel that the data do not have."""
     if unknown := [name for name in pythons if name not in facts.grid["python"]]:
         raise UsageError(f"unknown Python {unknown[0]!r}\n  known: {', '.join(facts.grid['python'])}")
-    channels = [row["id"] for row in facts.rows("select id from channel order by position")]
+    from compatkb.store.queries.products import channels as known_channels
+
+    channels = [record.id for record in known_channels(facts)]
     if channel not in channels:
         raise UsageError(f"unknown channel {channel!r}\n  known: {', '.join(channels)}")
 
@@ -226,7 +228,7 @@ def _indexes(named: list[str]) -> dict[str, str]:
     return found
 
 
-def _touched(facts: "Snapshot", options: "Options", directory: Path, since: str) -> "list[Claimed]":
+def _touched(facts: "Snapshot", options: "ValidationOptions", directory: Path, since: str) -> "list[Claimed]":
     """Return the claimed stacks that differ from what they were, and say on stderr how many there are."""
     from compatkb.validate.changed import change, earlier
 

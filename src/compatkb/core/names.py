@@ -1,6 +1,7 @@
 """How names and listed values are spelt for look-up, at build time and at run time alike, and as tools print them."""
 
 import re
+from collections.abc import Iterable, Mapping
 
 _MARKS = dict.fromkeys(map(ord, "_-®™*()/"))
 _TRADE = r"\((?:r|tm|c)\)|[®™©]"
@@ -9,6 +10,9 @@ _FILLING = {
     "os": frozenset(["microsoft", "lts", "gnu/linux", "pro", "home", "education", "enterprise"]),
 }
 """Words that tools print around a name of hardware or of a system, and that change nothing."""
+
+SEARCH_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
+"""A word of search: letters and digits, with dots between them."""
 
 
 def word_key(text: str) -> str:
@@ -29,3 +33,22 @@ def spellings(product: str, text: str) -> list[str]:
         found += [re.sub(r"(\d+\.\d+)(\.\d+)+", r"\1", each) for each in found]
         found += [re.sub(r"(\d+)(\.\d+)+", r"\1", each) for each in found]
     return [each for each in dict.fromkeys(found) if each.strip()]
+
+
+def search_words(text: str) -> list[str]:
+    """Return the words of a text for search, in small letters; 2.8.10 is one word, of torch.compile also its parts."""
+    found = []
+    for word in SEARCH_WORD.findall(text.casefold()):
+        parts = word.split(".")
+        found += [word, *(part for part in parts if len(parts) > 1 and len(part) > 1 and part.isalpha())]
+    return found
+
+
+def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
+    """Return the close words; `shown` tells how they are written for people."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(text, sorted(set(known)), n=8, cutoff=0.6)
+    right = [shown[word] if shown else word for word in found]
+    once = {re.sub(r"\W", "", word.lower()): word for word in reversed(right)}  # one of several spellings
+    return [word for word in dict.fromkeys(right) if word in once.values()][:3]

@@ -21,7 +21,7 @@ _SYSTEMS = {  # OS family: how markers spell it
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
 
 
-class Target(NamedTuple):
+class TagTarget(NamedTuple):
     """What one platform tag admits; `glibc` is the oldest one, None where the tag names none."""
 
     os: str | None  # None: any
@@ -30,20 +30,20 @@ class Target(NamedTuple):
     macos: int | None = None  # the oldest major version of macOS
 
 
-def target(tag: str) -> Target | None:
+def target(tag: str) -> TagTarget | None:
     """Return what a platform tag admits, None for tags outside the grid (musl, 32 bit)."""
     if tag == "any":
-        return Target(None, None, None)
+        return TagTarget(None, None, None)
     if match := re.fullmatch(r"(manylinux1|manylinux2010|manylinux2014)_(x86_64|aarch64)", tag):
-        return Target("linux", match[2], _LEGACY[match[1]])
+        return TagTarget("linux", match[2], _LEGACY[match[1]])
     if match := re.fullmatch(r"manylinux_(\d+)_(\d+)_(x86_64|aarch64)", tag):
-        return Target("linux", match[3], f"{match[1]}.{match[2]}")
+        return TagTarget("linux", match[3], f"{match[1]}.{match[2]}")
     if match := re.fullmatch(r"linux_(x86_64|aarch64)", tag):
-        return Target("linux", match[1], None)
+        return TagTarget("linux", match[1], None)
     if tag in ("win_amd64", "win_arm64"):
-        return Target("windows", "x86_64" if tag == "win_amd64" else "arm64", None)
+        return TagTarget("windows", "x86_64" if tag == "win_amd64" else "arm64", None)
     if match := re.fullmatch(r"macosx_(\d+)_\d+_(x86_64|arm64)", tag):
-        return Target("macos", match[2], None, int(match[1]))
+        return TagTarget("macos", match[2], None, int(match[1]))
     return None
 
 

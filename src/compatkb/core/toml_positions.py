@@ -7,19 +7,14 @@ standard parser has accepted, so it need not notice mistakes.
 import re
 from typing import NamedTuple
 
+from compatkb.core.text_position import Place
+
 Where = tuple[int | str, ...]
 
 _TOKEN = (
     r'(?P<text>"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
     r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.\"'#]+)"
 )
-
-
-class Place(NamedTuple):
-    """A position in a file, both counted from 1."""
-
-    line: int
-    column: int
 
 
 class _Token(NamedTuple):

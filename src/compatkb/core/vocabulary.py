@@ -1,6 +1,12 @@
 """Words that data, engine and answers share."""
 
+from datetime import date
 from enum import IntEnum, StrEnum
+
+FOREVER = date.max.toordinal()
+"""The day, as an ordinal, on which something ends that has no end."""
+ANY_VERSION = "any version"
+"""The specifier of an edge that only asks for presence."""
 
 
 class Role(StrEnum):

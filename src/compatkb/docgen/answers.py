@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from compatkb.core.vocabulary import Verdict
-from compatkb.docgen.arguments import DEVICE, YES_NO, Argument, Kind, Question
+from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.images import run_command
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
@@ -17,15 +17,15 @@ from compatkb.store.reader import Snapshot
 
 _CONTAINER = "container"
 _WITH = ("pip", "uv", "conda", _CONTAINER, "requirements")
-_WORDS = Argument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
+_WORDS = RegionArgument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
 
 
-def _answer(asked: Question) -> list[Block]:
+def _answer(asked: RegionContext) -> list[Block]:
     answer = asked.answer()
     return [Code(answer_text(asked.facts, answer, why=asked.is_on("why"), everything=asked.is_on("all")), "text")]
 
 
-def _install(asked: Question) -> list[Block]:
+def _install(asked: RegionContext) -> list[Block]:
     answer, facts = asked.answer(), asked.facts
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         raise UsageError(f"nothing to install: {messages.asked(asked.facts, answer.request)}: {VERDICTS[answer.verdict]}")
@@ -44,14 +44,14 @@ def _install(asked: Question) -> list[Block]:
     return [Code("\n".join(lines), language), *_remarks(asked, facts, stack)]
 
 
-def _conda(asked: Question, stack: Stack) -> list[str]:
+def _conda(asked: RegionContext, stack: Stack) -> list[str]:
     """Return an environment with a Python from conda, and the stack from its own indexes: the data know no conda channel."""
     python = next(p for p in reversed(stack.python) if not p.endswith("t"))
     made = [f"conda create --name {_ENVIRONMENT} python={python}", f"conda activate {_ENVIRONMENT}"]
     return [*made, *commands.pip_commands(asked.facts, stack)]
 
 
-def _container(asked: Question, stack: Stack) -> list[str]:
+def _container(asked: RegionContext, stack: Stack) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
     found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
     declaring = [image for image in images(asked.facts) if image.reference in found]
@@ -62,7 +62,7 @@ def _container(asked: Question, stack: Stack) -> list[str]:
     return [run_command(asked.facts, plainest, plainest.name)]
 
 
-_COMMANDS: dict[str, Callable[[Question, Stack], list[str]]] = {
+_COMMANDS: dict[str, Callable[[RegionContext, Stack], list[str]]] = {
     "pip": lambda asked, stack: commands.pip_commands(asked.facts, stack),
     "uv": lambda asked, stack: commands.uv_commands(asked.facts, stack),
     "conda": _conda,
@@ -72,7 +72,7 @@ _ENVIRONMENT = "stack"
 _WINDOWS = ("windows",)
 
 
-def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> list[Block]:
+def _remarks(asked: RegionContext, facts: Snapshot, stack: Stack) -> list[Block]:
     """Return where the stack holds and how well it is known: commands alone would look surer than they are."""
     pythons = messages.ranges(stack.python, facts.grid["python"])
     where = f"Python {pythons}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
@@ -85,30 +85,30 @@ def _remarks(asked: Question, facts: Snapshot, stack: Stack) -> list[Block]:
 
 
 ANSWERS = {
-    "install": Kind(
+    "install": RegionKind(
         "the commands that install the best stack, where it holds, and what there is to know about it",
         _install,
         (
             DEVICE,
             _WORDS,
-            Argument(
+            RegionArgument(
                 "with",
                 "pip, uv, conda (Python alone), container, or a requirements file",
                 "pip",
                 choices=_WITH,
             ),
-            Argument("proof", "whether a command that proves the installation is added", "no", choices=YES_NO),
+            RegionArgument("proof", "whether a command that proves the installation is added", "no", choices=YES_NO),
         ),
         pins=True,
     ),
-    "answer": Kind(
+    "answer": RegionKind(
         "what the command resolve prints, in a fenced block",
         _answer,
         (
             DEVICE,
             _WORDS,
-            Argument("why", "whether every link is traced to its source", "no", choices=YES_NO),
-            Argument("all", "whether every stack is shown", "no", choices=YES_NO),
+            RegionArgument("why", "whether every link is traced to its source", "no", choices=YES_NO),
+            RegionArgument("all", "whether every stack is shown", "no", choices=YES_NO),
         ),
         pins=True,
     ),

@@ -15,7 +15,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
 
 
-class Argument(NamedTuple):
+class RegionArgument(NamedTuple):
     """A key that a kind of region takes, what it means, and its value where a region gives none."""
 
     name: str
@@ -25,7 +25,7 @@ class Argument(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class Question(NamedTuple):
+class RegionContext(NamedTuple):
     """A region's arguments over the facts, as of the end of a day; `pins` are version words by product."""
 
     facts: Snapshot
@@ -78,14 +78,14 @@ def _resolved(facts: Snapshot, request: Request) -> Answer:
     return resolve(facts, request)
 
 
-class Kind(NamedTuple):
+class RegionKind(NamedTuple):
     """A kind of region: what it shows, what it takes, and the function that writes it."""
 
     shows: str
-    render: Callable[[Question], list[Block]]
-    arguments: tuple[Argument, ...] = ()
+    render: Callable[[RegionContext], list[Block]]
+    arguments: tuple[RegionArgument, ...] = ()
     pins: bool = False  # whether products are arguments too, each with the version words that pin it
 
 
 YES_NO = ("yes", "no")
-DEVICE = Argument("device", "the device or devices, separated by commas; every one unless given")
+DEVICE = RegionArgument("device", "the device or devices, separated by commas; every one unless given")

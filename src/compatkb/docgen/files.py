@@ -20,7 +20,7 @@ FORMS = {".md": MARKDOWN, ".rst": RESTRUCTURED, ".html": HYPERTEXT}
 _BOM = b"\xef\xbb\xbf"
 
 
-class Document(NamedTuple):
+class MarkedFile(NamedTuple):
     """A file as it is and as it should be, with its regions."""
 
     path: Path
@@ -59,7 +59,7 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in sorted(files) if name.endswith(tuple(FORMS)))
 
 
-def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[Document]:
+def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[MarkedFile]:
     """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
     problems: list[str] = []
     found = []
@@ -77,7 +77,7 @@ def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = No
             continue
         after, regions, wrong = fill(facts, text, FORMS.get(path.suffix.lower(), MARKDOWN), day)
         problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
-        found.append(Document(path, before, head + after.encode("utf-8"), regions))
+        found.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
     if problems:
         raise DocumentError(tuple(problems))
     return found
@@ -96,12 +96,12 @@ def read_text(name: str) -> str:
         raise DocumentError((f"{name}:{error.object[: error.start].count(10) + 1}: is not UTF-8",)) from None
 
 
-def write_document(document: Document) -> None:
+def write_document(document: MarkedFile) -> None:
     """Write a document as it should be, whole or not at all; a link stays a link, and the mode of the file is kept."""
     write_file(document.path, document.after)
 
 
-def diff_of(document: Document) -> str:
+def diff_of(document: MarkedFile) -> str:
     """Return what changes as a unified diff, empty where nothing does; line ends stay as the file has them."""
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", side.decode("utf-8")) for side in (document.before, document.after))
     name = document.path.as_posix()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compatkb.docgen.arguments import Argument, Kind, Question
+from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline as events
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
@@ -11,7 +11,7 @@ from compatkb.store.queries.claims import features, statements
 from compatkb.store.queries.products import replacements
 
 
-def _timeline(asked: Question) -> list[Block]:
+def _timeline(asked: RegionContext) -> list[Block]:
     values = asked.values
     since = events.parse_bound(values["from"], end=False) if values["from"] else None
     until = events.parse_bound(values["to"], end=True) if values["to"] else None
@@ -45,7 +45,7 @@ def numbered(sources: Any) -> Inline:
     return tuple(pieces[1:])
 
 
-def _wheels(asked: Question) -> list[Block]:
+def _wheels(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     made = python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
@@ -65,13 +65,13 @@ def _wheels(asked: Question) -> list[Block]:
     return [Table(head, rows), Paragraph(f"{words}{empty}."), asked.foot]
 
 
-def _replacements(asked: Question) -> list[Block]:
+def _replacements(asked: RegionContext) -> list[Block]:
     rows: list[tuple[Inline, ...]] = []
     facts = asked.facts
     for product, replaced in replacements(facts).items():
         where = f" on {replaced.device}" if replaced.device else ""
         name = facts.products[replaced.product].name if replaced.product in facts.products else replaced.product
-        since = f"{name} {replaced.version.removeprefix('>=')}{where}"
+        since = f"{name} {replaced.specifier.removeprefix('>=')}{where}"
         rows.append((facts.products[product].name, name, since, "stated", numbered(replaced.sources)))
     for feature in features(facts):
         if instead := feature.replaced_by:
@@ -83,7 +83,7 @@ def _replacements(asked: Question) -> list[Block]:
     return [Table(("before", "instead", "from", "known", "sources"), tuple(rows)), asked.foot]
 
 
-def _since(asked: Question, feature: str) -> str:
+def _since(asked: RegionContext, feature: str) -> str:
     """Return the oldest release that has a feature, for each device and system that its statements name."""
     oldest: dict[tuple[str, str], tuple[int, str]] = {}
     for said in statements(asked.facts):
@@ -104,24 +104,24 @@ def _since(asked: Question, feature: str) -> str:
 
 
 HISTORY = {
-    "timeline": Kind(
+    "timeline": RegionKind(
         "what happened in the support of hardware, oldest first, with sources",
         _timeline,
         (
-            Argument("from", "leaves out what came before this day, month or year"),
-            Argument("to", "leaves out what came after, likewise"),
-            Argument("vendor", "only the events of these, separated by commas"),
-            Argument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
+            RegionArgument("from", "leaves out what came before this day, month or year"),
+            RegionArgument("to", "leaves out what came after, likewise"),
+            RegionArgument("vendor", "only the events of these, separated by commas"),
+            RegionArgument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
         ),
     ),
-    "wheels": Kind(
+    "wheels": RegionKind(
         "the releases of a product by the Pythons that they have wheels for, newest first",
         _wheels,
         (
-            Argument("product", "the product", required=True),
-            Argument("device", "only the builds for this device"),
-            Argument("limit", "how many releases are shown; all unless given"),
+            RegionArgument("product", "the product", required=True),
+            RegionArgument("device", "only the builds for this device"),
+            RegionArgument("limit", "how many releases are shown; all unless given"),
         ),
     ),
-    "replacements": Kind("products and features that have ended, and what to use instead", _replacements),
+    "replacements": RegionKind("products and features that have ended, and what to use instead", _replacements),
 }

@@ -16,7 +16,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _UNKNOWN = "unknown"
 
 
-class Listed(NamedTuple):
+class ImageRow(NamedTuple):
     """A row that a document had on a day; `image` is the record of its first tag, None for what is no tag."""
 
     repository: str
@@ -28,14 +28,14 @@ class Listed(NamedTuple):
     document: str
 
 
-class Reason(NamedTuple):
+class CellReason(NamedTuple):
     """Why a cell is as it is, where it is not what the document has; sources are text and address."""
 
     text: str
     sources: Sources
 
 
-def rows_on(facts: Snapshot, day: date) -> list[Listed]:
+def rows_on(facts: Snapshot, day: date) -> list[ImageRow]:
     """Return what was listed at the end of a day, by repository, table and place in it.
 
     A tag is one image: where it stood on several rows of a table, only the first one keeps it.
@@ -52,11 +52,11 @@ def rows_on(facts: Snapshot, day: date) -> list[Listed]:
             continue
         seen |= {(*where, tag) for tag in tags}
         image = known.get((row.repository, tags[0])) if row.lists == "tags" else None
-        found.append(Listed(*where, tags, row.cells, row.links, image, row.document))
+        found.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
     return found
 
 
-def cell_of(facts: Snapshot, row: Listed, column: ColumnRecord, day: date) -> Inline:
+def cell_of(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Inline:
     """Return what a cell shows: the tags, what the image holds, or, where the data hold no more, what the document has."""
     if column.shows == "tags":
         pieces = [Span(tag, code=True) for tag in row.tags]
@@ -75,13 +75,13 @@ def _state(ref: str) -> str:
     return ref[:8] if _COMMIT.fullmatch(ref) else ref
 
 
-def _port(facts: Snapshot, row: Listed) -> str | None:
+def _port(facts: Snapshot, row: ImageRow) -> str | None:
     flavour = row.image.flavour if row.image else None
     ports = (run.port for run in runs_of(facts, row.repository) if flavour is not None and run.flavour == flavour)
     return next((port for port in ports if port is not None), None)
 
 
-def _as_listed(row: Listed, column: ColumnRecord) -> Inline:
+def _as_listed(row: ImageRow, column: ColumnRecord) -> Inline:
     """Return a cell as the document has it; a link on a part of it has a key such as `description/INC`."""
     text = row.cells.get(column.name, "")
     parts = {key.partition("/")[2]: url for key, url in row.links.items() if key.startswith(f"{column.name}/") and "/" in key}
@@ -97,7 +97,7 @@ def _as_listed(row: Listed, column: ColumnRecord) -> Inline:
     return tuple(piece for piece in (*pieces, text[place:]) if piece)
 
 
-def _version(facts: Snapshot, row: Listed, column: ColumnRecord, day: date) -> Span | None:
+def _version(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Span | None:
     """Return a product's version in an image as documents name it, with its page; None where no version is known."""
     assert row.image
     assert column.product
@@ -135,12 +135,12 @@ def _pages(facts: Snapshot, product: str, elements: list[Element], day: date) ->
     return [page for e in out if (page := known.get(e.release))]
 
 
-def reason_of(facts: Snapshot, row: Listed, column: ColumnRecord) -> Reason | None:
+def reason_of(facts: Snapshot, row: ImageRow, column: ColumnRecord) -> CellReason | None:
     """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
     for dispute in disputes_about(facts, [f"{row.repository}:{tag}" for tag in row.tags]):
         if column.name in dispute.columns:
             cited = tuple(source for position in dispute.positions for source in position.sources)
-            return Reason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
+            return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
     if column.shows == "built" and row.image and (built := row.image.built):
-        return Reason(built.note, built.sources)
+        return CellReason(built.note, built.sources)
     return None

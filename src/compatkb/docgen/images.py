@@ -3,8 +3,8 @@
 import shlex
 
 from compatkb.core.vocabulary import Role
-from compatkb.docgen.arguments import YES_NO, Argument, Kind, Question
-from compatkb.docgen.image_rows import Listed, cell_of, rows_on
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
+from compatkb.docgen.image_rows import ImageRow, cell_of, rows_on
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Code, Inline, Paragraph, Table, plain
 from compatkb.request_parser import find_product, find_versions
@@ -13,15 +13,15 @@ from compatkb.store.reader import Snapshot
 
 ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
 _FILTERS = (
-    Argument("repository", "the repository, as docker pull takes it; every one unless given"),
-    Argument("table", "only the rows of this table of the document that lists them"),
-    Argument("device", "only images for this device"),
-    Argument("flavour", "only images of this kind, such as base"),
-    Argument("option", "only images with this package manager inside"),
+    RegionArgument("repository", "the repository, as docker pull takes it; every one unless given"),
+    RegionArgument("table", "only the rows of this table of the document that lists them"),
+    RegionArgument("device", "only images for this device"),
+    RegionArgument("flavour", "only images of this kind, such as base"),
+    RegionArgument("option", "only images with this package manager inside"),
 )
 
 
-def chosen(asked: Question) -> list[Listed]:
+def chosen(asked: RegionContext) -> list[ImageRow]:
     """Return the rows that a region asks for, in the order that it wants; raises UsageError for what nobody ever listed."""
     rows = [row for row in rows_on(asked.facts, asked.day) if _fits(asked, row)]
     if not rows:
@@ -34,7 +34,7 @@ def chosen(asked: Question) -> list[Listed]:
     return rows
 
 
-def _fits(asked: Question, row: Listed) -> bool:
+def _fits(asked: RegionContext, row: ImageRow) -> bool:
     values, image = asked.values, row.image
     if values["repository"] not in ("", row.repository) or values["table"] not in ("", row.table):
         return False
@@ -45,13 +45,13 @@ def _fits(asked: Question, row: Listed) -> bool:
     return all(_holds(asked, image.same, name, text) for name, text in asked.pins.items())
 
 
-def _holds(asked: Question, image: int, name: str, text: str) -> bool:
+def _holds(asked: RegionContext, image: int, name: str, text: str) -> bool:
     product = find_product(asked.facts, name)
     wanted = find_versions(asked.facts, product, text)
     return any(part.mask & wanted for part in contents_of(asked.facts, image) if part.product == product.id)
 
 
-def _check(asked: Question) -> None:
+def _check(asked: RegionContext) -> None:
     """Raise UsageError where no row of any day would do, so that a misspelt filter is not an empty table."""
     listed, tags = listings(asked.facts), images(asked.facts)
     known = {"repository": {row.repository for row in listed}, "table": {row.table for row in listed}}
@@ -62,7 +62,7 @@ def _check(asked: Question) -> None:
             raise UsageError(f"{name}={asked.values[name]}: no image is listed so; there are {', '.join(sorted(values))}")
 
 
-def _age(asked: Question, row: Listed) -> tuple[int, ...]:
+def _age(asked: RegionContext, row: ImageRow) -> tuple[int, ...]:
     """Return what puts newer images first: the numbers of what they hold, product by product."""
     if row.image is None:
         return ()
@@ -70,7 +70,7 @@ def _age(asked: Question, row: Listed) -> tuple[int, ...]:
     return tuple(-found.get(name, 0) for name, product in asked.facts.products.items() if product.role == Role.PACKAGE)
 
 
-def _columns(asked: Question, rows: list[Listed]) -> list[dict[str, ColumnRecord]]:
+def _columns(asked: RegionContext, rows: list[ImageRow]) -> list[dict[str, ColumnRecord]]:
     """Return the columns of a table, each by repository, in their order; raises UsageError."""
     known = {row.repository: columns_of(asked.facts, row.repository) for row in rows}
     names = asked.words("columns")
@@ -89,7 +89,7 @@ def _columns(asked: Question, rows: list[Listed]) -> list[dict[str, ColumnRecord
     return found
 
 
-def _images(asked: Question) -> list[Block]:
+def _images(asked: RegionContext) -> list[Block]:
     rows = chosen(asked)
     if not rows:
         return [Paragraph(f"No image was listed so on {asked.day}.")]
@@ -103,11 +103,11 @@ def _images(asked: Question) -> list[Block]:
     return [*blocks, *_sources(asked, rows)] if asked.is_on("foot") else blocks
 
 
-def _cell(asked: Question, row: Listed, column: dict[str, ColumnRecord]) -> Inline:
+def _cell(asked: RegionContext, row: ImageRow, column: dict[str, ColumnRecord]) -> Inline:
     return cell_of(asked.facts, row, column[row.repository], asked.day) if row.repository in column else ""
 
 
-def _sources(asked: Question, rows: list[Listed]) -> list[Block]:
+def _sources(asked: RegionContext, rows: list[ImageRow]) -> list[Block]:
     documents = ", ".join(dict.fromkeys(row.document for row in rows))
     return [
         Paragraph(
@@ -117,7 +117,7 @@ def _sources(asked: Question, rows: list[Listed]) -> list[Block]:
     ]
 
 
-def _run(asked: Question) -> list[Block]:
+def _run(asked: RegionContext) -> list[Block]:
     rows = [row for row in chosen(asked) if row.image]
     if tag := asked.values["tag"]:
         rows = [row for row in rows if tag in row.tags]
@@ -131,7 +131,7 @@ def _run(asked: Question) -> list[Block]:
     return [Code(run_command(asked.facts, row.image, name), "sh"), shown]
 
 
-def _known(asked: Question, row: Listed) -> list[ColumnRecord]:
+def _known(asked: RegionContext, row: ImageRow) -> list[ColumnRecord]:
     return [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
 
 
@@ -152,27 +152,27 @@ def run_command(facts: Snapshot, image: ImageRecord, tag: str) -> str:
 
 
 IMAGES = {
-    "images": Kind(
+    "images": RegionKind(
         "a table of the image tags that a document listed at the end of the day, with what they hold",
         _images,
         (
             *_FILTERS,
-            Argument("columns", "the columns, separated by commas; those of the document unless given"),
-            Argument("titles", "the heads of the columns, separated by commas; those of the document unless given"),
-            Argument(
+            RegionArgument("columns", "the columns, separated by commas; those of the document unless given"),
+            RegionArgument("titles", "the heads of the columns, separated by commas; those of the document unless given"),
+            RegionArgument(
                 "sort",
                 "listed: as in the document; newest: newest versions first; name",
                 LISTED,
                 choices=ORDERS,
             ),
-            Argument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
+            RegionArgument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
         ),
         pins=True,
     ),
-    "run": Kind(
+    "run": RegionKind(
         "the command that runs the newest image that fits, and what it holds",
         _run,
-        (*_FILTERS, Argument("tag", "the tag; the newest that fits unless given")),
+        (*_FILTERS, RegionArgument("tag", "the tag; the newest that fits unless given")),
         pins=True,
     ),
 }

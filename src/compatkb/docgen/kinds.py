@@ -5,7 +5,7 @@ from datetime import date
 from difflib import get_close_matches
 
 from compatkb.docgen.answers import ANSWERS
-from compatkb.docgen.arguments import Argument, Kind, Question
+from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
 from compatkb.docgen.matrix import MATRIX
@@ -16,10 +16,10 @@ from compatkb.output.document_model import Block, Table
 from compatkb.request_parser import parse_day
 from compatkb.store.reader import Snapshot
 
-AS_OF = Argument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")
+AS_OF = RegionArgument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")
 
 
-def _kinds(asked: Question) -> list[Block]:
+def _kinds(asked: RegionContext) -> list[Block]:
     """Return the table of kinds; it needs the registry that it stands in."""
     del asked
     rows = [("any", "", *_described(AS_OF))]
@@ -31,21 +31,21 @@ def _kinds(asked: Question) -> list[Block]:
     return [Table(("kind", "shows", "argument", "means"), tuple(rows))]
 
 
-def _described(argument: Argument) -> tuple[str, str]:
+def _described(argument: RegionArgument) -> tuple[str, str]:
     more = "; required" if argument.required else ""
     if argument.default:
         more = f"; {argument.default} unless given"
     return argument.name, argument.means + more
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, RegionKind] = {
     **TABLES,
     **MATRIX,
     **ANSWERS,
     **IMAGES,
     **HISTORY,
     **MIGRATION,
-    "kinds": Kind("this table", _kinds),
+    "kinds": RegionKind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""
 
@@ -75,7 +75,7 @@ def content_of(facts: Snapshot, name: str, arguments: Mapping[str, str], today: 
         if argument.required and not values[argument.name]:
             raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
     day = parse_day(values["as-of"]) if values["as-of"] else today or date.fromisoformat(facts.meta["data_date"])
-    return kind.render(Question(facts, day, values, pins))
+    return kind.render(RegionContext(facts, day, values, pins))
 
 
 def parse_arguments(words: Iterable[str]) -> dict[str, str]:
@@ -91,7 +91,7 @@ def parse_arguments(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _check(argument: Argument, value: str) -> None:
+def _check(argument: RegionArgument, value: str) -> None:
     if not value:
         raise UsageError(f"{argument.name}= has no value; leave it out where none is meant")
     if argument.choices and value not in argument.choices:

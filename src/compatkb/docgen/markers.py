@@ -9,7 +9,7 @@ _RAW = re.compile(r"<(script|style|textarea|title)\b.*?</\1\s*>", re.DOTALL | re
 _WORD = "compatkb:"
 
 
-class Problem(NamedTuple):
+class MarkerProblem(NamedTuple):
     """What is wrong, and on which line of the text, counted from 1."""
 
     line: int
@@ -28,13 +28,13 @@ class Marker(NamedTuple):
     newline: str
 
 
-def restructured_markers(text: str, problems: list[Problem]) -> Iterator[Marker]:
+def restructured_markers(text: str, problems: list[MarkerProblem]) -> Iterator[Marker]:
     """Yield the markers of a reStructuredText: comments that start at the beginning of a line, after a blank one."""
     for found in _COMMENT.finditer(text):
         line = _line_of(text, found.start())
         before = text[: found.start()].rstrip(" \t")
         if before and not re.search(r"(?:^|\r\n?|\n)[ \t]*(?:\r\n?|\n)$", before):
-            problems.append(Problem(line, "a marker needs a blank line before it"))
+            problems.append(MarkerProblem(line, "a marker needs a blank line before it"))
             continue
         ending = re.search(r"\r\n?|\n", found[0])
         rest = " ".join(found["rest"].split())

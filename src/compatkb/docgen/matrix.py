@@ -3,7 +3,7 @@
 import re
 
 from compatkb.core.vocabulary import Verdict
-from compatkb.docgen.arguments import YES_NO, Argument, Kind, Question
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.request_parser import find_product
 from compatkb.store.records import Element, Product
@@ -11,7 +11,7 @@ from compatkb.store.records import Element, Product
 _MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", likely"}
 
 
-def _matrix(asked: Question) -> list[Block]:
+def _matrix(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     others = [find_product(asked.facts, name) for name in asked.words("beside")]
@@ -31,7 +31,7 @@ def _matrix(asked: Question) -> list[Block]:
     return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend)]
 
 
-def _cell(asked: Question, product: Product, series: str, other: Product) -> str:
+def _cell(asked: RegionContext, product: Product, series: str, other: Product) -> str:
     answer = asked.answer({product.id: series}, (other.id,))
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         return "none" if answer.verdict == Verdict.DOES_NOT_WORK else "unknown"
@@ -40,7 +40,7 @@ def _cell(asked: Question, product: Product, series: str, other: Product) -> str
     return f"{found[other.id].version} with {found[product.id].release}{_MARKS[stack.verdict]}"
 
 
-def _alone(asked: Question, product: Product, series: str) -> str:
+def _alone(asked: RegionContext, product: Product, series: str) -> str:
     """Return the best build of a series that reaches the device without another product that a route adds."""
     answer = asked.answer({product.id: series})
     plain = {route.id for route in asked.facts.routes if not route.with_}
@@ -50,7 +50,7 @@ def _alone(asked: Question, product: Product, series: str) -> str:
     return f"{next(e.version for e in stack.packages if e.product == product.id)}{_MARKS[stack.verdict]}"
 
 
-def _series(asked: Question, product: Product) -> list[str]:
+def _series(asked: RegionContext, product: Product) -> list[str]:
     """Return the series that had come out by the day, newest first."""
     today = asked.day.toordinal()
     elements = asked.facts.elements(product.id)
@@ -68,15 +68,15 @@ def _name(element: Element, product: Product) -> str:
 
 
 MATRIX = {
-    "matrix": Kind(
+    "matrix": RegionKind(
         "for each series of a product, newest first, what goes best with it of other products",
         _matrix,
         (
-            Argument("product", "the product of the rows", required=True),
-            Argument("beside", "the products of the columns, separated by commas", required=True),
-            Argument("device", "the device", required=True),
-            Argument("limit", "how many series are shown", "12"),
-            Argument("alone", "whether a column says what the series offers without any of them", "no", choices=YES_NO),
+            RegionArgument("product", "the product of the rows", required=True),
+            RegionArgument("beside", "the products of the columns, separated by commas", required=True),
+            RegionArgument("device", "the device", required=True),
+            RegionArgument("limit", "how many series are shown", "12"),
+            RegionArgument("alone", "whether a column says what the series offers without any of them", "no", choices=YES_NO),
         ),
         pins=True,
     ),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compatkb.docgen.arguments import Argument, Kind, Question
+from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.history import numbered
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Inline, Paragraph, Span, Table
@@ -12,7 +12,7 @@ _MOST_NAMES = 3
 _NOTHING = "no documented replacement"
 
 
-def _code(asked: Question) -> list[Block]:
+def _code(asked: RegionContext) -> list[Block]:
     facts = asked.facts
     wanted = asked.values["product"]
     if wanted and facts.product(wanted) is None:
@@ -64,9 +64,9 @@ def _span(text: str) -> Span:
 
 
 MIGRATION = {
-    "code-replacements": Kind(
+    "code-replacements": RegionKind(
         "names, values and commands of products that have ended, and what to write instead",
         _code,
-        (Argument("product", "only what this product brings"),),
+        (RegionArgument("product", "only what this product brings"),),
     ),
 }

@@ -9,7 +9,7 @@ from markdown_it.token import Token
 _PARSER = MarkdownIt("commonmark").enable("table")
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell: what it shows, its code spans, and the links in it as text and target."""
 
     text: str
@@ -17,26 +17,26 @@ class Cell(NamedTuple):
     links: tuple[tuple[str, str], ...] = ()
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row and its line, counted from 1."""
 
     line: int
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
 class DocumentTable(NamedTuple):
     """A table: the line and the cells of its head, and its rows."""
 
     line: int
-    head: tuple[Cell, ...]
-    rows: tuple[Row, ...]
+    head: tuple[TableCell, ...]
+    rows: tuple[TableRow, ...]
 
 
 def read_tables(text: str) -> list[DocumentTable]:
     """Return the tables of a Markdown text in order; link definitions are resolved wherever they stand."""
     found = []
-    rows: list[Row] = []
-    cells: list[Cell] = []
+    rows: list[TableRow] = []
+    cells: list[TableCell] = []
     line = 0
     for token in _PARSER.parse(text):
         if token.type == "table_open":
@@ -46,13 +46,13 @@ def read_tables(text: str) -> list[DocumentTable]:
         elif token.type == "inline" and token.level and token.children is not None:
             cells.append(_cell(token.children))
         elif token.type == "tr_close":
-            rows.append(Row(line, tuple(cells)))
+            rows.append(TableRow(line, tuple(cells)))
         elif token.type == "table_close":
             found.append(DocumentTable(rows[0].line, rows[0].cells, tuple(rows[1:])))
     return found
 
 
-def _cell(tokens: list[Token]) -> Cell:
+def _cell(tokens: list[Token]) -> TableCell:
     text = "".join(_texts(tokens))
     codes = tuple(token.content for token in tokens if token.type == "code_inline")
     links = []
@@ -62,7 +62,7 @@ def _cell(tokens: list[Token]) -> Cell:
             target, start = str(token.attrGet("href") or ""), number
         elif token.type == "link_close":
             links.append(("".join(_texts(tokens[start:number])), target))
-    return Cell(" ".join(text.split()), codes, tuple(links))
+    return TableCell(" ".join(text.split()), codes, tuple(links))
 
 
 def _texts(tokens: list[Token]) -> Iterator[str]:

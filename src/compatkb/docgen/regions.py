@@ -11,7 +11,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from compatkb.docgen.markers import Marker, Problem, restructured_markers, without_raw_text
+from compatkb.docgen.markers import Marker, MarkerProblem, restructured_markers, without_raw_text
 
 _MARKER = re.compile(r"<!--\s*compatkb:(?!\s+ignore)(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
 _OPENING = re.compile(r"<!--\s*compatkb:(?!\s+ignore)")  # with a space before it, it is a word to `compatkb check`
@@ -38,9 +38,9 @@ MARKDOWN, RESTRUCTURED, HYPERTEXT = "markdown", "rst", "html"
 """The forms of text that can hold regions."""
 
 
-def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[Problem]]:
+def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[MarkerProblem]]:
     """Return the regions of a text in order, and all that is wrong with its markers, by line."""
-    problems: list[Problem] = []
+    problems: list[MarkerProblem] = []
     if form == RESTRUCTURED:
         markers = list(restructured_markers(text, problems))
     elif form == HYPERTEXT:
@@ -53,11 +53,11 @@ def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[Pr
     for region in regions:
         first = known.setdefault(region.name, region.line)
         if first != region.line:
-            problems.append(Problem(region.line, f"region {region.name} is there twice, first on line {first}"))
+            problems.append(MarkerProblem(region.line, f"region {region.name} is there twice, first on line {first}"))
     return regions, sorted(set(problems))
 
 
-def _markers(text: str, problems: list[Problem]) -> Iterator[Marker]:
+def _markers(text: str, problems: list[MarkerProblem]) -> Iterator[Marker]:
     lines = [match.span() for match in _LINE.finditer(text)]
     for token in _BLOCKS.parse(text):
         if "compatkb:" not in token.content or token.map is None:
@@ -69,13 +69,13 @@ def _markers(text: str, problems: list[Problem]) -> Iterator[Marker]:
             problems += _inline_markers(token, token.map[0] + 1)
 
 
-def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems: list[Problem]) -> Iterator[Marker]:
+def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems: list[MarkerProblem]) -> Iterator[Marker]:
     place, end = lines[0][0], lines[-1][1]
     while opening := _OPENING.search(text, place, end):
         number = next(n for n, (start, stop) in enumerate(lines) if start <= opening.start() < stop)
         found = _MARKER.match(text, opening.start(), end)
         if found is None:
-            problems.append(Problem(first + number, "the comment of this marker is not closed: --> is missing"))
+            problems.append(MarkerProblem(first + number, "the comment of this marker is not closed: --> is missing"))
             return
         place = found.end()
         start = lines[number][0]
@@ -83,19 +83,19 @@ def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems
         after = text[found.end() : stop]
         indent = text[start : found.start()]
         if indent.strip() or after.strip():
-            problems.append(Problem(first + number, "a marker stands alone on its line"))
+            problems.append(MarkerProblem(first + number, "a marker stands alone on its line"))
             continue
         yield Marker(found["word"], found["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
 
 
-def _inline_markers(token: Token, line: int) -> Iterator[Problem]:
+def _inline_markers(token: Token, line: int) -> Iterator[MarkerProblem]:
     for inner in _SPANS.parseInline(token.content)[0].children or ():
         if inner.type == "html_inline" and _OPENING.match(inner.content):
-            yield Problem(line, "a marker stands alone on its line")
+            yield MarkerProblem(line, "a marker stands alone on its line")
         line += inner.content.count("\n") if inner.type == "html_inline" else inner.type in ("softbreak", "hardbreak")
 
 
-def _paired(markers: list[Marker], problems: list[Problem]) -> Iterator[Region]:
+def _paired(markers: list[Marker], problems: list[MarkerProblem]) -> Iterator[Region]:
     begun: Marker | None = None
     head: tuple[str, str, dict[str, str]] = ("", "", {})
     inner: list[str] = []  # names of regions that were begun inside another one
@@ -125,11 +125,13 @@ def _paired(markers: list[Marker], problems: list[Problem]) -> Iterator[Region]:
             else:
                 raise ValueError(f"compatkb:{marker.word} is no marker; there are compatkb:begin and compatkb:end")
         except ValueError as error:
-            problems.append(Problem(marker.line, str(error)))
+            problems.append(MarkerProblem(marker.line, str(error)))
             if marker.word == "begin" and begun is None:
                 lost += marker.rest.split()[:1]
     if begun:
-        problems.append(Problem(begun.line, f"region {head[0]} has no end; write <!-- compatkb:end {head[0]} --> after it"))
+        problems.append(
+            MarkerProblem(begun.line, f"region {head[0]} has no end; write <!-- compatkb:end {head[0]} --> after it")
+        )
 
 
 def _head(rest: str) -> tuple[str, str, dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from compatkb.docgen.kinds import content_of
-from compatkb.docgen.markers import Problem
+from compatkb.docgen.markers import MarkerProblem
 from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, Region, find_regions
 from compatkb.errors import CompatkbError
 from compatkb.output.document_model import Block
@@ -30,7 +30,9 @@ class Filled(NamedTuple):
         return self.before != self.after
 
 
-def fill(facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = None) -> tuple[str, list[Filled], list[Problem]]:
+def fill(
+    facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = None
+) -> tuple[str, list[Filled], list[MarkerProblem]]:
     """Return the text with every region filled, the regions, and all that is wrong; the rest of the text stays as it is.
 
     `day` is that of the regions that name none, unless given the date of the data. A link is defined once in a text.
@@ -45,7 +47,7 @@ def fill(facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = No
         try:
             after = _placed(_written(content_of(facts, region.kind, region.arguments, day), form, links), region)
         except CompatkbError as error:
-            problems.append(Problem(region.line, f"region {region.name}: {error}"))
+            problems.append(MarkerProblem(region.line, f"region {region.name}: {error}"))
             continue
         filled.append(Filled(region, before, after))
         parts += [text[place : region.start], after]

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from compatkb.docgen.files import Document, diff_of
+from compatkb.docgen.files import MarkedFile, diff_of
 from compatkb.docgen.render import Filled
 from compatkb.output.document_model import Block, Inline, Table, plain, spans
 from compatkb.output.markdown import Links, render
@@ -14,7 +14,7 @@ from compatkb.output.writers import comma_separated, hypertext, restructured
 from compatkb.store.reader import Snapshot
 
 
-def report_text(facts: Snapshot, documents: Sequence[Document]) -> str:
+def report_text(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
     """Return a line for each region that was rewritten, and a sum."""
     del facts
     lines = [
@@ -27,7 +27,7 @@ def report_text(facts: Snapshot, documents: Sequence[Document]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report_json(facts: Snapshot, documents: Sequence[Document]) -> str:
+def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
     """Return the files with their regions and diffs for programs."""
     files = [
         {
@@ -44,7 +44,7 @@ def report_json(facts: Snapshot, documents: Sequence[Document]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def mend(documents: Sequence[Document], data: str | None, day: str | None = None) -> str:
+def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:
     """Return the sentence that names what is stale and the command that mends it."""
     stale = [document for document in documents if document.stale]
     names = ", ".join(f"{document.path} ({', '.join(f.region.name for f in document.stale)})" for document in stale)

@@ -6,8 +6,8 @@ from datetime import date
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from compatkb.docgen.image_rows import Listed, Reason, cell_of, reason_of, rows_on
-from compatkb.docgen.reading import Cell, DocumentTable, read_tables
+from compatkb.docgen.image_rows import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.docgen.reading import DocumentTable, TableCell, read_tables
 from compatkb.output.document_model import Inline, plain, spans
 from compatkb.store.queries.images import columns_of
 from compatkb.store.reader import Snapshot
@@ -48,7 +48,7 @@ def compare(facts: Snapshot, text: str, day: date) -> tuple[list[Compared], list
     return compared, sorted(found, key=lambda deviation: deviation.line)
 
 
-def _recognised(facts: Snapshot, table: DocumentTable, listed: list[Listed]) -> list[Listed]:
+def _recognised(facts: Snapshot, table: DocumentTable, listed: list[ImageRow]) -> list[ImageRow]:
     """Return the listed rows that a table is about: those of the one whose tags it has most of, under its column heads."""
     names = {name for row in table.rows if row.cells for name in _names(row.cells[0])}
     heads = {cell.text.casefold() for cell in table.head}
@@ -63,16 +63,16 @@ def _recognised(facts: Snapshot, table: DocumentTable, listed: list[Listed]) -> 
     return [row for row in listed if (row.repository, row.table) == best] if best and counts[best] else []
 
 
-def _names(cell: Cell) -> tuple[str, ...]:
+def _names(cell: TableCell) -> tuple[str, ...]:
     return cell.codes or tuple(re.split(r"[\s,]+", cell.text))
 
 
-def _compare(facts: Snapshot, table: DocumentTable, mine: list[Listed], day: date) -> tuple[int, list[Deviation]]:
+def _compare(facts: Snapshot, table: DocumentTable, mine: list[ImageRow], day: date) -> tuple[int, list[Deviation]]:
     columns = columns_of(facts, mine[0].repository)
     titles = {column.title.casefold(): column for column in columns.values()}
     heads = [titles.get(cell.text.casefold()) for cell in table.head]
     made = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in mine]
-    reasons: dict[tuple[str, ...], Reason | None] = {}
+    reasons: dict[tuple[str, ...], CellReason | None] = {}
     cells, found = 0, []
     matched: list[int] = []
     for row in table.rows:
@@ -110,19 +110,19 @@ def _compare(facts: Snapshot, table: DocumentTable, mine: list[Listed], day: dat
     return cells, found
 
 
-def _is_same(cell: Cell, ours: Inline) -> bool:
+def _is_same(cell: TableCell, ours: Inline) -> bool:
     same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == _is_code(ours)
     return same and _links(cell) == _our_links(ours)
 
 
-def _same_version(cell: Cell, ours: Inline) -> Reason | None:
+def _same_version(cell: TableCell, ours: Inline) -> CellReason | None:
     """Return why two spellings or two pages of one version differ."""
     version = plain(ours).removeprefix("v")
     word = re.compile(rf"(?<![\w.+-])v?{re.escape(version)}(?![\w.+-])") if version[:1].isdigit() else None
     if word and all(
         word.search(unquote(text)) for text in (re.sub(r"-(?=v?\d)", " ", cell.text), *(url for _, url in cell.links))
     ):
-        return Reason("both name the same version", ())
+        return CellReason("both name the same version", ())
     return None
 
 
@@ -130,7 +130,7 @@ def _bare(text: str) -> str:
     return re.sub(r"\s*,\s*", ",", " ".join(text.split()))
 
 
-def _links(cell: Cell) -> tuple[tuple[str, str], ...]:
+def _links(cell: TableCell) -> tuple[tuple[str, str], ...]:
     return tuple((text, unquote(url)) for text, url in cell.links)
 
 

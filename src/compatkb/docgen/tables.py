@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from compatkb.catalog.statistics import statistics
-from compatkb.docgen.arguments import YES_NO, Argument, Kind, Question
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.output.catalog import parse_days
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.statistics import stats_blocks
@@ -16,11 +16,11 @@ _MOST = 6
 """More versions than this in a cell are counted instead of named."""
 
 
-def _stats(asked: Question) -> list[Block]:
+def _stats(asked: RegionContext) -> list[Block]:
     return stats_blocks(statistics(asked.facts, asked.day))
 
 
-def _eol(asked: Question) -> list[Block]:
+def _eol(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     within = asked.values["within"]
     limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
@@ -46,7 +46,7 @@ def _eol(asked: Question) -> list[Block]:
     return [Table(head, tuple(cells)), asked.foot]
 
 
-def _shown(asked: Question, row: ReleaseRecord) -> str:
+def _shown(asked: RegionContext, row: ReleaseRecord) -> str:
     """Return a version as people know it: those of listed products have names."""
     listed = asked.facts.products[row.product].scheme == "listed"
     return row.name or row.version if listed else row.version
@@ -58,7 +58,7 @@ def _some(versions: list[str]) -> str:
     return f"{', '.join(versions[: _MOST - 1])} and {len(versions) - _MOST + 1} more"
 
 
-def _versions(asked: Question) -> list[Block]:
+def _versions(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
     devices = set(asked.words("device"))
@@ -114,23 +114,23 @@ def _state(eol: str | None, elements: list[Element], day: date) -> str:
 
 
 TABLES = {
-    "stats": Kind("how large, how well supported and how fresh the data are", _stats),
-    "eol": Kind(
+    "stats": RegionKind("how large, how well supported and how fresh the data are", _stats),
+    "eol": RegionKind(
         "the last supported days of a product's versions, or of all products', latest first",
         _eol,
         (
-            Argument("product", "the product; every one unless given"),
-            Argument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
-            Argument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
+            RegionArgument("product", "the product; every one unless given"),
+            RegionArgument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
+            RegionArgument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
         ),
     ),
-    "versions": Kind(
+    "versions": RegionKind(
         "the releases of a product with their days, builds and states, newest first",
         _versions,
         (
-            Argument("product", "the product", required=True),
-            Argument("device", "shows only builds for one of these devices, separated by commas"),
-            Argument("limit", "how many releases are shown; all unless given"),
+            RegionArgument("product", "the product", required=True),
+            RegionArgument("device", "shows only builds for one of these devices, separated by commas"),
+            RegionArgument("limit", "how many releases are shown; all unless given"),
         ),
     ),
 }

@@ -103,13 +103,8 @@ def _without(facts: Snapshot, request: Request, relaxed: frozenset[str], budget:
     if len(names) == 1 and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
         for route in _routes(facts, request):
             found += _beside(facts, free, route, pin, budget)
-    best: list[Stack] = []
-    for route in _routes(facts, free):
-        stack = _best(facts, free, route, budget)
-        best += [stack] if stack else []
-    if best:
-        found.append(Near(names, "best", min(best, key=lambda stack: stack.rank)))
-    return found
+    best = _best(facts, free, _routes(facts, free), budget)
+    return [*found, Near(names, "best", best)] if best else found
 
 
 def _routes(facts: Snapshot, request: Request) -> Iterable[Route]:
@@ -144,7 +139,8 @@ def _first_of(
             problems = _limited(facts, request, device, route, product, groups[: min(found, default=len(groups)) + 1], budget)
             for number, problem in problems:
                 if hits := Search(problem, best_only=True, known_only=True).run():
-                    found.setdefault(number, []).extend(stacks_of(problem, hits[0]))
+                    best = (hit for hit in hits if hit.preference == hits[0].preference)
+                    found.setdefault(number, []).extend(stack for hit in best for stack in stacks_of(problem, hit))
                     break
     return min(found[min(found)], key=lambda stack: stack.rank) if found else None
 
@@ -168,21 +164,22 @@ def _limited(
                 yield number, problem.limited_to({**left, product: group & left[product]})
 
 
-def _searches(
-    facts: Snapshot, request: Request, route: Route, budget: Budget, *, certain_only: bool = False
-) -> Iterator[tuple[Problem, Found]]:
-    """Yield the best that is found on each device, of what something supports."""
-    for device in request.devices:
-        if device in route.devices:
-            problem = Problem(Question(facts, request, device, route, budget))
-            search = Search(problem, best_only=True, known_only=True, certain_only=certain_only)
-            yield from ((problem, found) for found in search.run()[:1])
+def _best(
+    facts: Snapshot, request: Request, routes: Iterable[Route], budget: Budget, *, certain_only: bool = False
+) -> Stack | None:
+    """Return the best stack that something supports, on any device and over any of some routes.
 
-
-def _best(facts: Snapshot, request: Request, route: Route, budget: Budget, *, certain_only: bool = False) -> Stack | None:
-    """Return the best stack that something supports, on any device."""
-    found = _searches(facts, request, route, budget, certain_only=certain_only)
-    stacks = [stack for problem, hit in found for stack in stacks_of(problem, hit)]
+    Where nobody asked for a system, it is one for the foremost family of systems if that has one as good.
+    """
+    hits: list[tuple[Problem, Found]] = []
+    for route in routes:
+        for device in request.devices:
+            if device in route.devices:
+                problem = Problem(Question(facts, request, device, route, budget))
+                run = Search(problem, best_only=True, known_only=True, certain_only=certain_only).run()
+                hits += [(problem, found) for found in run]
+    best = min((found.preference for _, found in hits), default=())
+    stacks = [s for problem, found in hits if found.preference == best for s in stacks_of(problem, found)]
     return min(stacks, key=lambda stack: stack.rank, default=None)
 
 
@@ -197,8 +194,7 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
     held = request._replace(devices=(best.device,))
-    found = [_best(facts, held, route, budget, certain_only=True) for _, route in routes_of(facts, held)]
-    return min((stack for stack in found if stack), key=lambda stack: stack.rank, default=None)
+    return _best(facts, held, _routes(facts, held), budget, certain_only=True)
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -211,9 +207,10 @@ def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: B
     mask = sum(1 << e.idx for e in elements if e.release == provider.release and "default" in e.channels)
     if not mask or ((pin := request.pin(provider.product)) and not pin.mask & mask):
         return None
-    kept = tuple(pin for pin in request.pins if pin.product != provider.product)
-    held = request._replace(pins=(*kept, Pin(provider.product, provider.release, mask)), devices=(best.device,))
-    return _best(facts, held, route, budget)
+    kept = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
+    systems = Pin("os", "", sum(1 << n for n, name in enumerate(facts.grid["os"]) if name in best.os))
+    held = request._replace(pins=(*kept, systems, Pin(provider.product, provider.release, mask)), devices=(best.device,))
+    return _best(facts, held, (route,), budget)
 
 
 def without_ended(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> Stack | None:
@@ -233,10 +230,10 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
     for kept in (others, machine, [pin for pin in machine if pin.product != "python"]):
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
         free = request._replace(pins=tuple(kept), bare=tuple(sorted(bare)), devices=devices, route=None)
-        stacks = [_best(facts, free, route, budget) for route in _routes(facts, free)]
-        found = [s for s in stacks if s and not replaced & {element.product for element in s.packages}]
-        if found:
-            return min(found, key=lambda stack: stack.rank)
+        routes = [route for route in _routes(facts, free) if replaced.isdisjoint((route.provider, *route.with_))]
+        stack = _best(facts, free, routes, budget)
+        if stack and not replaced & {element.product for element in stack.packages}:
+            return stack
     return None
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from compatkb.core.vocabulary import Role
 from compatkb.engine.context import Context
-from compatkb.engine.memo import memoized
 
 Constraint = tuple[str, ...]
 EXPLAINING = ("os", "python", "arch")
@@ -20,16 +19,26 @@ class Waived:
 
     def __init__(self, constraints: Iterable[Constraint] = ()) -> None:
         self.constraints = frozenset(constraints)
-        claims = [constraint[1:] for constraint in self.constraints if constraint[0] == "claim"]
-        self.claims = frozenset((*claims, *(claim[::-1] for claim in claims)))  # both ways round
-        self.offers = frozenset(c[1] for c in self.constraints if c[0] == "offer")
-        self._wheels = frozenset(c[1] for c in self.constraints if c[0] == "platform")
+        claims: set[tuple[str, ...]] = set()
+        offers: set[str] = set()
+        self._platforms: dict[str, frozenset[str]] = {}
+        for kind, *products in self.constraints:
+            if kind == "offer":
+                offers.update(products)
+            elif kind == "platform":
+                self._add(products[0], "wheels")
+            else:
+                claims |= {(products[0], products[1]), (products[1], products[0])}  # both ways round
+                if products[1] in EXPLAINING:
+                    self._add(products[0], products[1])
+        self.claims, self.offers = frozenset(claims), frozenset(offers)
 
-    @memoized
+    def _add(self, product: str, what: str) -> None:
+        self._platforms[product] = self._platforms.get(product, frozenset()) | {what}
+
     def of_platform(self, product: str) -> frozenset[str]:
         """Return what of a product's platforms does not count: dimensions, and `wheels`."""
-        dimensions = (dimension for dimension in EXPLAINING if (product, dimension) in self.claims)
-        return frozenset((*dimensions, *(("wheels",) if product in self._wheels else ())))
+        return self._platforms.get(product, frozenset())
 
 
 NOTHING = Waived()

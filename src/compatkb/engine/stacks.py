@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
+from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role, Verdict
 from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
@@ -13,8 +13,6 @@ from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
 from compatkb.store.records import UNBUILT, Edge, Element
 
-ANY_VERSION = "any version"
-"""The specifier of an edge that only asks for presence."""
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
 """Pythons, systems and architectures, every combination of them, and their bits."""
 _Value = Element | tuple[str, str | tuple[str, ...]]
@@ -233,10 +231,13 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
 
 
 def _rank(problem: Problem, found: Found, chosen: list[Member], platforms: int, members: int) -> tuple[object, ...]:
-    """Sort key of the preference: the quality with the route in its place, newest product by product, then the wider stack."""
-    named, quality = dict(chosen), found.quality
+    """Sort key: the preference, the foremost family of systems, the device, the newest product by product, the wider stack."""
+    named, facts = dict(chosen), problem.facts
     newest = tuple([-named.get(product, -1) for product in problem.variables])
-    return (*quality[:4], found.route.rank, *quality[4:], newest, -platforms.bit_count(), -members, -platforms)
+    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
+    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
+    device = problem.request.devices.index(found.device)  # the last one is on every machine
+    return (*found.preference, -family, -device, newest, -platforms.bit_count(), -members, -platforms)
 
 
 def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: int) -> tuple[Link, ...]:

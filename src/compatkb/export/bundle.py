@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.export.columns import Column, Table
+from compatkb.export.columns import TableColumn, TableSchema
 from compatkb.export.table_reader import Row, Tables
 from compatkb.export.tables import FORMAT, TABLES
 
@@ -89,15 +89,15 @@ def zip_bytes(files: dict[str, bytes], day: date) -> bytes:
     return out.getvalue()
 
 
-def _record(table: Table, row: Row) -> Row:
+def _record(table: TableSchema, row: Row) -> Row:
     return {column.name: _value(column, row[column.name]) for column in table.columns}
 
 
-def _value(column: Column, value: Any) -> Any:
+def _value(column: TableColumn, value: Any) -> Any:
     return bool(value) if column.kind == "boolean" else value
 
 
-def _record_schema(table: Table) -> dict[str, Any]:
+def _record_schema(table: TableSchema) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {column.name: _column_schema(column) for column in table.columns},
@@ -106,7 +106,7 @@ def _record_schema(table: Table) -> dict[str, Any]:
     }
 
 
-def _column_schema(column: Column) -> dict[str, Any]:
+def _column_schema(column: TableColumn) -> dict[str, Any]:
     kind = dict(_KINDS[column.kind])
     if column.null:
         kind["type"] = [kind["type"], "null"]

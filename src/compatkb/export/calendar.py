@@ -6,7 +6,7 @@ The timeline has further ones, of things that are no product of the data.
 import re
 from datetime import date, timedelta
 
-from compatkb.catalog.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.disputes import Disagreement, read_disagreements
 from compatkb.store.queries.products import every_product_details, releases
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column; `refers` names the table whose key it holds."""
 
     name: str
@@ -13,17 +13,17 @@ class Column(NamedTuple):
     refers: str | None = None
 
 
-class Table(NamedTuple):
+class TableSchema(NamedTuple):
     """A table, its key, and the columns that full-text search reads."""
 
     name: str
     about: str
     key: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     search: tuple[str, ...] = ()
 
 
-class View(NamedTuple):
+class DatabaseView(NamedTuple):
     """A query worth a name; the database and its documentation have it, CSV and JSON do not."""
 
     name: str
@@ -31,32 +31,32 @@ class View(NamedTuple):
     query: str
 
 
-def text(name: str, about: str, refers: str | None = None) -> Column:
+def text(name: str, about: str, refers: str | None = None) -> TableColumn:
     """Return a column of text."""
-    return Column(name, "text", about, refers=refers)
+    return TableColumn(name, "text", about, refers=refers)
 
 
-def maybe(name: str, about: str, refers: str | None = None, kind: str = "text") -> Column:
+def maybe(name: str, about: str, refers: str | None = None, kind: str = "text") -> TableColumn:
     """Return a column that may be null."""
-    return Column(name, kind, about, null=True, refers=refers)
+    return TableColumn(name, kind, about, null=True, refers=refers)
 
 
-def number(name: str, about: str, refers: str | None = None) -> Column:
+def number(name: str, about: str, refers: str | None = None) -> TableColumn:
     """Return a column of whole numbers."""
-    return Column(name, "integer", about, refers=refers)
+    return TableColumn(name, "integer", about, refers=refers)
 
 
-def truth(name: str, about: str) -> Column:
+def truth(name: str, about: str) -> TableColumn:
     """Return a column of truths."""
-    return Column(name, "boolean", about)
+    return TableColumn(name, "boolean", about)
 
 
-def day(name: str, about: str) -> Column:
+def day(name: str, about: str) -> TableColumn:
     """Return a column of days."""
-    return Column(name, "date", about)
+    return TableColumn(name, "date", about)
 
 
-def days(what: str) -> tuple[Column, ...]:
+def days(what: str) -> tuple[TableColumn, ...]:
     """Return the two columns that bound the day of an event, `what` in their names."""
     return (
         maybe(f"{what}_from", "the first day on which it may have happened", kind="date"),
@@ -64,15 +64,15 @@ def days(what: str) -> tuple[Column, ...]:
     )
 
 
-def cites(owner: str, what: str) -> Table:
+def cites(owner: str, what: str) -> TableSchema:
     """Return the table that ties the records of a table to their documents."""
     kind = "integer" if owner in ("advisory", "completeness", "install") else "text"
-    return Table(
+    return TableSchema(
         f"{owner}_source",
         f"The documents that {what} rests on.",
         (owner, "position"),
         (
-            Column(owner, kind, f"the {owner}", refers=owner),
+            TableColumn(owner, kind, f"the {owner}", refers=owner),
             number("position", "0 for the first"),
             number("source", "the document", "source"),
         ),

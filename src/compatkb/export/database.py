@@ -7,7 +7,7 @@ from typing import Any
 
 from compatkb.core.atomic_write import make_file
 from compatkb.errors import UsageError
-from compatkb.export.columns import Table
+from compatkb.export.columns import TableSchema
 from compatkb.export.table_reader import Tables
 from compatkb.export.tables import FORMAT, TABLES, read_tables
 from compatkb.export.views import VIEWS
@@ -77,7 +77,7 @@ def _fill(path: Path, rows: Tables) -> None:
         db.close()
 
 
-def _create(db: Any, table: Table) -> None:
+def _create(db: Any, table: TableSchema) -> None:
     key: Any = table.key[0] if len(table.key) == 1 else table.key or None
     db.table(table.name).create(
         {column.name: _TYPES[column.kind] for column in table.columns},

@@ -3,9 +3,9 @@
 import re
 from typing import Any, NamedTuple
 
-from compatkb.core.vocabulary import Kind
+from compatkb.core.vocabulary import ANY_VERSION, Kind
 from compatkb.errors import UsageError
-from compatkb.export.table_reader import ANY_VERSION, FEATURE, series_of
+from compatkb.export.table_reader import FEATURE, series_of
 from compatkb.store.queries.claims import every_edge, statements
 from compatkb.store.reader import Snapshot
 

@@ -1,6 +1,6 @@
 """The page that describes the published tables, written from their definition."""
 
-from compatkb.export.columns import Table
+from compatkb.export.columns import TableSchema
 from compatkb.export.tables import FORMAT, TABLES
 from compatkb.export.views import VIEWS
 
@@ -35,7 +35,7 @@ def database_page() -> str:
     return "\n".join(parts)
 
 
-def _table(table: Table) -> str:
+def _table(table: TableSchema) -> str:
     key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
     lines = [f"### {table.name}\n", f"{table.about}{key}{' *Searchable.*' if table.search else ''}\n"]
     lines += ["| column | type | what it is |", "|---|---|---|"]

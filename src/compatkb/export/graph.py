@@ -4,10 +4,10 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from compatkb.catalog.disputes import read_disagreements
-from compatkb.core.vocabulary import Certainty, Role
-from compatkb.export.table_reader import ANY_VERSION, FEATURE, is_build, series_of
+from compatkb.core.vocabulary import ANY_VERSION, Certainty, Role
+from compatkb.export.table_reader import FEATURE, is_build, series_of
 from compatkb.store.queries.claims import every_claim, every_edge, sources_by_claim, statements
+from compatkb.store.queries.disputes import read_disagreements
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from compatkb.catalog.disputes import read_disagreements, standings
 from compatkb.core.vocabulary import Role
+from compatkb.store.queries.disputes import read_disagreements, standings
 from compatkb.store.reader import Snapshot, series_name
 from compatkb.store.records import Element, Sources
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
-ANY_VERSION = "any version"  # as the snapshot writes a term without a specifier: presence is all that it asks for
 FEATURE = "feature"
 """The role under which the engine keeps features; nothing that is published shows them as products."""
 

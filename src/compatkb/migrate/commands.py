@@ -4,25 +4,27 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BACKEND, COMMAND
 from compatkb.core.findings import Finding
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.removing import Span, span_of
-from compatkb.parsers.statement import Reading, Word
+from compatkb.migrate.removing import TextSpan, span_of
+from compatkb.parsers.statement import ParsedFile, Word
 
 _LATEST = 40
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 
-class Ran(NamedTuple):
+class CommandFinding(NamedTuple):
     """A finding about a command, and the product that the command needs."""
 
     product: str
     finding: Finding
 
 
-def ran(document: Document, reading: Reading, guide: Guide, device: str | None) -> Iterator[Ran]:
+def command_findings(
+    document: TextDocument, reading: ParsedFile, guide: Guide, device: str | None
+) -> Iterator[CommandFinding]:
     """Yield what the commands of a file need."""
     for words in reading.calls:
         for number, word in enumerate(words[:_LATEST]):
@@ -39,20 +41,20 @@ def _starts(words: Sequence[Word], number: int) -> bool:
     return words[number].value == words[number].raw and "." not in words[number].value
 
 
-def _span(document: Document, word: Word) -> Span:
+def _span(document: TextDocument, word: Word) -> TextSpan:
     found = span_of(document, word)
     if found is not None:
         return found
-    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
-    return Span(start, start)
+    start = document.offset(*word.place)
+    return TextSpan(start, start)
 
 
-def _launched(document: Document, guide: Guide, word: Word, device: str | None) -> Iterator[Ran]:
+def _launched(document: TextDocument, guide: Guide, word: Word, device: str | None) -> Iterator[CommandFinding]:
     choices = guide.launchers[word.value.rpartition("/")[2]]
     fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
     product = fitting[0].product
     name = guide.facts.products[product].name
-    told = [
+    remedies = [
         (f"on {c.device}: " if c.device and len(fitting) > 1 else "")
         + (c.how or (f"{c.instead}" if c.instead else "no documented replacement"))
         for c in fitting
@@ -61,10 +63,12 @@ def _launched(document: Document, guide: Guide, word: Word, device: str | None) 
     sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
     span = _span(document, word)
     message = f"{word.value} is of {name}{note}"
-    yield Ran(product, document.finding(COMMAND, *span, message, fix="; ".join(told), sources=sources, subject=word.raw[:80]))
+    yield CommandFinding(
+        product, document.finding(COMMAND, *span, message, fix="; ".join(remedies), sources=sources, subject=word.raw[:80])
+    )
 
 
-def _python(document: Document, guide: Guide, word: Word, match: re.Match[str]) -> Iterator[Ran]:
+def _python(document: TextDocument, guide: Guide, word: Word, match: re.Match[str]) -> Iterator[CommandFinding]:
     """Yield a word that holds Python which imports a module; a name in a path or an address is none."""
     if not re.search(r"\b(?:import|from)\b", word.raw) and word.value != match[0]:
         return
@@ -76,7 +80,7 @@ def _python(document: Document, guide: Guide, word: Word, match: re.Match[str]) 
     name = guide.facts.products[product].name
     message = f"this command imports {match[0]} of {name}, which has ended"
     sources = guide.ended_sources.get(product, ())
-    yield Ran(
+    yield CommandFinding(
         product,
         document.finding(
             COMMAND, start, start + len(match[0]), message, fix="take it out of the command", sources=sources, subject=match[0]
@@ -84,7 +88,7 @@ def _python(document: Document, guide: Guide, word: Word, match: re.Match[str]) 
     )
 
 
-def _options(document: Document, guide: Guide, words: Sequence[Word], device: str | None) -> Iterator[Ran]:
+def _options(document: TextDocument, guide: Guide, words: Sequence[Word], device: str | None) -> Iterator[CommandFinding]:
     for number, word in enumerate(words[:_LATEST]):
         name, equals, value = word.value.partition("=")
         if not _OPTION.fullmatch(name):
@@ -97,7 +101,7 @@ def _options(document: Document, guide: Guide, words: Sequence[Word], device: st
             continue
         product, choices = guide.values[value]
         fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
-        told = [
+        remedies = [
             (f"on {c.device}: " if c.device and len(fitting) > 1 else "") + (c.how or f"give {c.instead}") for c in fitting
         ]
         sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
@@ -105,5 +109,5 @@ def _options(document: Document, guide: Guide, words: Sequence[Word], device: st
             f"{value} is a word of {guide.facts.products[product].name}; whether the program takes another one, it decides"
         )
         span = _span(document, holder)
-        found = document.finding(BACKEND, *span, message, fix="; ".join(told), sources=sources, subject=holder.raw[:80])
-        yield Ran(product, found)
+        found = document.finding(BACKEND, *span, message, fix="; ".join(remedies), sources=sources, subject=holder.raw[:80])
+        yield CommandFinding(product, found)

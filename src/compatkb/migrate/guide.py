@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from compatkb.store.queries.products import Replacement, replacements
+from compatkb.store.queries.products import replacements
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Successor
 
 
-class Replaced(NamedTuple):
+class NameReplacement(NamedTuple):
     """What replaces a name: another name, a sentence, or nothing that is documented."""
 
     product: str
@@ -27,7 +28,7 @@ class Replaced(NamedTuple):
     sources: tuple[str, ...]
 
 
-class Argument(NamedTuple):
+class ArgumentPosition(NamedTuple):
     """Where a call takes a value."""
 
     name: str
@@ -46,7 +47,7 @@ class Choice(NamedTuple):
     sources: tuple[str, ...]
 
 
-class Started(NamedTuple):
+class LauncherReplacement(NamedTuple):
     """What replaces a command on a device."""
 
     product: str
@@ -78,15 +79,15 @@ class Guide:
         return {record["name"]: _cited(record) for record in self._records("module")}
 
     @cached_property
-    def names(self) -> dict[str, Replaced]:
+    def names(self) -> dict[str, NameReplacement]:
         """What replaces each dotted name."""
-        found: dict[str, Replaced] = {}
+        found: dict[str, NameReplacement] = {}
         for record in self._records("replacement"):
             for name in record["names"]:
                 stem, star, _ = name.partition(".*")
                 for member in record["members"] if star else ("",):
                     other = record["instead"] and record["instead"].replace("*", member)
-                    found[f"{stem}.{member}" if star else name] = Replaced(
+                    found[f"{stem}.{member}" if star else name] = NameReplacement(
                         record["product"], other, record["how"], record["device"], record["mechanical"],
                         tuple(record["arguments"]), tuple(record["before"]), tuple(record["defaults"].items()),
                         record["basis"], record["note"], _cited(record),
@@ -107,12 +108,12 @@ class Guide:
         return found
 
     @cached_property
-    def calls(self) -> dict[str, dict[str, Argument]]:
+    def calls(self) -> dict[str, dict[str, ArgumentPosition]]:
         """Where each call takes each of the values."""
-        found: dict[str, dict[str, Argument]] = {}
+        found: dict[str, dict[str, ArgumentPosition]] = {}
         for record in self._records("value"):
             for item in record["arguments"]:
-                found.setdefault(item["call"], {})[record["value"]] = Argument(item["name"], item["position"])
+                found.setdefault(item["call"], {})[record["value"]] = ArgumentPosition(item["name"], item["position"])
         return found
 
     @cached_property
@@ -121,11 +122,11 @@ class Guide:
         return {record["value"]: tuple(record["options"]) for record in self._records("value")}
 
     @cached_property
-    def launchers(self) -> dict[str, tuple[Started, ...]]:
+    def launchers(self) -> dict[str, tuple[LauncherReplacement, ...]]:
         """What replaces each program or module that is run."""
-        found: dict[str, tuple[Started, ...]] = {}
+        found: dict[str, tuple[LauncherReplacement, ...]] = {}
         for record in self._records("launcher"):
-            started = Started(
+            started = LauncherReplacement(
                 record["product"], record["device"], record["instead"], record["how"], record["basis"], record["note"],
                 _cited(record),
             )  # fmt: skip
@@ -153,7 +154,7 @@ class Guide:
         return re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in sorted(self.modules)) or r"(?!)")
 
     @cached_property
-    def ended(self) -> dict[str, Replacement]:
+    def ended(self) -> dict[str, Successor]:
         """What replaces each product that has ended."""
         return replacements(self.facts)
 

@@ -8,7 +8,7 @@ from compatkb.check.migration_rules import BACKEND, IMPORT
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.program import Program
-from compatkb.migrate.syntax import Code, Imported
+from compatkb.migrate.syntax import Imported, PythonSource
 from compatkb.migrate.uses import Use, module_of
 
 _MOST_LINES = 5
@@ -23,7 +23,7 @@ class Relevant(NamedTuple):
     whole: bool  # a module, whose import does more than to bind a name
 
 
-def relevant_of(code: Code, guide: Guide) -> list[Relevant]:
+def relevant_of(code: PythonSource, guide: Guide) -> list[Relevant]:
     """Return the imports that need a product which has ended."""
     found = []
     for one in code.imports:
@@ -37,7 +37,7 @@ def relevant_of(code: Code, guide: Guide) -> list[Relevant]:
     return found
 
 
-class Judged(NamedTuple):
+class ImportFindings(NamedTuple):
     """What is said of the imports of a text: findings, and what of each product stays in use there."""
 
     findings: tuple[Finding, ...]
@@ -51,7 +51,7 @@ def judge(
     mended: Mapping[Use, bool],
     needed: Mapping[str, str],
     exported: frozenset[str],
-) -> Judged:
+) -> ImportFindings:
     """Return what is said of the imports of a text.
 
     `mended` tells which uses are written anew; `needed` names, by product, a place elsewhere that needs it loaded;
@@ -87,7 +87,7 @@ def judge(
     findings = []
     for statement, items in _by_statement(found).items():
         findings.append(_finding(program, guide, statement, items, going, staying, needed, gone))
-    return Judged(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
+    return ImportFindings(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
 
 
 def _line(program: Program, offset: int) -> int:
@@ -170,7 +170,7 @@ def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], gon
     return whole or take_out(program, statement, gone)
 
 
-def _without_aliases(code: Code, names: list[ast.alias], aliases: set[ast.alias]) -> Edit | None:
+def _without_aliases(code: PythonSource, names: list[ast.alias], aliases: set[ast.alias]) -> Edit | None:
     """Return what takes a run of aliases out of a list; None for those that stand apart."""
     numbers = [n for n, alias in enumerate(names) if alias in aliases]
     first, last = numbers[0], numbers[-1]
@@ -207,14 +207,14 @@ def take_out(program: Program, statement: ast.stmt, gone: set[ast.stmt]) -> Edit
     empty = not isinstance(code.parents[statement], ast.Module) and all(one in gone for one in block)
     if empty and statement is block[0]:
         return Edit(start, end, "pass")
-    line, last = code.line_of(start), code.line_of(end)
-    head, tail = code.line_span(line)[0], code.line_span(last)[1]
+    line, last = code.place(start).line, code.place(end).line
+    head, tail = code.line_bounds(line)[0], code.line_bounds(last)[1]
     before, after = code.text[head:start], code.text[end:tail].strip(" \t\r\n;")
     number = code.numbers[statement]
     if not before.strip() and (not after or after.startswith("#")):
         return Edit(head, tail, "") if program.whole_lines else Edit(start, end, "")
-    if number + 1 < len(block) and code.line_of(code.span(block[number + 1])[0]) == last:
+    if number + 1 < len(block) and code.place(code.span(block[number + 1])[0]).line == last:
         return Edit(start, code.span(block[number + 1])[0], "")
-    if number and code.line_of(code.span(block[number - 1])[1]) == line:
+    if number and code.place(code.span(block[number - 1])[1]).line == line:
         return Edit(code.span(block[number - 1])[1], end, "")
     return Edit(start, end, "pass")

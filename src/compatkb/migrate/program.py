@@ -6,12 +6,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
-from compatkb.migrate.syntax import Code, SyntaxProblemError
+from compatkb.migrate.syntax import PythonSource, SyntaxProblemError
 from compatkb.parsers.notebook import code_cells
 from compatkb.parsers.positioned_yaml import TreeError
-from compatkb.parsers.source import Fragment, Piece, Source
+from compatkb.parsers.source import Fragment, Segment, SourceFile
 
 _PLACE = "\n\n"
 
@@ -19,8 +19,8 @@ _PLACE = "\n\n"
 class Program(Protocol):
     """A Python text, and where in a document it stands."""
 
-    document: Document
-    code: Code
+    document: TextDocument
+    code: PythonSource
     whole_lines: bool  # whether a line of the text is a line of the document
 
     def start(self, offset: int) -> int:
@@ -38,10 +38,10 @@ class Plain:
 
     whole_lines = True
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: TextDocument) -> None:
         """Raise SyntaxProblemError where the file is no Python that can be read."""
         self.document = document
-        self.code = Code(document.text)
+        self.code = PythonSource(document.text)
 
     def start(self, offset: int) -> int:
         """Return the offset itself."""
@@ -61,18 +61,18 @@ class Cells:
 
     whole_lines = False
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: TextDocument) -> None:
         """Raise SyntaxProblemError where the cells are no Python that can be read."""
         self.document = document
-        self._source = Source(document.path, document.text)
-        pieces: list[Piece] = []
+        self._source = SourceFile(document.path, document.text)
+        pieces: list[Segment] = []
         for cell in _cells(self._source):
             shown = _python(cell.text)
             bounds = [*cell.bounds(), len(shown)]
-            pieces += [Piece(shown[a:b], cell.origin(a)) for a, b in pairwise(bounds)]
-            pieces.append(Piece(_PLACE, pieces[-1].start + len(pieces[-1].text) if pieces else 0))
+            pieces += [Segment(shown[a:b], cell.origin(a)) for a, b in pairwise(bounds)]
+            pieces.append(Segment(_PLACE, pieces[-1].start + len(pieces[-1].text) if pieces else 0))
         self._fragment = Fragment(self._source, pieces)
-        self.code = Code(self._fragment.text)
+        self.code = PythonSource(self._fragment.text)
 
     @cached_property
     def _same(self) -> bool:
@@ -106,12 +106,12 @@ class Cells:
         return tuple(found)
 
 
-def program_of(document: Document) -> Program:
+def program_of(document: TextDocument) -> Program:
     """Return the Python of a document; raises SyntaxProblemError where there is none that can be read."""
     return Cells(document) if document.path.endswith(".ipynb") else Plain(document)
 
 
-def _cells(source: Source) -> list[Fragment]:
+def _cells(source: SourceFile) -> list[Fragment]:
     try:
         return list(code_cells(source))
     except TreeError as error:
@@ -136,7 +136,7 @@ def _python(cell: str) -> str:
             shown.append(line)
     text = "\n".join(shown)
     try:
-        Code(text)
+        PythonSource(text)
     except SyntaxProblemError:
         return "\n".join(" " * len(line) for line in lines)
     return text

@@ -6,27 +6,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.check import Report, baseline, finished, rules_by_id
+from compatkb.check import CheckReport, baseline, make_report, rules_by_id
 from compatkb.check.config import Settings
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
 from compatkb.check.fixes import mended
 from compatkb.check.migration_rules import BACKEND, PIN, RULES
-from compatkb.check.project.environments import World
-from compatkb.check.project.queries import Judge
-from compatkb.check.suppressions import ignores_of
+from compatkb.check.project.environments import Project
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.suppressions import suppressions_of
 from compatkb.core.findings import Finding
 from compatkb.migrate import commands
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.imports import Judged, judge, relevant_of
+from compatkb.migrate.imports import ImportFindings, judge, relevant_of
 from compatkb.migrate.pins import Pins
 from compatkb.migrate.program import Program, program_of
-from compatkb.migrate.syntax import Code, SyntaxProblemError
+from compatkb.migrate.syntax import PythonSource, SyntaxProblemError
 from compatkb.migrate.uses import Use, devices_of, uses_of
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.registry import read
 from compatkb.parsers.requirement import parse
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.statement import ParsedFile
 
 _TAKEN = r"^[ \t]*from[ \t]+[\w.]+[ \t]+import\b[^\n]*\b(?:{})\b"
 
@@ -37,20 +37,20 @@ def reads(path: str) -> bool:
 
 
 def migrate(
-    documents: Iterable[Document],
-    asked: Asked,
+    documents: Iterable[TextDocument],
+    asked: CheckContext,
     settings: Settings | None = None,
     *,
     device: str | None = None,
-    known: "Counter[baseline.Known] | None" = None,
+    known: "Counter[baseline.BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
-) -> Report:
+) -> CheckReport:
     """Return what has to change in documents; `device` is the one that they are for, None where the files tell."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
     found = list(unread)
     found += _Project(by_path, asked, settings, device).findings()
-    report = finished(found, by_path, settings, known, frozenset(rules_by_id()) - {rule.id for rule in RULES})
+    report = make_report(found, by_path, settings, known, frozenset(rules_by_id()) - {rule.id for rule in RULES})
     return report._replace(findings=tuple(_whole(report)))
 
 
@@ -69,10 +69,12 @@ class _Coded(NamedTuple):
 
 
 class _Project:
-    def __init__(self, documents: Mapping[str, Document], asked: Asked, settings: Settings, device: str | None) -> None:
+    def __init__(
+        self, documents: Mapping[str, TextDocument], asked: CheckContext, settings: Settings, device: str | None
+    ) -> None:
         self.documents, self.asked, self.settings = documents, asked, settings
         self.guide = Guide(asked.facts)
-        self.judge = Judge(asked)
+        self.judge = ProjectQueries(asked)
         self.device = device
 
     def findings(self) -> list[Finding]:
@@ -80,10 +82,12 @@ class _Project:
         found: list[Finding] = []
         texts = self._texts(found)
         readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in (None, "markdown")]
-        world = World(self.asked.facts, readings)
-        pins = Pins(world, self.judge, self.guide, self.device, None, {})
+        project = Project(self.asked.facts, readings)
+        pins = Pins(project, self.judge, self.guide, self.device, None, {})
         device = self.device or self._device(texts, pins.devices())
-        ran = [item for document, reading in readings for item in commands.ran(document, reading, self.guide, device)]
+        ran = [
+            item for document, reading in readings for item in commands.command_findings(document, reading, self.guide, device)
+        ]
         used: dict[str, str] = {}
         for item in ran:
             used.setdefault(item.product, f"{item.finding.path}:{item.finding.line}")
@@ -91,13 +95,13 @@ class _Project:
         if waits := sorted(pins.installed() & {*used, *code.used}):
             first = {**used, **code.used}[waits[0]]
             code = self._code(texts, device, f"{first} needs {self.asked.facts.products[waits[0]].name}")
-        pins = Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used})
+        pins = Pins(project, self.judge, self.guide, self.device, device, {**used, **code.used})
         installed = list(pins.findings())
         if pins.stuck and not waits:
             code = self._code(texts, device, f"what {pins.stuck[0]} installs stays")
-            pins = Pins(world, self.judge, self.guide, self.device, device, {**used, **code.used})
+            pins = Pins(project, self.judge, self.guide, self.device, device, {**used, **code.used})
             installed = list(pins.findings())
-        return [*found, *(item.finding for item in ran), *code.findings, *installed, *self._setups(world)]
+        return [*found, *(item.finding for item in ran), *code.findings, *installed, *self._setups(project)]
 
     # programs
 
@@ -118,13 +122,13 @@ class _Project:
             texts.append(_Text(program, devices_of(program.code, known)))
         return texts
 
-    def _setups(self, world: World) -> Iterator[Finding]:
+    def _setups(self, project: Project) -> Iterator[Finding]:
         """Yield the requirements in lists of a setup.py that name products which have ended."""
         for document in self.documents.values():
             if document.path.rpartition("/")[2] != "setup.py":
                 continue
             try:
-                code = Code(document.text)
+                code = PythonSource(document.text)
             except SyntaxProblemError:
                 continue
             for node in code.nodes:
@@ -132,7 +136,7 @@ class _Project:
                 if not listed or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                     continue
                 asked = parse(node.value)
-                product = world.product(asked.name, "pip") if asked else None
+                product = project.product(asked.name, "pip") if asked else None
                 if product is not None and product.id in self.guide.ended:
                     message = f"{product.name} has ended and is requested here"
                     sources = self.guide.ended_sources.get(product.id, ())
@@ -175,7 +179,7 @@ class _Project:
         exported = self._exported(texts)
         for text in texts:
             path = text.program.document.path
-            judged: Judged = judge(
+            judged: ImportFindings = judge(
                 text.program, self.guide, all_uses[path], written[path], needed, exported.get(path, frozenset())
             )
             findings += [_waiting(finding, waits) if waits else finding for finding in judged.findings]
@@ -197,13 +201,13 @@ class _Project:
             return self.device or device
         return next(iter(text.devices)) if len(text.devices) == 1 else None
 
-    def _accepting(self, document: Document) -> Callable[[Finding], bool]:
+    def _accepting(self, document: TextDocument) -> Callable[[Finding], bool]:
         """Return what tells whether a finding is not to be mended: by a comment, or by the settings."""
-        ignores = [i for i in ignores_of(document) if i.reason] if "compatkb:" in document.text else []
+        suppressions = [i for i in suppressions_of(document) if i.reason] if "compatkb:" in document.text else []
 
         def accepts(finding: Finding) -> bool:
-            told = any(finding.rule in i.rules and i.first <= finding.line <= i.last for i in ignores)
-            return told or self.settings.ignored(document.path, finding.rule)
+            suppressed = any(finding.rule in i.rules and i.first <= finding.line <= i.last for i in suppressions)
+            return suppressed or self.settings.ignored(document.path, finding.rule)
 
         return accepts
 
@@ -244,7 +248,7 @@ def _waiting(finding: Finding, waits: str) -> Finding:
     return finding._replace(edits=(), message=f"{finding.message}; it has to wait, since {waits}")
 
 
-def _whole(report: Report) -> Iterable[Finding]:
+def _whole(report: CheckReport) -> Iterable[Finding]:
     """Yield findings, without the edits of a file that would be worse off with them."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -255,10 +259,10 @@ def _whole(report: Report) -> Iterable[Finding]:
         yield from findings if sound else (f._replace(edits=()) for f in findings)
 
 
-def _sound(document: Document, findings: list[Finding]) -> bool:
+def _sound(document: TextDocument, findings: list[Finding]) -> bool:
     """Return whether a file can still be read with all its edits in place."""
     text, _ = mended(document, findings)
-    after = Document(document.path, text, document.encoding, document.head)
+    after = TextDocument(document.path, text, document.encoding, document.head)
     if document.path.endswith((".py", ".pyi", ".ipynb")):
         try:
             program_of(after)
@@ -267,5 +271,5 @@ def _sound(document: Document, findings: list[Finding]) -> bool:
     return kind_of(document.path) is None or len(_problems(after).problems) <= len(_problems(document).problems)
 
 
-def _problems(document: Document) -> Reading:
+def _problems(document: TextDocument) -> ParsedFile:
     return read(document.path, document.text)

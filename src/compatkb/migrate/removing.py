@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
-from compatkb.parsers.statement import Include, Reading, Requirement, Statement, Word
+from compatkb.parsers.statement import Include, IndexUse, ParsedFile, Requirement, Statement, Word
 
 LINES = ("requirements", "constraints")
 TABLES = ("pyproject", "setup.cfg", "Pipfile")
@@ -14,24 +14,25 @@ COMMANDS = ("dockerfile", "shell", "github", "gitlab", "azure", "notebook")
 _CONTINUED = re.compile(r"\\[ \t]*(?:\r\n?|\n)")
 _GLUE = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*")
 _BACK = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*\Z")
+_FLAG = re.compile(r"(-f|--find-links|--extra-index-url|-i|--index-url|--index|--default-index)([ \t]+|=)?\Z")
 _RUN = re.compile(r"[ \t]*RUN[ \t]+(?:--[a-z][\w.-]*(?:=\S*)?[ \t]+)*\Z", re.IGNORECASE)
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A word of a command in a document."""
 
     start: int
     end: int
 
 
-class Gone:
+class Removals:
     """The statements that leave a file."""
 
     def __init__(self) -> None:
         self.statements: set[Statement] = set()
         self._alone: dict[tuple[str, int], bool] = {}
 
-    def whole_step(self, reading: Reading, statement: Statement) -> bool:
+    def whole_step(self, reading: ParsedFile, statement: Statement) -> bool:
         """Return whether nothing is left of what the step of a statement installs."""
         key = (statement.group, statement.step)
         if key not in self._alone:
@@ -41,14 +42,14 @@ class Gone:
         return self._alone[key]
 
 
-def place_of(document: Document, statement: Statement) -> Span | None:
+def place_of(document: TextDocument, statement: Statement) -> TextSpan | None:
     """Return where a statement stands, as it is written; None where it is put together from elsewhere."""
-    start = document.offset(*statement.place) if statement.place.line <= len(document.starts) else len(document.text)
+    start = document.offset(*statement.place)
     end = start + len(statement.text)
-    return Span(start, end) if statement.text and document.text[start:end] == statement.text else None
+    return TextSpan(start, end) if statement.text and document.text[start:end] == statement.text else None
 
 
-def removal(document: Document, reading: Reading, statement: Statement, gone: Gone) -> Edit | None:
+def removal(document: TextDocument, reading: ParsedFile, statement: Statement, gone: Removals) -> Edit | None:
     """Return what takes a statement out, None where hands have to; `gone` has all that leave the file."""
     where = place_of(document, statement)
     if where is None:
@@ -64,21 +65,19 @@ def removal(document: Document, reading: Reading, statement: Statement, gone: Go
     return None
 
 
-def line_bounds(document: Document, offset: int) -> tuple[int, int]:
+def line_bounds(document: TextDocument, offset: int) -> tuple[int, int]:
     """Return where the line of an offset starts, and where the next one does."""
-    number = document.place(offset).line
-    end = document.starts[number] if number < len(document.starts) else len(document.text)
-    return document.starts[number - 1], end
+    return document.line_bounds(document.place(offset).line)
 
 
-def _logical_line(document: Document, where: Span) -> Edit:
+def _logical_line(document: TextDocument, where: TextSpan) -> Edit:
     start, end = line_bounds(document, where.start)
     while end < len(document.text) and document.text[start:end].rstrip("\r\n").endswith("\\"):
         end = line_bounds(document, end)[1]
     return Edit(start, end, "")
 
 
-def _entry(document: Document, where: Span) -> Edit | None:
+def _entry(document: TextDocument, where: TextSpan) -> Edit | None:
     """Return what takes an entry out of a list or a table: its line, or itself with a comma."""
     start, end = line_bounds(document, where.start)
     text = document.text
@@ -108,7 +107,7 @@ def _entry(document: Document, where: Span) -> Edit | None:
     return None
 
 
-def _item(document: Document, where: Span) -> Edit | None:
+def _item(document: TextDocument, where: TextSpan) -> Edit | None:
     """Return what takes an item out of a list of YAML, where others are left in it."""
     start, end = line_bounds(document, where.start)
     before, after = document.text[start : where.start], document.text[where.end : end]
@@ -121,29 +120,63 @@ def _item(document: Document, where: Span) -> Edit | None:
     return None if alone else Edit(start, end, "")
 
 
+def index_edit(document: TextDocument, kind: str, use: IndexUse, instead: str) -> tuple[Edit, ...]:
+    """Return what puts another index in the place of one, or takes it out where `instead` is empty."""
+    start = document.offset(*use.place)
+    line_start, line_end = line_bounds(document, start)
+    at = document.text.find(use.url, start, max(line_end, start + len(use.text) + len(use.url)))
+    if at < 0:
+        return ()
+    past = at + len(use.url)
+    flag = _FLAG.search(document.text[line_start:at].rstrip("\"'"))
+    if instead:
+        renamed: tuple[Edit, ...] = ()
+        if flag and flag[1] in ("-f", "--find-links"):
+            begin = line_start + flag.start(1)
+            renamed = (Edit(begin, begin + len(flag[1]), "--extra-index-url"),)
+        elif use.style == "find-links":
+            return ()
+        return (*renamed, Edit(at, past, instead))
+    if kind in LINES:
+        return (Edit(line_start, line_end, ""),)
+    if kind in COMMANDS and flag:
+        begin = line_start + flag.start(1)
+        quote = document.text[at - 1] if document.text[at - 1] in "\"'" else ""
+        end = past + len(quote)
+        head = document.text[line_start:begin]
+        tail = document.text[end:line_end]
+        if not head.strip() and re.fullmatch(r"[ \t]*\\\s*", tail):
+            return (Edit(line_start, line_end, ""),)
+        if not head.strip() and not tail.strip():
+            return ()
+        gap = len(head) - len(head.rstrip(" \t"))
+        return (Edit(begin - gap, end, ""),) if gap else ()
+    return ()
+
+
 # words of commands
 
 
-def span_of(document: Document, word: Word) -> Span | None:
+def span_of(document: TextDocument, word: Word) -> TextSpan | None:
     """Return where a word stands, as it is written; None where the file writes it otherwise."""
-    start = document.offset(*word.place) if word.place.line <= len(document.starts) else len(document.text)
+    start = document.offset(*word.place)
     end = start + len(word.raw)
-    return Span(start, end) if word.raw and document.text[start:end] == word.raw else None
+    return TextSpan(start, end) if word.raw and document.text[start:end] == word.raw else None
 
 
 def _word(
-    document: Document,
-    reading: Reading,
+    document: TextDocument,
+    reading: ParsedFile,
     found: tuple[tuple[Word, ...], int],
     statement: Statement,
-    gone: Gone,
+    gone: Removals,
 ) -> Edit | None:
     words, number = found
     first, whole, last = (span_of(document, word) for word in (words[0], words[number], words[-1]))
     if first is None or whole is None or last is None:
         return None
     if isinstance(statement, Requirement) and gone.whole_step(reading, statement) and not _paths(words):
-        return _command(document, reading, Span(first.start, last.end))
+        return _command(document, reading, TextSpan(first.start, last.end))
     return cut(document, whole)
 
 
@@ -156,7 +189,7 @@ def _paths(words: Iterable[Word]) -> bool:
     return False
 
 
-def cut(document: Document, word: Span) -> Edit | None:
+def cut(document: TextDocument, word: TextSpan) -> Edit | None:
     """Return what takes a word out of a command, with its line where it stands alone on a continued one."""
     text = document.text
     start, end = line_bounds(document, word.start)
@@ -174,7 +207,7 @@ def cut(document: Document, word: Span) -> Edit | None:
     return None
 
 
-def _command(document: Document, reading: Reading, whole: Span) -> Edit | None:
+def _command(document: TextDocument, reading: ParsedFile, whole: TextSpan) -> Edit | None:
     """Return what takes a command out: with the `&&` beside it, or with its lines where nothing else is on them."""
     text = document.text
     start, last = line_bounds(document, whole.start)[0], line_bounds(document, whole.end)
@@ -202,7 +235,7 @@ def _command(document: Document, reading: Reading, whole: Span) -> Edit | None:
     return Edit(start, last[1], "") if _in_block(document, start, last[1]) else None
 
 
-def _fits_between(document: Document, start: int, end: int) -> bool:
+def _fits_between(document: TextDocument, start: int, end: int) -> bool:
     """Return whether a branch of a script keeps something without these lines."""
     number, following = document.place(start).line, document.place(end).line
     above = document.line(number - 1).strip()
@@ -212,7 +245,7 @@ def _fits_between(document: Document, start: int, end: int) -> bool:
     return not (opens and closes) and not above.endswith("\\")
 
 
-def _in_block(document: Document, start: int, end: int) -> bool:
+def _in_block(document: TextDocument, start: int, end: int) -> bool:
     """Return whether lines stand in a block of text that holds others."""
     number, following = document.place(start).line, document.place(end).line
     line = document.line(number)

@@ -5,14 +5,13 @@ imports bind them, for the file as a whole; a name that is bound otherwise, too,
 """
 
 import ast
-import re
 import warnings
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-_BREAK = re.compile(r"\r\n?|\n")
+from compatkb.core.text_position import SourceText
+
 MOST_CHARACTERS = 2_000_000
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
@@ -50,38 +49,28 @@ class Chain(NamedTuple):
         return self.nodes[-1][0]
 
 
-class Code:
+class PythonSource(SourceText):
     """A Python text that was parsed; raises SyntaxProblemError for text that is none."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        super().__init__(text)
         self.tree = _parsed(text)
         self.nodes = list(ast.walk(self.tree))
         self.parents: dict[ast.AST, ast.AST] = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     # places
 
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line, from 1, and a column in bytes, from 0."""
-        start = self.starts[line - 1]
-        end = self.starts[line] if line < len(self.starts) else len(self.text)
+    def _character(self, line: int, byte: int) -> int:
+        """Return the offset of a line, from 1, and a column in bytes, from 0, as `ast` has them."""
+        start, end = self.line_bounds(line)
         part = self.text[start:end]
-        return start + (column if part.isascii() else len(part.encode()[:column].decode(errors="ignore")))
+        return start + (byte if part.isascii() else len(part.encode()[:byte].decode(errors="ignore")))
 
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg | ast.keyword) -> tuple[int, int]:
         """Return where a node starts and ends."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
-
-    def line_of(self, offset: int) -> int:
-        """Return the number of the line, from 0, that an offset is on."""
-        return bisect_right(self.starts, offset) - 1
-
-    def line_span(self, line: int) -> tuple[int, int]:
-        """Return where a line, from 0, starts, and where the next one does."""
-        return self.starts[line], self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        return self._character(node.lineno, node.col_offset), self._character(node.end_lineno, node.end_col_offset)
 
     # what stands around a node
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from compatkb.check.document import Asked
+from compatkb.check.document import CheckContext
 from compatkb.check.project.install_plan import FAMILIES
-from compatkb.check.project.queries import Judge
+from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.stacks import Stack
 from compatkb.engine.successors import instead_of
@@ -14,7 +14,7 @@ from compatkb.migrate.guide import Guide
 _WORKS = (Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS)
 
 
-class Target(NamedTuple):
+class MigrationTarget(NamedTuple):
     """A stack without the products that have ended; `fits` is false where it is not for the Python that was asked for."""
 
     stack: Stack
@@ -35,14 +35,14 @@ class Target(NamedTuple):
         return f"{known} on Python {', '.join(self.stack.python)} ({', '.join(self.stack.os)})"
 
 
-class Targets:
+class MigrationTargets:
     """The stacks that migrations lead to, each asked for once."""
 
-    def __init__(self, asked: Asked, guide: Guide, judge: Judge) -> None:
-        self._asked, self._guide, self._judge = asked, guide, judge
-        self._found: dict[tuple[str, str, str, tuple[str, ...]], Target | None] = {}
+    def __init__(self, context: CheckContext, guide: Guide, queries: ProjectQueries) -> None:
+        self._context, self._guide, self._queries = context, guide, queries
+        self._found: dict[tuple[str, str, str, tuple[str, ...]], MigrationTarget | None] = {}
 
-    def of(self, device: str, python: str, system: str, beside: tuple[str, ...] = ()) -> Target | None:
+    def of(self, device: str, python: str, system: str, beside: tuple[str, ...] = ()) -> MigrationTarget | None:
         """Return the best stack; an empty Python or system is any; None where nothing replaces on this device.
 
         It holds the products `beside` where any stack does.
@@ -52,16 +52,16 @@ class Targets:
             self._found[key] = self._search(device, python, system, beside)
         return self._found[key]
 
-    def _search(self, device: str, python: str, system: str, beside: tuple[str, ...]) -> Target | None:
+    def _search(self, device: str, python: str, system: str, beside: tuple[str, ...]) -> MigrationTarget | None:
         guide = self._guide
         if device not in {known.device for known in guide.ended.values()}:
             return None
-        facts = self._asked.facts
+        facts = self._context.facts
         options = [("os", system or next(iter(FAMILIES.values())))]
         options += [("python", python)] if python else []
         more = [(product, ">=0") for product in beside]
         several = [  # what is written into files is proven, if there is such a stack
-            instead_of(facts, tuple(guide.ended), several, [device], self._asked.clock, certain_only=certain_only)
+            instead_of(facts, tuple(guide.ended), several, [device], self._context.clock, certain_only=certain_only)
             for several in (([*options, *more], options) if more else (options,))
             for certain_only in (True, False)
         ]
@@ -70,7 +70,7 @@ class Targets:
             return None
         stack = found.stack
         main = next(e for e in stack.packages if e.product in {known.product for known in guide.ended.values()})
-        channel = next((c for c in main.channels if c in self._judge.addresses), "")
-        url = self._judge.addresses.get(channel, ("", ""))[0]
+        channel = next((c for c in main.channels if c in self._queries.addresses), "")
+        url = self._queries.addresses.get(channel, ("", ""))[0]
         versions = {element.product: element.version for element in stack.packages}
-        return Target(stack, versions, url, channel, not python or python in stack.python)
+        return MigrationTarget(stack, versions, url, channel, not python or python in stack.python)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compatkb.check.document import Rule
 from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit
-from compatkb.migrate.guide import Argument, Choice, Guide, Replaced
-from compatkb.migrate.syntax import Chain, Code
+from compatkb.migrate.guide import ArgumentPosition, Choice, Guide, NameReplacement
+from compatkb.migrate.syntax import Chain, PythonSource
 
 _OPEN = re.compile(r"\s*\(")
 _LITERAL = re.compile(r"""[rRuU]?(["'])(.*)\1""", re.DOTALL)
@@ -25,7 +25,7 @@ class Use:
     """Something of a product in use, from `start` to `end` of the text; `edits` write what does the same."""
 
     product: str
-    rule: Rule
+    rule: CheckRule
     start: int
     end: int
     message: str
@@ -36,7 +36,7 @@ class Use:
     asked: bool = False  # it is only asked whether the product is there
 
 
-def devices_of(code: Code, known: frozenset[str]) -> frozenset[str]:
+def devices_of(code: PythonSource, known: frozenset[str]) -> frozenset[str]:
     """Return the devices that a text names: in strings such as `xpu:0`, or as parts of names such as `torch.xpu`."""
     found: set[str] = set()
     for node in code.nodes:
@@ -48,12 +48,12 @@ def devices_of(code: Code, known: frozenset[str]) -> frozenset[str]:
     return frozenset(found | {part[1] for part in parts if len(part) > 1 and part[1] in known})
 
 
-def _is_location(code: Code, node: ast.expr) -> bool:
+def _is_location(code: PythonSource, node: ast.expr) -> bool:
     parent = code.parents.get(node)
     return isinstance(parent, ast.keyword) and parent.arg == "map_location"
 
 
-def uses_of(code: Code, guide: Guide, device: str | None) -> Iterator[Use]:
+def uses_of(code: PythonSource, guide: Guide, device: str | None) -> Iterator[Use]:
     """Yield what a text uses; `device` is the one that it runs on, None where that is open."""
     seen: set[tuple[int, int, str]] = set()
     for chain in code.chains:
@@ -76,7 +76,7 @@ def uses_of(code: Code, guide: Guide, device: str | None) -> Iterator[Use]:
 # names
 
 
-def _named(code: Code, guide: Guide, chain: Chain) -> Use | None:
+def _named(code: PythonSource, guide: Guide, chain: Chain) -> Use | None:
     for meaning, node in reversed(chain.nodes):
         if found := guide.names.get(meaning):
             return _replaced(code, guide, chain, node, found)
@@ -100,7 +100,7 @@ def module_of(guide: Guide, meaning: str) -> str | None:
     return next((head for head in heads if head in guide.modules), None)
 
 
-def _replaced(code: Code, guide: Guide, chain: Chain, node: ast.expr, found: Replaced) -> Use:
+def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, found: NameReplacement) -> Use:
     top = chain.nodes[-1][1]
     start, end = code.span(top)
     name = guide.facts.products[found.product].name
@@ -120,7 +120,7 @@ def _replaced(code: Code, guide: Guide, chain: Chain, node: ast.expr, found: Rep
     return Use(found.product, CALL, start, end, message, fix, found.sources, edits, root)
 
 
-def _written(code: Code, chain: Chain, node: ast.expr, found: Replaced) -> tuple[Edit, ...]:
+def _written(code: PythonSource, chain: Chain, node: ast.expr, found: NameReplacement) -> tuple[Edit, ...]:
     """Return what writes the other name, none where that is not certain to mean the same."""
     assert found.instead
     if not chain.sure or code.in_text(node):
@@ -169,11 +169,11 @@ def _written(code: Code, chain: Chain, node: ast.expr, found: Replaced) -> tuple
     return (renamed, *named)
 
 
-def _shown(code: Code, start: int, end: int) -> str:
+def _shown(code: PythonSource, start: int, end: int) -> str:
     return " ".join(code.text[start:end].split())[:100]
 
 
-def _is_asked(code: Code, chain: Chain) -> bool:
+def _is_asked(code: PythonSource, chain: Chain) -> bool:
     """Return whether a name is used only where `hasattr` finds it."""
     name = chain.meaning.split(".")
     child: ast.AST = chain.root
@@ -191,7 +191,7 @@ def _is_asked(code: Code, chain: Chain) -> bool:
 # modules that are asked for by name
 
 
-def _asked(code: Code, guide: Guide, node: ast.Constant, module: str) -> Iterator[Use]:
+def _asked(code: PythonSource, guide: Guide, node: ast.Constant, module: str) -> Iterator[Use]:
     parent = code.parents.get(node)
     if not isinstance(parent, ast.Call) or node not in parent.args:
         return
@@ -202,16 +202,18 @@ def _asked(code: Code, guide: Guide, node: ast.Constant, module: str) -> Iterato
     product = guide.modules[module]
     start, end = code.span(node)
     name = guide.facts.products[product].name
-    said = "is loaded by name" if loads else f"is asked for by {function or 'a call'}"
+    action = "is loaded by name" if loads else f"is asked for by {function or 'a call'}"
     fix = "take out what depends on it" if not loads else None
-    message = f"{module} of {name} {said}"
+    message = f"{module} of {name} {action}"
     yield Use(product, IMPORT, start, end, message, fix, guide.ended_sources.get(product, ()), asked=not loads)
 
 
 # values
 
 
-def _value(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, text: str, device: str | None) -> Iterator[Use]:
+def _value(
+    code: PythonSource, guide: Guide, calls: "_Calls", node: ast.Constant, text: str, device: str | None
+) -> Iterator[Use]:
     parts = [part.rpartition(":") for part in text.split(",")]
     value = next(tail for _, _, tail in parts if tail in guide.values)
     own = next((head for head, _, tail in parts if tail == value and head), None)
@@ -227,7 +229,7 @@ def _value(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, text: 
     message = f"{value!r} is specific to {name}"
     if len(fitting) > 1:
         message += "; what to give instead depends on the device"
-    fixes = [_told(choice, several=len(fitting) > 1) for choice in fitting]
+    fixes = [_remedy(choice, several=len(fitting) > 1) for choice in fitting]
     notes = [c.note for c in fitting if c.note and len(fitting) == 1]
     message += f" ({fitting[0].basis}: {notes[0]})" if notes else ""
     edits: tuple[Edit, ...] = ()
@@ -241,7 +243,7 @@ def _value(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, text: 
     yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits, asked=chosen)
 
 
-def _chooses(code: Code, node: ast.AST, instead: str) -> bool:
+def _chooses(code: PythonSource, node: ast.AST, instead: str) -> bool:
     """Return whether a value stands where a condition asks for the one that takes its place."""
     for one in code.above(node):
         if isinstance(one, ast.If | ast.IfExp):
@@ -251,12 +253,12 @@ def _chooses(code: Code, node: ast.AST, instead: str) -> bool:
     return False
 
 
-def _told(choice: Choice, *, several: bool) -> str:
-    said = choice.how or f"give {choice.instead!r}"
-    return f"on {choice.device}: {said}" if several and choice.device else said
+def _remedy(choice: Choice, *, several: bool) -> str:
+    action = choice.how or f"give {choice.instead!r}"
+    return f"on {choice.device}: {action}" if several and choice.device else action
 
 
-def _literal(code: Code, node: ast.Constant, text: str, instead: dict[str, str]) -> tuple[Edit, ...]:
+def _literal(code: PythonSource, node: ast.Constant, text: str, instead: dict[str, str]) -> tuple[Edit, ...]:
     start, end = code.span(node)
     written = _LITERAL.fullmatch(code.text[start:end])
     if not written or written[2] != text or code.in_text(node):
@@ -266,7 +268,7 @@ def _literal(code: Code, node: ast.Constant, text: str, instead: dict[str, str])
     return (Edit(start + written.start(2), start + written.end(2), new),)
 
 
-def _taken(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, value: str) -> str | None:
+def _taken(code: PythonSource, guide: Guide, calls: "_Calls", node: ast.Constant, value: str) -> str | None:
     """Return how a value is used: `call` where it reaches a call that takes it, `other` where a name says so."""
     top: ast.AST = node
     while isinstance(parent := code.parents.get(top), ast.IfExp | ast.BoolOp):
@@ -308,8 +310,8 @@ def _taken(code: Code, guide: Guide, calls: "_Calls", node: ast.Constant, value:
 class _Calls:
     """The calls of a text that take values which only a product understands."""
 
-    def __init__(self, code: Code, guide: Guide) -> None:
-        self.taking: dict[ast.Call, dict[str, Argument]] = {}
+    def __init__(self, code: PythonSource, guide: Guide) -> None:
+        self.taking: dict[ast.Call, dict[str, ArgumentPosition]] = {}
         self.flowing: set[tuple[str, str]] = set()  # variables, and the values that are given by them
         for chain in code.chains:
             call = code.call_of(chain.nodes[-1][1])

@@ -39,7 +39,10 @@ def value(facts: Snapshot, dimension: str, version: str) -> str:
 def term(facts: Snapshot, text: str) -> str:
     """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
     product, equal, version = text.partition("==")
-    return f"{label(facts, product)} {version}" if equal and "," not in version else text
+    if not equal or "," in version:
+        return label(facts, text)
+    listed = product in facts.products and facts.products[product].scheme == "listed"
+    return value(facts, product, version) if listed else f"{label(facts, product)} {version}"
 
 
 def pin_words(facts: Snapshot, pin: Pin) -> str:

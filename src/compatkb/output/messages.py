@@ -1,7 +1,7 @@
 """The sentences of answers: verdicts, warnings, requests; causes and open points have modules of their own."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from compatkb.engine.advice import Warned
@@ -124,12 +124,12 @@ def plain(term: str) -> str:
     return f"{product} {version}" if equal and "," not in version else term
 
 
-def terms(to: Iterable[str]) -> str:
-    """Return what a claim names: alternatives of one product with "or", several products with "and"."""
+def terms(to: Iterable[str], name: Callable[[str], str] = str) -> str:
+    """Return what a claim names, each term by `name`: alternatives of one product with "or", several products with "and"."""
     by_product: dict[str, list[str]] = {}
     for term in to:
         by_product.setdefault(re.split(r"[<>=!~ ]", term, maxsplit=1)[0], []).append(term)
-    return " and ".join(" or ".join(group) for group in by_product.values())
+    return " and ".join(" or ".join(map(name, group)) for group in by_product.values())
 
 
 def basis(support: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.stacks import Link, Stack
@@ -9,7 +10,7 @@ from compatkb.output.labels import HARDWARE, build, label, listed, ranges, short
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import STRONG, WEAK, Element
+from compatkb.store.records import Element
 
 
 class Open(NamedTuple):
@@ -32,16 +33,16 @@ class Open(NamedTuple):
 
 def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
     """Return what is only inferred or not known of a stack; empty for stacks that work."""
-    if stack.level == STRONG:
+    if stack.level == Certainty.CERTAIN:
         return []
     requested = {product for product in stack.requested if facts.products[product].role != "feature"}
-    links = [link for link in stack.links if link.level != STRONG]
+    links = [link for link in stack.links if link.level != Certainty.CERTAIN]
     points = [_link(facts, stack, link) for link in links if {link.one, link.other} <= requested]
     points += _silence(facts, stack, requested)
     for element in stack.packages:
         if element.product in stack.requested and element.channels:
             points += _wheels(facts, stack, element)
-    points += [_feature(facts, stack, offered) for offered in stack.features if offered.level != STRONG]
+    points += [_feature(facts, stack, offered) for offered in stack.features if offered.level != Certainty.CERTAIN]
     points += _runtimes(facts, stack, links)
     return list(dict.fromkeys(points))
 
@@ -64,7 +65,7 @@ def _link(facts: Snapshot, stack: Stack, link: Link) -> Open:
     machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
     one, other = (_name(facts, stack, product) for product in (link.one, link.other))
     joint = "on" if link.other == HARDWARE else "with"
-    known = "is inferred" if link.level == WEAK else "is not documented"
+    known = "is inferred" if link.level == Certainty.INFERRED else "is not documented"
     settle = "a run there" if machine else "importing both"
     return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settle)
 

@@ -1,17 +1,20 @@
 """Answers as plain dictionaries: the JSON contract, whose version is SCHEMA and whose text is docs/json.md."""
 
+import json
 from datetime import date
 from typing import Any
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered, Warned
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Link, Stack
 from compatkb.output import commands, disputes, messages
 from compatkb.output.images import images_of
+from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import STRONG, UNKNOWN, Request
+from compatkb.store.records import Request
 
 SCHEMA = 1
 _LEVELS = ("supported", "inferred", "unknown")
@@ -36,6 +39,11 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
         ],
         "gave_up": answer.gave_up,
     }
+
+
+def answer_json(facts: Snapshot, answer: Answer, wanted: Wanted | None = None) -> str:
+    """Return an answer as JSON text."""
+    return json.dumps(answer_payload(facts, answer, why=bool(wanted and wanted.why)), indent=2, ensure_ascii=False) + "\n"
 
 
 def request_payload(request: Request) -> dict[str, Any]:
@@ -109,8 +117,8 @@ def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
 
 def support(facts: Snapshot, stack: Stack) -> str:
     """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
-    if stack.level != STRONG:
-        return "unknown" if stack.level == UNKNOWN else "inferred"
+    if stack.level != Certainty.CERTAIN:
+        return "unknown" if stack.level == Certainty.UNKNOWN else "inferred"
     for link in stack.links:
         rows = [claim_record(facts, name).basis for name in link.claims]
         if rows and "observed" not in rows:

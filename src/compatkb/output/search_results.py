@@ -4,12 +4,12 @@ import json
 import shlex
 from datetime import date
 
-from compatkb.catalog.search import Found
+from compatkb.catalog.search import SearchResult
 from compatkb.output.payload import SCHEMA
 from compatkb.store.reader import Snapshot
 
 
-def search_text(facts: Snapshot, found: Found, day: date, limit: int, *, as_json: bool) -> str:
+def search_text(facts: Snapshot, found: SearchResult, day: date, limit: int, *, as_json: bool) -> str:
     """Return the first `limit` hits with the command that shows more of each; or what to try instead."""
     if as_json:
         content = {
@@ -36,7 +36,7 @@ def search_text(facts: Snapshot, found: Found, day: date, limit: int, *, as_json
     return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
 
 
-def _nothing(found: Found) -> list[str]:
+def _nothing(found: SearchResult) -> list[str]:
     lines = [f"nothing has {' and '.join(repr(word) for word in found.words)}"]
     some = [(word, count) for word, count in found.matches if count]
     if len(found.words) > 1 and some:

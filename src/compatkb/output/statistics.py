@@ -1,14 +1,14 @@
 """The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/stats.md describes them."""
 
 import json
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from compatkb.catalog.statistics import Independence, Reading, Stats
+from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.markdown import Links, render
 from compatkb.output.payload import SCHEMA
+from compatkb.output.screen import Line, heads, row
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
 _READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
@@ -16,12 +16,13 @@ _SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
 """Colour of the badge by the percentage of requirements that are stated or observed."""
 
 
-def stats_text(stats: Stats) -> str:
+def stats_lines(stats: Stats) -> list[Line]:
     """Return the figures for people."""
     rows = figures(stats)
     width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {value}" for name, value in rows]
-    return "\n".join([*lines, f"(as of {stats.day}, data of {stats.data_date})"]) + "\n"
+    lines = [heads("what", "figures")]
+    lines += [line for name, value in rows for line in row([Line(f"{name:<{width}}  {value}")], name, value)]
+    return [*lines, Line(f"(as of {stats.day}, data of {stats.data_date})", "dim")]
 
 
 def stats_markdown(stats: Stats) -> str:
@@ -90,10 +91,13 @@ def figures(stats: Stats) -> list[tuple[str, str]]:
             f"{disputes.total}: {disputes.decided} decided, {disputes.open} open; about {disputes.requirements} requirements",
         ),
         ("observations", _observations(stats)),
-        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases"),
+        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases, a rule covers {stats.with_rule} more"),
     ]
     rows += [
-        (f"- {_ROLES[row.role]}", f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it")
+        (
+            f"- {_ROLES[row.role]}",
+            f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it; by rule {row.with_rule}",
+        )
         for row in stats.coverage
         if row.releases
     ]
@@ -125,7 +129,7 @@ def _observations(stats: Stats) -> str:
     return f"{stats.observed}: {', '.join(parts)}" if parts else "none recorded"
 
 
-def _checked(stats: Stats, reading: Reading) -> str:
+def _checked(stats: Stats, reading: ReadingCount) -> str:
     oldest = f"{reading.oldest} ({_ago(stats.day, reading.oldest)})"
     if reading.oldest == reading.newest:
         return f"{reading.total}, all checked on {oldest}"
@@ -139,7 +143,7 @@ def _ago(day: date, seen: date) -> str:
     return f"{days} day{'' if days == 1 else 's'} before"
 
 
-def _reading(stats: Stats, reading: Reading) -> dict[str, Any]:
+def _reading(stats: Stats, reading: ReadingCount) -> dict[str, Any]:
     return {
         "kind": reading.kind,
         "total": reading.total,
@@ -173,13 +177,3 @@ def _percent(number: int, total: int) -> int:
 
 def _dumped(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-FORMS: dict[str, Callable[[Stats], str]] = {
-    "text": stats_text,
-    "json": stats_json,
-    "markdown": stats_markdown,
-    "badge": badge_line,
-    "badge-json": badge_json,
-}
-"""What each value of --format prints."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, disputes, messages
+from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
 from compatkb.output.citations import Numbers, short
 from compatkb.output.labels import (
     HARDWARE,
@@ -13,21 +15,18 @@ from compatkb.output.labels import (
     label,
     listed,
     main_packages,
-    place,
     platforms,
-    shortened,
     stack_name,
     value,
 )
 from compatkb.output.open_points import open_points
 from compatkb.output.payload import support
+from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import MOST, Way, ways_of
-from compatkb.output.why import details
-from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import STRONG, Compiled, Request
+from compatkb.store.records import Request
 
 VERDICTS = messages.VERDICTS
 _OTHERS = 3
@@ -40,6 +39,11 @@ _LINES = 2
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> str:
     """Return the answer as plain text."""
     return text_of(answer_lines(facts, answer, why=why, everything=everything, shell=shell))
+
+
+def answer_screen(facts: Snapshot, answer: Answer, wanted: Wanted) -> list[Line]:
+    """Return the first screen, with all that is wanted."""
+    return answer_lines(facts, answer, why=wanted.why, everything=wanted.everything, shell=wanted.shell or POSIX)
 
 
 def answer_lines(
@@ -64,6 +68,8 @@ def answer_lines(
     if everything:
         lines += _all(facts, answer, shell)
     if why:
+        from compatkb.output.why import details
+
         lines += details(facts, answer, numbers)
     return lines
 
@@ -80,8 +86,7 @@ def _head(answer: Answer, sentence: str) -> list[Line]:
 def _positive(facts: Snapshot, answer: Answer, shell: str, *, everything: bool) -> list[Block]:
     request, stack = answer.request, answer.stacks[0]
     groups = grouped(facts, answer.stacks)
-    parts = (stack_name(facts, stack, request), _using(facts, stack), place(facts, request, stack.device))
-    sentence = " ".join(part for part in parts if part)
+    sentence = headline(facts, answer)
     shown = _by_system(request, groups)
     blocks = [Block(_head(answer, sentence)), Block([BLANK, *_commands(facts, shown, request, shell), BLANK])]
     blocks += [Block(labelled(*_sureness(facts, stack, request)))]
@@ -89,8 +94,8 @@ def _positive(facts: Snapshot, answer: Answer, shell: str, *, everything: bool) 
         blocks.append(Block([line for n, text in enumerate(warned) for line in labelled("" if n else "warning", text)]))
     if len(shown) == 1 and (where := platforms(facts, groups[0])) not in sentence and not _is_fixed(request):
         blocks.append(Block(labelled("runs on", where), 2))
-    if needs := _needs_of(facts, groups[0], request):
-        blocks.append(Block([line for n, text in enumerate(needs) for line in labelled("" if n else "needs", text)], 1))
+    if needed := _needs_of(facts, groups[0], request):
+        blocks.append(Block([line for n, text in enumerate(needed) for line in labelled("" if n else "needs", text)], 1))
     if machines := _machines(stack, request):
         blocks.append(Block(labelled("hardware", machines), 4))
     blocks += _beside(facts, answer, shell)
@@ -128,11 +133,6 @@ def _commands(facts: Snapshot, groups: list[list[Stack]], request: Request, shel
     return lines
 
 
-def _using(facts: Snapshot, stack: Stack) -> str:
-    names = [facts.features[offered.feature][0] for offered in stack.features]
-    return f"using {' and '.join(names)}" if names else ""
-
-
 def _is_fixed(request: Request) -> bool:
     """Return whether a request fixes the platform, so that it is told already."""
     return bool(request.pin("python") and request.pin("os"))
@@ -150,7 +150,7 @@ def install_lines(facts: Snapshot, stack: Stack, shell: str, indent: int = 4, *,
 def _sureness(facts: Snapshot, stack: Stack, request: Request) -> tuple[str, str]:
     """Return how sure an answer is, in a line: what it rests on, or what is open."""
     disputed = _disputed(len(disputes.of_stack(facts, stack, request.as_of)))
-    if stack.level == STRONG:
+    if stack.level == Certainty.CERTAIN:
         return "sure", messages.basis(support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
     points = open_points(facts, stack)
     parts = [f"and {len(points) - 1} more" if len(points) > 1 else "", disputed]
@@ -168,25 +168,13 @@ def _needs_of(facts: Snapshot, stacks: Sequence[Stack], request: Request) -> lis
     """Return what stacks need of the machine: once where they agree, else with the systems."""
     by_text: dict[str, list[str]] = {}
     for stack in stacks:
-        by_text.setdefault(_needs(facts, stack, request), []).extend(value(facts, "os", system) for system in stack.os)
+        text = ", ".join(f"{label(facts, name)} {values}" for name, values in needs(facts, stack, request))
+        by_text.setdefault(text, []).extend(value(facts, "os", system) for system in stack.os)
     if not any(by_text):
-        device = release(facts, "device", stacks[0].device)
-        return [f"{device.needs}; no minimum version is known"] if device and device.needs else []
+        return [text] if (text := unbounded_need(facts, stacks[0])) else []
     if len(by_text) == 1:
         return list(by_text)
     return [f"{text} ({listed(list(dict.fromkeys(systems)))})" for text, systems in by_text.items() if text]
-
-
-def _needs(facts: Snapshot, stack: Stack, request: Request) -> str:
-    """Return what a stack needs of the machine beyond the platform, as far as that is known and was not fixed."""
-    parts = []
-    for product in facts.products.values():
-        values = stack.known.get(product.id, ())
-        if not product.shown or product.id == HARDWARE or not values or request.pin(product.id):
-            continue
-        names = [v for v in values if v[:1].isalnum()] or list(values)
-        parts.append(f"{product.label} {shortened(names).replace(', ', ' or ')}")
-    return ", ".join(parts)
 
 
 def _machines(stack: Stack, request: Request) -> str:
@@ -199,36 +187,10 @@ def _beside(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
     """Return what stands beside the best stack: a proven one, the default index, the way out of what has ended."""
     blocks = []
     for beside in answer.beside:
-        name = stack_name(facts, beside.stack, answer.request)
-        if beside.kind == "proven":
-            text = f"{name}: {messages.basis(support(facts, beside.stack))}"
-            blocks.append(Block([*labelled("proven", text), *install_lines(facts, beside.stack, shell, 13, proof=False)], 1))
-        elif beside.kind == "successor":
-            kept = {e.product for e in beside.stack.packages}
-            ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
-            gone = " and ".join(label(facts, e.product) for e in ended)
-            text = f"{name} replaces {gone}" if gone else name
-            lines = [*labelled("instead", f"{text}; `compatkb migrate` shows what changes in your code")]
-            blocks.append(Block([*lines, *install_lines(facts, beside.stack, shell, 13, proof=False)], 1))
-        else:
-            built = [
-                kind
-                for e in main_packages(facts, beside.stack)
-                for kind in facts.kinds(e)
-                if _covers(facts, kind, beside.stack)
-            ]
-            larger = f", a {built[0].device.upper()} build: several GB more, for no gain on this device" if built else ""
-            text = f"{name} from the default index{larger}"
-            blocks.append(Block([*labelled("also", text), *install_lines(facts, beside.stack, shell, 13, proof=False)], 3))
+        word, text = beside_words(facts, answer, beside)
+        lines = [*labelled(word, text), *install_lines(facts, beside.stack, shell, 13, proof=False)]
+        blocks.append(Block(lines, 3 if beside.kind == "default-index" else 1))
     return blocks
-
-
-def _covers(facts: Snapshot, kind: Compiled, stack: Stack) -> bool:
-    """Return whether builds are of a kind on a platform of a stack."""
-    grid = facts.grid
-    systems = facts.dimension_cells("os", sum(1 << grid["os"].index(system) for system in stack.os))
-    archs = facts.dimension_cells("arch", sum(1 << grid["arch"].index(arch) for arch in stack.arch))
-    return bool(kind.cells & systems & archs)
 
 
 def grouped(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Stack]]:
@@ -310,8 +272,7 @@ def _negative(facts: Snapshot, answer: Answer, numbers: Numbers, shell: str, mos
     request = answer.request
     blocks = [Block([*_head(answer, asked(facts, request)), BLANK])]
     reasons: list[Line] = []
-    pinned = {pin.product for pin in request.pins}
-    causes = sorted(answer.causes, key=lambda cause: cause.blocker[0] == "offer" or not pinned.issuperset(cause.blocker[1:]))
+    causes = foremost(answer)
     for cause in causes[:most]:
         marks = numbers.marks(messages.cause_sources(facts, cause, request)[: 1 if most else None])
         reasons += wrapped(f"{messages.sentence(messages.cause(facts, cause, request))}{TIED}{marks}".rstrip(), "  ")

@@ -20,6 +20,7 @@ class Way(NamedTuple):
     title: str
     stack: Stack
     migrates: bool = False
+    relaxed: tuple[str, ...] = ()  # the products whose pins move or go
 
 
 def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
@@ -27,10 +28,13 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
     ways = []
     for beside in answer.beside:
         if beside.kind == "successor":
-            gone = [label(facts, pin.product) for pin in answer.request.pins if _is_gone(facts, pin.product, beside.stack)]
-            title = f"without {listed(gone)}: " if gone else "instead: "
-            ways.append(Way(title + stack_name(facts, beside.stack), beside.stack, migrates=True))
-    ways += [Way(way_title(facts, answer.request, near), near.stack) for near in _ordered(answer.nearest)]
+            gone = [pin.product for pin in answer.request.pins if _is_gone(facts, pin.product, beside.stack)]
+            title = f"without {listed([label(facts, product) for product in gone])}: " if gone else "instead: "
+            relaxed = (*gone, *(product for product in answer.request.bare if _is_gone(facts, product, beside.stack)))
+            ways.append(Way(title + stack_name(facts, beside.stack), beside.stack, migrates=True, relaxed=relaxed))
+    ways += [
+        Way(way_title(facts, answer.request, near), near.stack, relaxed=near.relaxed) for near in _ordered(answer.nearest)
+    ]
     distinct: dict[object, Way] = {}
     titles = set()
     for way in ways:
@@ -94,5 +98,6 @@ def _elsewhere(facts: Snapshot, stack: Stack, dimension: str) -> str:
     if not values:
         return f"on another {label(facts, dimension)}"
     if dimension == "python":
-        return f"use {label(facts, dimension)} {values[-1]}"
+        plain = [python for python in values if not python.endswith("t")]
+        return f"use {label(facts, dimension)} {(plain or values)[-1]}"
     return f"use {value(facts, dimension, values[0])}" if dimension == "os" else f"use {label(facts, dimension)} {values[0]}"

@@ -1,16 +1,16 @@
 """Conda environments and conda-lock files."""
 
 from compatkb.parsers.commands.model import conda_requirement
-from compatkb.parsers.positioned_yaml import Node, TreeError, yaml_documents
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
 from compatkb.parsers.requirement import is_specifier, normal
 from compatkb.parsers.requirements import read_requirements
-from compatkb.parsers.source import Fragment, Source
-from compatkb.parsers.statement import MAIN, Group, PythonUse, Reading, Requirement, RequirementRole
+from compatkb.parsers.source import Fragment, SourceFile
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, RequirementRole
 
 _CONDA_STEP, _PIP_STEP = 1, 2
 
 
-def read_environment(root: Node, reading: Reading) -> None:
+def read_environment(root: YamlNode, reading: ParsedFile) -> None:
     """Add what an environment.yml asks for: conda's packages, then those of its pip section."""
     dependencies = root.get("dependencies")
     for item in dependencies.items if dependencies else []:
@@ -23,11 +23,11 @@ def read_environment(root: Node, reading: Reading) -> None:
                 _pip_line(line.fragment(), reading)
 
 
-def _pip_line(line: Fragment, reading: Reading) -> None:
+def _pip_line(line: Fragment, reading: ParsedFile) -> None:
     """Read one line of the pip section, which has the notation of a requirements file."""
-    one = Reading(reading.path, reading.kind)
+    one = ParsedFile(reading.path, reading.kind)
     text = line.text.replace("\n", " ")
-    read_requirements(Source(reading.path, text), one)
+    read_requirements(SourceFile(reading.path, text), one)
 
     for found in one.statements:
         place = line.place(found.place.column - 1)
@@ -36,7 +36,7 @@ def _pip_line(line: Fragment, reading: Reading) -> None:
         reading.problem(line.place(problem.place.column - 1), problem.message)
 
 
-def read_conda_lock(source: Source, reading: Reading) -> None:
+def read_conda_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a conda-lock.yml; each platform is a group."""
     try:
         roots = yaml_documents(source)

@@ -3,19 +3,19 @@
 import re
 
 from compatkb.parsers.commands.dispatch import read_shell
-from compatkb.parsers.commands.model import Scope
+from compatkb.parsers.commands.model import CommandScope
 from compatkb.parsers.pipelines import Runner
-from compatkb.parsers.positioned_yaml import Node, walk
+from compatkb.parsers.positioned_yaml import YamlNode, walk
 from compatkb.parsers.shell import Variables
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import Reading, Word
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import ParsedFile, Word
 
 _IMAGE_LINE = re.compile(r"^\s*(?:-\s+)?[\"']?image[\"']?\s*:\s*[\"']?([^\s\"'#{}]+)", re.MULTILINE)
 _KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
 
 
-def read_compose(root: Node, reading: Reading) -> None:
+def read_compose(root: YamlNode, reading: ParsedFile) -> None:
     """Add the images of the services of a compose file, each a group, and what their commands install."""
     runner = Runner(reading)
     services = root.get("services")
@@ -25,10 +25,10 @@ def read_compose(root: Node, reading: Reading) -> None:
         runner.settings(service.get("environment"), variables, group)
         runner.image(service.get("image"), variables, group)
         for key in ("command", "entrypoint"):
-            _command(service.get(key), Scope(reading, variables, group))
+            _command(service.get(key), CommandScope(reading, variables, group))
 
 
-def read_manifests(roots: list[Node], reading: Reading) -> None:
+def read_manifests(roots: list[YamlNode], reading: ParsedFile) -> None:
     """Add the images of Kubernetes manifests or Helm values, wherever they stand; each container is a group."""
     runner = Runner(reading)
     for root in roots:
@@ -38,12 +38,12 @@ def read_manifests(roots: list[Node], reading: Reading) -> None:
                     _image(runner, node, value)
 
 
-def _image(runner: Runner, holder: Node, value: Node) -> None:
+def _image(runner: Runner, holder: YamlNode, value: YamlNode) -> None:
     group = f"container:{value.place.line}"
     if value.kind == "text" and re.search(r"[:/@]", value.text):
         runner.image(value, {}, runner.group(group, f"the container at line {value.place.line}", kind="service"))
         for key in ("command", "args"):
-            _command(holder.get(key), Scope(runner.reading, {}, group))
+            _command(holder.get(key), CommandScope(runner.reading, {}, group))
     elif value.kind == "map":
         repository, tag, registry = value.get("repository") or value.get("name"), value.get("tag"), value.get("registry")
         if repository and tag and tag.text and repository.kind == tag.kind == "text":
@@ -56,13 +56,13 @@ def _image(runner: Runner, holder: Node, value: Node) -> None:
                 runner.reading.statements.append(found)
 
 
-def _command(node: Node | None, scope: Scope) -> None:
+def _command(node: YamlNode | None, scope: CommandScope) -> None:
     for item in node.texts() if node else []:
         if _INSTALLS.search(item.text):
             read_shell(item.fragment(), scope)
 
 
-def read_image_lines(source: Source, reading: Reading) -> None:
+def read_image_lines(source: SourceFile, reading: ParsedFile) -> None:
     """Add the images of a template that is no YAML before it is filled in."""
     from compatkb.parsers.images import image_use
 

@@ -6,13 +6,13 @@ Parsers that exist drop either the column or here-documents, so instructions are
 import re
 from collections.abc import Iterator
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
-from compatkb.parsers.commands.model import Scope
+from compatkb.parsers.commands.model import CommandScope
 from compatkb.parsers.images import image_use
 from compatkb.parsers.shell import Shell, Variables
-from compatkb.parsers.source import Fragment, Piece, Source
-from compatkb.parsers.statement import Action, Group, IndexUse, Reading, Word
+from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.statement import Action, Group, IndexUse, ParsedFile, Word
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:[ \t]+|$)")
 _ESCAPE = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)
@@ -20,18 +20,18 @@ _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _FLAG = re.compile(r"--[a-z][\w.-]*(?:=\S*)?[ \t]*")
 
 
-def read_dockerfile(source: Source, reading: Reading) -> None:
+def read_dockerfile(source: SourceFile, reading: ParsedFile) -> None:
     """Add what the stages of a Dockerfile install; each stage is a group, based on the stage that it starts from."""
     reader = _Dockerfile(reading)
     for name, rest in _instructions(source):
         reader.take(name, rest)
 
 
-def _instructions(source: Source) -> Iterator[tuple[str, Fragment]]:
+def _instructions(source: SourceFile) -> Iterator[tuple[str, Fragment]]:
     """Yield instructions and what follows their name; lines of comment within them are left out."""
     first = source.text.split("\n", 1)[0]
     escape = match[1] if (match := _ESCAPE.match(first)) and match[1] in "\\`" else "\\"
-    pieces: list[Piece] = []
+    pieces: list[Segment] = []
     number, count = 0, len(source.starts)
     while number < count:
         start = source.starts[number]
@@ -42,9 +42,9 @@ def _instructions(source: Source) -> Iterator[tuple[str, Fragment]]:
             continue
         bare = line.rstrip()
         if bare.endswith(escape):
-            pieces.append(Piece(f"{bare[:-1]} ", start))
+            pieces.append(Segment(f"{bare[:-1]} ", start))
             continue
-        pieces.append(Piece(line, start))
+        pieces.append(Segment(line, start))
         fragment = Fragment(source, pieces)
         pieces = []
         match = _INSTRUCTION.match(fragment.text)
@@ -59,7 +59,7 @@ def _instructions(source: Source) -> Iterator[tuple[str, Fragment]]:
                 number += 1
                 if source.text[begin:finish].strip("\t\n") == stop:
                     break
-                inner.append(Piece(source.text[begin:finish], begin))
+                inner.append(Segment(source.text[begin:finish], begin))
         if inner and match[1].upper() == "RUN":
             yield "RUN", Fragment(source, inner)
         else:
@@ -71,14 +71,14 @@ def _instructions(source: Source) -> Iterator[tuple[str, Fragment]]:
 
 
 class _Dockerfile:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ParsedFile) -> None:
         self.reading = reading
         self.globals: Variables = {}
         self.variables: Variables = self.globals
         self.stages: dict[str, str] = {}
         self.settings: dict[str, Variables] = {}
         self.group = ""
-        self.scope = Scope(reading, self.variables)
+        self.scope = CommandScope(reading, self.variables)
 
     def take(self, name: str, rest: Fragment) -> None:
         if name == "FROM":
@@ -119,7 +119,7 @@ class _Dockerfile:
             if name:
                 self.stages[name] = group
         self.group = group
-        self.scope = Scope(self.reading, self.variables, group, step=self.scope.step + 1)
+        self.scope = CommandScope(self.reading, self.variables, group, step=self.scope.step + 1)
         if base is None and image.value != "scratch":
             found = image_use(
                 image.value, image.place, image.raw, group, unknown=image.open, derived=image.derived, step=self.scope.step
@@ -210,10 +210,10 @@ def _exec_form(rest: Fragment, at: int) -> Fragment | None:
         return None
     if len(words) > 2 and words[1][1] in ("-c", "-lc", "-ec"):
         words = words[2:3]
-    pieces: list[Piece] = []
+    pieces: list[Segment] = []
     for word in words:
         pieces += [
-            Piece(word[1].replace('\\"', '"'), rest.origin(at + word.start(1))),
-            Piece(" ", rest.origin(at + word.end())),
+            Segment(word[1].replace('\\"', '"'), rest.origin(at + word.start(1))),
+            Segment(" ", rest.origin(at + word.end())),
         ]
     return Fragment(rest.source, pieces)

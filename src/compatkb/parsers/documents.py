@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from compatkb.core.toml_positions import Place, Places, Where
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import Reading
+from compatkb.core.text_position import Place
+from compatkb.core.toml_positions import Places, Where
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
 _SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?")
@@ -18,7 +19,7 @@ _KEY = re.compile(r"([^\s=:][^=:]*?)\s*[=:]\s*(.*)")
 class Toml:
     """A TOML document: its values, and where they stand."""
 
-    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+    def __init__(self, source: SourceFile, data: dict[str, Any]) -> None:
         self.source, self.data = source, data
 
     @cached_property
@@ -55,14 +56,14 @@ class Toml:
     def value_place(self, *where: int | str) -> Place:
         """Return where the text value of a key starts, the key's own place where the value is elsewhere."""
         place = self.place(*where)
-        start = self.source.offset(place.line - 1, place.column - 1)
+        start = self.source.offset(*place)
         end = self.source.text.find("\n", start)
         line = self.source.text[start : len(self.source.text) if end < 0 else end]
         match = re.match(r"(?:\"[^\"]*\"|'[^']*'|[\w.-])+\s*=\s*[\"']", line)
         return Place(place.line, place.column + match.end()) if match else place
 
     def _character(self, place: Place) -> str:
-        at = self.source.offset(place.line - 1, place.column - 1)
+        at = self.source.offset(*place)
         return self.source.text[at : at + 1] or " "
 
     def tables(self, name: str) -> Iterator[tuple[int, dict[str, Any], Place]]:
@@ -79,7 +80,7 @@ class Toml:
             yield number, entry, self.source.place(version.end() if version else head.start())
 
 
-def read_toml(source: Source, reading: Reading) -> Toml | None:
+def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:
     """Return a TOML document, None and a problem in the reading where it is none."""
     try:
         return Toml(source, tomllib.loads(source.text))
@@ -92,7 +93,7 @@ def read_toml(source: Source, reading: Reading) -> Toml | None:
     return None
 
 
-def ini_values(source: Source) -> Iterator[tuple[str, str, str, Place]]:
+def ini_values(source: SourceFile) -> Iterator[tuple[str, str, str, Place]]:
     """Yield section, key, line of its value and the place of that line, in the order of the file.
 
     The standard parser has no places; what it accepts as a continuation is continued here too: an indented line.

@@ -10,6 +10,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("poetry.lock", "poetry.lock", r"(?:.*/)?poetry\.lock"),
     ("pdm.lock", "pdm.lock", r"(?:.*/)?pdm\.lock"),
     ("pylock", "pylock", r"(?:.*/)?pylock(?:\.[^/.]+)?\.toml"),
+    ("python-version", ".python-version", r"(?:.*/)?\.python-version"),
     ("Pipfile", "Pipfile", r"(?:.*/)?Pipfile"),
     ("Pipfile.lock", "Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
     ("conda-lock", "conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),

@@ -2,7 +2,7 @@
 
 import re
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.statement import MAIN, ImageUse
 
 _REFERENCE = re.compile(

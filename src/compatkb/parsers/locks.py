@@ -3,32 +3,32 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.positioned_yaml import Node, TreeError, json_tree
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import MAIN, Group, IndexUse, PythonUse, Reading, Requirement, RequirementRole
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
 STEP = 1
 
 
-def read_uv_lock(source: Source, reading: Reading) -> None:
+def read_uv_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a uv.lock, each with the index that it comes from."""
     _packages(source, reading, "package", "requires-python", _uv_index, "uv")
 
 
-def read_poetry_lock(source: Source, reading: Reading) -> None:
+def read_poetry_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a poetry.lock; Pythons from its metadata."""
     _packages(source, reading, "package", ("metadata", "python-versions"), _poetry_index, "poetry")
 
 
-def read_pdm_lock(source: Source, reading: Reading) -> None:
+def read_pdm_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a pdm.lock."""
     _packages(source, reading, "package", ("metadata", "requires_python"), lambda _: None, "pdm")
 
 
-def read_pylock(source: Source, reading: Reading) -> None:
+def read_pylock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a pylock.toml (PEP 751)."""
     _packages(source, reading, "packages", "requires-python", lambda row: _text(row.get("index")), "pylock")
 
@@ -38,18 +38,18 @@ def _text(value: object) -> str | None:
 
 
 def _uv_index(row: Mapping[str, Any]) -> str | None:
-    told = row.get("source")
-    return _text(told.get("registry")) if isinstance(told, dict) else None
+    value = row.get("source")
+    return _text(value.get("registry")) if isinstance(value, dict) else None
 
 
 def _poetry_index(row: Mapping[str, Any]) -> str | None:
-    told = row.get("source")
-    return _text(told.get("url")) if isinstance(told, dict) and told.get("type") != "git" else None
+    value = row.get("source")
+    return _text(value.get("url")) if isinstance(value, dict) and value.get("type") != "git" else None
 
 
 def _packages(
-    source: Source,
-    reading: Reading,
+    source: SourceFile,
+    reading: ParsedFile,
     array: str,
     python: str | tuple[str, ...],
     index: Callable[[Mapping[str, Any]], str | None],
@@ -64,7 +64,7 @@ def _packages(
         name, version = row.get("name"), row.get("version")
         if not isinstance(name, str) or not isinstance(version, str) or not is_name(name) or not is_specifier(f"=={version}"):
             continue
-        if isinstance(told := row.get("source"), dict) and set(told) & {"editable", "virtual", "directory"}:
+        if isinstance(value := row.get("source"), dict) and set(value) & {"editable", "virtual", "directory"}:
             continue
         several = normal(name) in groups
         group = MAIN
@@ -91,16 +91,16 @@ def _groups(document: Toml, array: str) -> set[str]:
     return twice
 
 
-def _python(document: Toml, reading: Reading, where: tuple[str, ...]) -> None:
-    told = document.get(*where)
-    specifier = from_poetry(told) if isinstance(told, str) else None
+def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None:
+    value = document.get(*where)
+    specifier = from_poetry(value) if isinstance(value, str) else None
     if specifier:
         reading.statements.append(
-            PythonUse(place=document.value_place(*where), text=str(told), specifier=specifier, step=STEP)
+            PythonUse(place=document.value_place(*where), text=str(value), specifier=specifier, step=STEP)
         )
 
 
-def read_pipfile(source: Source, reading: Reading) -> None:
+def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a Pipfile asks for."""
     document = read_toml(source, reading)
     if document is None:
@@ -124,12 +124,12 @@ def read_pipfile(source: Source, reading: Reading) -> None:
     for section, group in (("packages", MAIN), ("dev-packages", "group:dev")):
         if group and document.table(section):
             reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
-        for name, told in document.table(section).items():
-            text = told if isinstance(told, str) else told.get("version", "*") if isinstance(told, dict) else None
+        for name, value in document.table(section).items():
+            text = value if isinstance(value, str) else value.get("version", "*") if isinstance(value, dict) else None
             if not isinstance(text, str):
                 continue
             specifier = from_poetry(text)
-            index = told.get("index") if isinstance(told, dict) else None
+            index = value.get("index") if isinstance(value, dict) else None
             reading.statements.append(
                 Requirement(
                     place=document.value_place(section, name), text=text, name=normal(name), specifier=specifier or "",
@@ -138,7 +138,7 @@ def read_pipfile(source: Source, reading: Reading) -> None:
             )  # fmt: skip
 
 
-def read_pipfile_lock(source: Source, reading: Reading) -> None:
+def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a Pipfile.lock; those for development are a group based on the others."""
     try:
         tree = json_tree(source)
@@ -165,7 +165,7 @@ def read_pipfile_lock(source: Source, reading: Reading) -> None:
             _locked(reading, package, node, group, addresses)
 
 
-def _locked(reading: Reading, name: str, row: Node, group: str, addresses: Mapping[str, str]) -> None:
+def _locked(reading: ParsedFile, name: str, row: YamlNode, group: str, addresses: Mapping[str, str]) -> None:
     version = row.get("version")
     if not version or not is_name(name) or not is_specifier(version.text):
         return

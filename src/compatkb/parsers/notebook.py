@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from compatkb.parsers.commands.dispatch import read_shell
-from compatkb.parsers.commands.model import Scope
-from compatkb.parsers.positioned_yaml import Node, TreeError, json_tree
-from compatkb.parsers.source import MOST_SHELL, Fragment, Piece, Source
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
+from compatkb.parsers.source import MOST_SHELL, Fragment, Segment, SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+bash|!|system)\b")
 
 
-def read_notebook(source: Source, reading: Reading) -> None:
+def read_notebook(source: SourceFile, reading: ParsedFile) -> None:
     """Add what the cells of a notebook install; they run in the order in which they stand."""
-    scope = Scope(reading)
+    scope = CommandScope(reading)
     left = MOST_SHELL
     try:
         for cell in code_cells(source):
@@ -30,7 +30,7 @@ def read_notebook(source: Source, reading: Reading) -> None:
         reading.problem(error.place, str(error))
 
 
-def code_cells(source: Source) -> Iterator[Fragment]:
+def code_cells(source: SourceFile) -> Iterator[Fragment]:
     """Yield the text of each code cell; raises TreeError where the file is no JSON."""
     tree = json_tree(source)
     cells = tree.get("cells") if tree else None
@@ -40,13 +40,13 @@ def code_cells(source: Source) -> Iterator[Fragment]:
             yield _joined(source, text)
 
 
-def _joined(source: Source, node: Node) -> Fragment:
+def _joined(source: SourceFile, node: YamlNode) -> Fragment:
     """Return the text of a cell, which is one string or a list of lines."""
-    pieces: list[Piece] = []
+    pieces: list[Segment] = []
     for item in node.items if node.kind == "list" else [node]:
         fragment = item.fragment()
         bounds = [*fragment.bounds(), len(fragment.text)]
-        pieces += [Piece(fragment.text[a:b], fragment.origin(a)) for a, b in pairwise(bounds)]
+        pieces += [Segment(fragment.text[a:b], fragment.origin(a)) for a, b in pairwise(bounds)]
     return Fragment(source, pieces)
 
 

@@ -2,17 +2,17 @@
 
 from itertools import product
 
-from compatkb.parsers.commands.model import Scope
-from compatkb.parsers.pipelines import MOST_COMBINATIONS, Combination, Runner, told
-from compatkb.parsers.positioned_yaml import Node
+from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.pipelines import MOST_COMBINATIONS, Combination, Runner, label_of
+from compatkb.parsers.positioned_yaml import YamlNode
 from compatkb.parsers.shell import Variables
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.statement import ParsedFile
 
 _RESERVED = {"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script"}
 _RESERVED |= {"after_script", "spec", "pages"}
 
 
-def read_gitlab(root: Node, reading: Reading) -> None:
+def read_gitlab(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of a GitLab pipeline run in and install."""
     runner = Runner(reading)
     variables: Variables = {}
@@ -24,7 +24,7 @@ def read_gitlab(root: Node, reading: Reading) -> None:
             continue
         chain = _chain(job, jobs)
         for combination in _parallel(_first(chain, "parallel")):
-            label = told(combination)
+            label = label_of(combination)
             group = runner.group(f"job:{name}({label})" if label else f"job:{name}", f"the job {name}")
             inner: Variables = dict(variables)
             for one in reversed(chain):
@@ -32,13 +32,13 @@ def read_gitlab(root: Node, reading: Reading) -> None:
             inner |= {key: node.text for key, node in combination.items()}
             image = _first(chain, "image") or (default.get("image") if default else None) or root.get("image")
             runner.image(image, inner, group)
-            scope = Scope(reading, inner, group)
+            scope = CommandScope(reading, inner, group)
             before = _first(chain, "before_script") or (default.get("before_script") if default else None)
             runner.script(before or root.get("before_script"), scope)
             runner.script(_first(chain, "script"), scope)
 
 
-def _chain(job: Node, jobs: dict[str, Node]) -> list[Node]:
+def _chain(job: YamlNode, jobs: dict[str, YamlNode]) -> list[YamlNode]:
     """Return a job and those that it extends, itself first; a ring of them is walked once."""
     found = [job]
     for _ in range(10):
@@ -50,11 +50,11 @@ def _chain(job: Node, jobs: dict[str, Node]) -> list[Node]:
     return found
 
 
-def _first(chain: list[Node], name: str) -> Node | None:
+def _first(chain: list[YamlNode], name: str) -> YamlNode | None:
     return next((node for one in chain if (node := one.get(name)) is not None), None)
 
 
-def _parallel(node: Node | None) -> list[Combination]:
+def _parallel(node: YamlNode | None) -> list[Combination]:
     """Return the combinations of a matrix as GitLab makes them: each row by itself, its lists crossed."""
     found: list[Combination] = []
     matrix = node.get("matrix") if node else None
@@ -67,7 +67,7 @@ def _parallel(node: Node | None) -> list[Combination]:
     return found or [{}]
 
 
-def read_azure(root: Node, reading: Reading) -> None:
+def read_azure(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of an Azure pipeline run on and install."""
     runner = Runner(reading)
     containers = {}
@@ -87,7 +87,7 @@ def read_azure(root: Node, reading: Reading) -> None:
 
 
 def _azure_jobs(
-    runner: Runner, root: Node, variables: Variables, containers: dict[str, Node], pool: Node | None, kind: str
+    runner: Runner, root: YamlNode, variables: Variables, containers: dict[str, YamlNode], pool: YamlNode | None, kind: str
 ) -> None:
     if root.get("steps") is not None:
         _azure_job(runner, kind, root, variables, containers, pool)
@@ -99,7 +99,9 @@ def _azure_jobs(
             _azure_job(runner, name, job, variables, containers, job.get("pool") or pool)
 
 
-def _azure_job(runner: Runner, name: str, job: Node, outer: Variables, containers: dict[str, Node], pool: Node | None) -> None:
+def _azure_job(
+    runner: Runner, name: str, job: YamlNode, outer: Variables, containers: dict[str, YamlNode], pool: YamlNode | None
+) -> None:
     matrix = job.get("strategy", "matrix")
     rows = list((matrix.mapping() if matrix else {}).items())[:MOST_COMBINATIONS] or [("", job)]
     for label, row in rows:
@@ -115,10 +117,10 @@ def _azure_job(runner: Runner, name: str, job: Node, outer: Variables, container
         container = job.get("container")
         if container is not None:
             runner.image(containers.get(container.text, container), variables, group)
-        _azure_steps(runner, job.get("steps"), Scope(runner.reading, variables, group))
+        _azure_steps(runner, job.get("steps"), CommandScope(runner.reading, variables, group))
 
 
-def _azure_steps(runner: Runner, steps: Node | None, scope: Scope) -> None:
+def _azure_steps(runner: Runner, steps: YamlNode | None, scope: CommandScope) -> None:
     group = scope.group
     for step in steps.items if steps else []:
         if step.kind != "map":
@@ -136,7 +138,7 @@ def _azure_steps(runner: Runner, steps: Node | None, scope: Scope) -> None:
         scope.group = group
 
 
-def _variables(runner: Runner, node: Node | None, variables: Variables) -> None:
+def _variables(runner: Runner, node: YamlNode | None, variables: Variables) -> None:
     """Take variables over, a mapping or a list of name and value."""
     if node is None:
         return

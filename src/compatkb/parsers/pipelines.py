@@ -3,26 +3,26 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
-from compatkb.parsers.commands.model import Scope, python_specifier
+from compatkb.parsers.commands.model import CommandScope, python_specifier
 from compatkb.parsers.images import image_use
-from compatkb.parsers.positioned_yaml import Node
+from compatkb.parsers.positioned_yaml import YamlNode
 from compatkb.parsers.requirement import is_specifier
 from compatkb.parsers.shell import Shell, Variables
-from compatkb.parsers.statement import MAIN, Group, IndexUse, PythonUse, Reading, SystemUse, Word
+from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, SystemUse, Word
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000
 
-Combination = dict[str, Node]
+Combination = dict[str, YamlNode]
 """The values of a matrix by name; names of values within values are joined by dots."""
 
 
 class Runner:
     """Reads the steps of jobs, and stops after many."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ParsedFile) -> None:
         self.reading = reading
         self._steps = 0
 
@@ -31,7 +31,7 @@ class Runner:
         self._steps += 1
         return self._steps <= _MOST_STEPS
 
-    def word(self, node: Node | None, variables: Variables) -> Word | None:
+    def word(self, node: YamlNode | None, variables: Variables) -> Word | None:
         """Return a text with its variables filled in, None for what is no text."""
         if node is None or node.kind != "text" or not node.text.strip():
             return None
@@ -45,7 +45,7 @@ class Runner:
         value = " ".join(word.value for word in words)
         return Word(value, node.text.strip(), node.place, any(word.open for word in words), derived=True)
 
-    def image(self, node: Node | None, variables: Variables, group: str) -> None:
+    def image(self, node: YamlNode | None, variables: Variables, group: str) -> None:
         """Add the image that a text names, or the one under `image` or `name` of a mapping."""
         if node is not None and node.kind == "map":
             node = node.get("image") or node.get("name")
@@ -53,7 +53,7 @@ class Runner:
         if word and (found := image_use(word.value, word.place, word.raw, group, unknown=word.open, derived=word.derived)):
             self.reading.statements.append(found)
 
-    def system(self, node: Node | None, variables: Variables, group: str) -> None:
+    def system(self, node: YamlNode | None, variables: Variables, group: str) -> None:
         """Add the operating systems of a job, one or a list of labels."""
         for item in node.elements() if node else []:
             word = self.word(item, variables)
@@ -62,7 +62,7 @@ class Runner:
                     SystemUse(place=word.place, text=word.raw, name=word.value, group=group, derived=word.derived)
                 )
 
-    def python(self, node: Node | None, variables: Variables, scope: Scope) -> None:
+    def python(self, node: YamlNode | None, variables: Variables, scope: CommandScope) -> None:
         """Add the Pythons that a step sets up: one, one a line, or a list."""
         for item in node.elements() if node else []:
             word = self.word(item, variables)
@@ -75,7 +75,7 @@ class Runner:
                         )
                     )  # fmt: skip
 
-    def settings(self, node: Node | None, variables: Variables, group: str, prefix: str = "") -> None:
+    def settings(self, node: YamlNode | None, variables: Variables, group: str, prefix: str = "") -> None:
         """Take the variables of a mapping over, and add the indexes among them."""
         for name, value in (node.mapping() if node else {}).items():
             if value.kind == "map":
@@ -94,7 +94,7 @@ class Runner:
                         IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group)
                     )
 
-    def script(self, node: Node | None, scope: Scope) -> None:
+    def script(self, node: YamlNode | None, scope: CommandScope) -> None:
         """Read a text, or every text of a list, as shell."""
         for item in node.texts() if node else []:
             if self.allows():
@@ -115,7 +115,7 @@ def _python(text: str) -> str | None:
     return text if text[:1] in "<>=~!" and is_specifier(text) else None
 
 
-def combinations(matrix: Node | None) -> list[Combination]:
+def combinations(matrix: YamlNode | None) -> list[Combination]:
     """Return the combinations of a matrix as GitHub makes them, at most MOST_COMBINATIONS; one empty one for none."""
     if matrix is None or matrix.kind != "map":
         return [{}]
@@ -132,27 +132,27 @@ def combinations(matrix: Node | None) -> list[Combination]:
     included = list(_rows(matrix.get("include")))[:MOST_COMBINATIONS]
     original = [dict(combination) for combination in found]
     for row in included:
-        told = row.mapping()
-        fits = [n for n, base in enumerate(original) if all(told[k].text == base[k].text for k in told if k in base)]
+        values = row.mapping()
+        fits = [n for n, base in enumerate(original) if all(values[k].text == base[k].text for k in values if k in base)]
         for n in fits:
-            found[n] |= told
+            found[n] |= values
         if not fits:
-            found.append(told)
+            found.append(values)
     return [_flat(combination) for combination in found[:MOST_COMBINATIONS]] or [{}]
 
 
-def _rows(node: Node | None) -> Iterator[Node]:
+def _rows(node: YamlNode | None) -> Iterator[YamlNode]:
     for item in node.items if node else []:
         if item.kind == "map":
             yield item
 
 
-def _agrees(row: Node, combination: Combination) -> bool:
-    told = row.mapping()
-    return bool(told) and all(name in combination and combination[name].text == value.text for name, value in told.items())
+def _agrees(row: YamlNode, combination: Combination) -> bool:
+    values = row.mapping()
+    return bool(values) and all(name in combination and combination[name].text == value.text for name, value in values.items())
 
 
-def _flat(combination: Mapping[str, Node]) -> Combination:
+def _flat(combination: Mapping[str, YamlNode]) -> Combination:
     found: Combination = {}
     for name, node in combination.items():
         if node.kind == "map":
@@ -162,12 +162,12 @@ def _flat(combination: Mapping[str, Node]) -> Combination:
     return found
 
 
-def told(combination: Combination) -> str:
+def label_of(combination: Combination) -> str:
     """Return a combination as people read it."""
     return ", ".join(f"{name}={node.text}" for name, node in combination.items() if node.kind == "text")[:200]
 
 
-def read_github(root: Node, reading: Reading) -> None:
+def read_github(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of a workflow, or the steps of an action, run on and install."""
     runner = Runner(reading)
     variables: Variables = {}
@@ -181,14 +181,14 @@ def read_github(root: Node, reading: Reading) -> None:
             default = told_of.get("default")
             variables[f"inputs.{name}"] = default.text if default else None
         group = runner.group("job:action", "the action")
-        _steps(runner, runs.get("steps"), Scope(reading, variables, group))
+        _steps(runner, runs.get("steps"), CommandScope(reading, variables, group))
 
 
-def _job(runner: Runner, name: str, job: Node, outer: Variables) -> None:
+def _job(runner: Runner, name: str, job: YamlNode, outer: Variables) -> None:
     for combination in combinations(job.get("strategy", "matrix")):
         if not runner.allows():
             return
-        label = told(combination)
+        label = label_of(combination)
         group = runner.group(
             f"job:{name}({label})" if label else f"job:{name}", f"the job {name}{f' ({label})' if label else ''}"
         )
@@ -198,9 +198,9 @@ def _job(runner: Runner, name: str, job: Node, outer: Variables) -> None:
         runner.settings(job.get("env"), variables, group, "env.")
         runner.system(job.get("runs-on"), variables, group)
         runner.image(job.get("container"), variables, group)
-        for service, node in (job.get("services") or Node(job.source, 0, 0, "map")).mapping().items():
+        for service, node in (job.get("services") or YamlNode(job.source, 0, 0, "map")).mapping().items():
             runner.image(node, variables, runner.group(f"service:{name}.{service}", f"the service {service}", kind="service"))
-        scope = Scope(runner.reading, variables, group)
+        scope = CommandScope(runner.reading, variables, group)
         _steps(runner, job.get("steps"), scope, _origins(combination))
 
 
@@ -208,7 +208,7 @@ def _origins(combination: Combination) -> dict[str, Place]:
     return {f"matrix.{name}": node.place for name, node in combination.items() if node.kind == "text"}
 
 
-def _steps(runner: Runner, steps: Node | None, scope: Scope, origins: Mapping[str, Place] | None = None) -> None:
+def _steps(runner: Runner, steps: YamlNode | None, scope: CommandScope, origins: Mapping[str, Place] | None = None) -> None:
     group = scope.group
     for step in steps.items if steps else []:
         if step.kind != "map" or not runner.allows():
@@ -230,7 +230,7 @@ def _steps(runner: Runner, steps: Node | None, scope: Scope, origins: Mapping[st
         scope.group = group
 
 
-def _set_up(runner: Runner, version: Node | None, scope: Scope, origins: Mapping[str, Place]) -> None:
+def _set_up(runner: Runner, version: YamlNode | None, scope: CommandScope, origins: Mapping[str, Place]) -> None:
     """Add the Python of a set-up step; one from the matrix stands where the matrix names it."""
     before = len(runner.reading.statements)
     runner.python(version, scope.variables, scope)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from compatkb.core.toml_positions import Place
-from compatkb.parsers.source import Fragment, Piece, Source
+from compatkb.core.text_position import Place
+from compatkb.parsers.source import Fragment, Segment, SourceFile
 
 _MOST_DEPTH = 100
 _MOST_NODES = 1_500_000
@@ -28,50 +28,50 @@ class TreeError(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class YamlNode:
     """A mapping, a list or a text; `start` and `end` are offsets in the source."""
 
-    source: Source
+    source: SourceFile
     start: int
     end: int
     kind: str  # map, list, text
     text: str = ""
     style: str = ""  # of a text: '|', '>', "'", '"' or nothing
-    pairs: list[tuple["Node", "Node"]] = field(default_factory=list)
-    items: list["Node"] = field(default_factory=list)
+    pairs: list[tuple["YamlNode", "YamlNode"]] = field(default_factory=list)
+    items: list["YamlNode"] = field(default_factory=list)
 
     @property
     def place(self) -> Place:
         """Where the value starts, within its quotes."""
         return self.source.place(self.start + (self.style in ("'", '"') and self.kind == "text"))
 
-    def get(self, *names: str) -> "Node | None":
+    def get(self, *names: str) -> "YamlNode | None":
         """Return the value at a path of keys, None where there is none."""
-        node: Node | None = self
+        node: YamlNode | None = self
         for name in names:
             if node is None or node.kind != "map":
                 return None
             node = next((value for key, value in node.pairs if key.text == name), None) or _merged(node, name)
         return node
 
-    def mapping(self) -> dict[str, "Node"]:
+    def mapping(self) -> dict[str, "YamlNode"]:
         """Return the values by key, none for what is no mapping; merged ones too, the node's own first."""
         if self.kind != "map":
             return {}
-        found: dict[str, Node] = {}
+        found: dict[str, YamlNode] = {}
         for node in (self, *_bases(self)):
             for key, value in node.pairs:
                 found.setdefault(key.text, value)
         found.pop("<<", None)
         return found
 
-    def elements(self) -> list["Node"]:
+    def elements(self) -> list["YamlNode"]:
         """Return the items of a list, and a text as a list of itself."""
         if self.kind == "list":
             return self.items
         return [self] if self.kind == "text" and self.text else []
 
-    def texts(self) -> list["Node"]:
+    def texts(self) -> list["YamlNode"]:
         """Return the texts among the items, those of lists within lists too."""
         found = []
         for item in self.elements():
@@ -93,14 +93,14 @@ class Node:
         return Fragment(self.source, _plain(raw, self.start))
 
 
-def _bases(node: Node) -> list[Node]:
+def _bases(node: YamlNode) -> list[YamlNode]:
     merged = next((value for key, value in node.pairs if key.text == "<<"), None)
     if merged is None:
         return []
     return [base for base in (merged.items if merged.kind == "list" else [merged]) if base.kind == "map" and base is not node]
 
 
-def _merged(node: Node, name: str) -> Node | None:
+def _merged(node: YamlNode, name: str) -> YamlNode | None:
     for base in _bases(node):
         for key, value in base.pairs:
             if key.text == name:
@@ -108,7 +108,7 @@ def _merged(node: Node, name: str) -> Node | None:
     return None
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: YamlNode) -> Iterator[YamlNode]:
     """Yield a node and all within it, each once, however often it is repeated."""
     seen = set()
     stack = [node]
@@ -122,51 +122,51 @@ def walk(node: Node) -> Iterator[Node]:
         stack += [value for _, value in reversed(one.pairs)]
 
 
-def _block(raw: str, start: int, *, folded: bool) -> Iterator[Piece]:
+def _block(raw: str, start: int, *, folded: bool) -> Iterator[Segment]:
     header, _, body = raw.partition("\n")
     at = start + len(header) + 1
     lines = body.split("\n")
     indents = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
     indent = indents[0] if indents else 0
     for number, line in enumerate(lines):
-        kept = line[indent:]
-        if kept:
-            yield Piece(kept, at + min(indent, len(line)))
+        content = line[indent:]
+        if content:
+            yield Segment(content, at + min(indent, len(line)))
         following = lines[number + 1][indent:] if number + 1 < len(lines) else ""
-        joins = folded and kept.strip() and following.strip() and not following.startswith(" ")
+        joins = folded and content.strip() and following.strip() and not following.startswith(" ")
         if number + 1 < len(lines):
-            yield Piece(" " if joins else "\n", at + len(line))
+            yield Segment(" " if joins else "\n", at + len(line))
         at += len(line) + 1
 
 
-def _plain(raw: str, start: int) -> Iterator[Piece]:
+def _plain(raw: str, start: int) -> Iterator[Segment]:
     for number, match in enumerate(re.finditer(r"[^\n]+", raw)):
         line = match[0].strip()
         if line:
             if number:
-                yield Piece(" ", start + match.start() - 1)
-            yield Piece(line, start + match.start() + len(match[0]) - len(match[0].lstrip()))
+                yield Segment(" ", start + match.start() - 1)
+            yield Segment(line, start + match.start() + len(match[0]) - len(match[0].lstrip()))
 
 
-def _single(raw: str, start: int) -> Iterator[Piece]:
+def _single(raw: str, start: int) -> Iterator[Segment]:
     inner = raw[1:-1] if len(raw) > 1 else ""
     for match in re.finditer(r"''|\n\s*|[^'\n]+|'", inner):
         if match[0].startswith("\n"):
-            yield Piece(" ", start + 1 + match.start())
+            yield Segment(" ", start + 1 + match.start())
         else:
-            yield Piece("'" if match[0] == "''" else match[0], start + 1 + match.start())
+            yield Segment("'" if match[0] == "''" else match[0], start + 1 + match.start())
 
 
-def _double(raw: str, start: int) -> Iterator[Piece]:
+def _double(raw: str, start: int) -> Iterator[Segment]:
     inner = raw[1:-1] if len(raw) > 1 else ""
     for match in re.finditer(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\n[ \t]*|.)|\n\s*|[^\\\n]+|\\", inner):
         text = match[0]
         if text.startswith("\\") and len(text) > 1:
-            yield Piece(_unescaped(text), start + 1 + match.start())
+            yield Segment(_unescaped(text), start + 1 + match.start())
         elif text.startswith("\n"):
-            yield Piece(" ", start + 1 + match.start())
+            yield Segment(" ", start + 1 + match.start())
         else:
-            yield Piece(text, start + 1 + match.start())
+            yield Segment(text, start + 1 + match.start())
 
 
 def _unescaped(text: str) -> str:
@@ -183,14 +183,14 @@ def _unescaped(text: str) -> str:
 class _Builder:
     """Puts nodes together from what starts, stands and ends."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.source = source
-        self.roots: list[Node] = []
-        self.anchors: dict[str, Node] = {}
-        self._open: list[tuple[Node, list[Node]]] = []
+        self.roots: list[YamlNode] = []
+        self.anchors: dict[str, YamlNode] = {}
+        self._open: list[tuple[YamlNode, list[YamlNode]]] = []
         self._count = 0
 
-    def add(self, node: Node, anchor: str | None = None) -> None:
+    def add(self, node: YamlNode, anchor: str | None = None) -> None:
         self._count += 1
         if self._count > _MOST_NODES:
             raise TreeError(node.place, "too many values")
@@ -201,7 +201,7 @@ class _Builder:
         else:
             self._open[-1][1].append(node)
 
-    def enter(self, node: Node, anchor: str | None = None) -> None:
+    def enter(self, node: YamlNode, anchor: str | None = None) -> None:
         if len(self._open) >= _MOST_DEPTH:
             raise TreeError(node.place, "nested too deeply")
         self.add(node, anchor)
@@ -216,7 +216,7 @@ class _Builder:
             node.pairs = list(zip(found[::2], found[1::2], strict=False))
 
 
-def yaml_documents(source: Source) -> list[Node]:
+def yaml_documents(source: SourceFile) -> list[YamlNode]:
     """Return the documents of a YAML text; raises TreeError where it is none."""
     import yaml
 
@@ -240,12 +240,12 @@ def yaml_documents(source: Source) -> list[Node]:
 def _take(builder: _Builder, event: Any, yaml: Any) -> None:
     if isinstance(event, yaml.ScalarEvent):
         builder.add(
-            Node(builder.source, event.start_mark.index, event.end_mark.index, "text", event.value, event.style or ""),
+            YamlNode(builder.source, event.start_mark.index, event.end_mark.index, "text", event.value, event.style or ""),
             event.anchor,
         )
     elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
         kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
-        builder.enter(Node(builder.source, event.start_mark.index, event.end_mark.index, kind), event.anchor)
+        builder.enter(YamlNode(builder.source, event.start_mark.index, event.end_mark.index, kind), event.anchor)
     elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
         builder.leave(event.end_mark.index)
     elif isinstance(event, yaml.AliasEvent):
@@ -260,7 +260,7 @@ def _take(builder: _Builder, event: Any, yaml: Any) -> None:
 _TOKEN = re.compile(r'\s*+(?:(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<mark>[\[\]{},:])|(?P<bare>[^\s\[\]{},:"]++))', re.DOTALL)
 
 
-def json_tree(source: Source) -> Node | None:
+def json_tree(source: SourceFile) -> YamlNode | None:
     """Return the tree of a JSON text, None for an empty one; raises TreeError where it is none."""
     import json
 
@@ -279,12 +279,12 @@ def json_tree(source: Source) -> Node | None:
                 value = json.loads(match["text"], strict=False)
             except ValueError:
                 raise TreeError(source.place(start), "is no JSON") from None
-            builder.add(Node(source, start, at, "text", value, '"'))
+            builder.add(YamlNode(source, start, at, "text", value, '"'))
         elif match["bare"] is not None:
-            builder.add(Node(source, start, at, "text", match["bare"]))
+            builder.add(YamlNode(source, start, at, "text", match["bare"]))
         elif match["mark"] in "[{":
             depth += 1
-            builder.enter(Node(source, start, at, "list" if match["mark"] == "[" else "map"))
+            builder.enter(YamlNode(source, start, at, "list" if match["mark"] == "[" else "map"))
         elif match["mark"] in "]}":
             depth -= 1
             if depth < 0:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, parse, pinned, statement
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import MAIN, Group, IndexUse, PythonUse, Reading, Requirement, RequirementRole
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
 
-def read_pyproject(source: Source, reading: Reading) -> None:
+def read_pyproject(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a pyproject.toml declares; extras and dependency groups are groups, based on what is always installed."""
     document = read_toml(source, reading)
     if document is None:
@@ -39,7 +39,7 @@ def read_pyproject(source: Source, reading: Reading) -> None:
     _poetry(document, reading)
 
 
-def _project(document: Toml, reading: Reading, sources: Mapping[str, str]) -> None:
+def _project(document: Toml, reading: ParsedFile, sources: Mapping[str, str]) -> None:
     requires = document.get("project", "requires-python")
     if isinstance(requires, str) and is_specifier(requires):
         place = document.value_place("project", "requires-python")
@@ -61,7 +61,7 @@ def _project(document: Toml, reading: Reading, sources: Mapping[str, str]) -> No
 
 def _listed(
     document: Toml,
-    reading: Reading,
+    reading: ParsedFile,
     where: tuple[str, ...],
     group: str,
     sources: Mapping[str, str],
@@ -79,7 +79,7 @@ def _listed(
             _add(document.place(*where, number), text, reading, group, sources, role)
 
 
-def _add(place: Place, text: str, reading: Reading, group: str, sources: Mapping[str, str], role: RequirementRole) -> None:
+def _add(place: Place, text: str, reading: ParsedFile, group: str, sources: Mapping[str, str], role: RequirementRole) -> None:
     found = parse(text.strip())
     if found is None:
         if "{" not in text:  # hatch fills such places in
@@ -90,7 +90,7 @@ def _add(place: Place, text: str, reading: Reading, group: str, sources: Mapping
         reading.statements.append(made)
 
 
-def _dependency_groups(document: Toml, reading: Reading, sources: Mapping[str, str]) -> None:
+def _dependency_groups(document: Toml, reading: ParsedFile, sources: Mapping[str, str]) -> None:
     for name, values in document.table("dependency-groups").items():
         group = f"group:{name}"
         included = [
@@ -102,11 +102,11 @@ def _dependency_groups(document: Toml, reading: Reading, sources: Mapping[str, s
         _listed(document, reading, ("dependency-groups", name), group, sources, RequirementRole.INSTALL)
 
 
-def _uv_sources(document: Toml, reading: Reading) -> dict[str, str]:
+def _uv_sources(document: Toml, reading: ParsedFile) -> dict[str, str]:
     """Return the index that uv takes each package from; one that hangs on a marker counts for those it names."""
     found: dict[str, str] = {}
-    for name, told in document.table("tool", "uv", "sources").items():
-        rows = told if isinstance(told, list) else [told]
+    for name, value in document.table("tool", "uv", "sources").items():
+        rows = value if isinstance(value, list) else [value]
         named = [row["index"] for row in rows if isinstance(row, dict) and isinstance(row.get("index"), str)]
         if len(named) == 1:
             found[normal(name)] = named[0]
@@ -126,7 +126,7 @@ def _version_of(name: str, url: str) -> str:
     return pinned(found) if found else ""
 
 
-def _indexes(document: Toml, reading: Reading, where: tuple[str, ...]) -> None:
+def _indexes(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None:
     for number, row in enumerate(document.list(*where)):
         if not isinstance(row, dict) or not isinstance(row.get("url"), str):
             continue
@@ -142,7 +142,7 @@ def _indexes(document: Toml, reading: Reading, where: tuple[str, ...]) -> None:
         )  # fmt: skip
 
 
-def _uv_pip(document: Toml, reading: Reading) -> None:
+def _uv_pip(document: Toml, reading: ParsedFile) -> None:
     for where in (("tool", "uv"), ("tool", "uv", "pip")):
         for key, style in (("index-url", "index-url"), ("extra-index-url", "extra-index-url"), ("find-links", "find-links")):
             value = document.get(*where, key)
@@ -152,7 +152,7 @@ def _uv_pip(document: Toml, reading: Reading) -> None:
                     reading.statements.append(IndexUse(place=place, text=url, url=url, style=style))
 
 
-def _hatch(document: Toml, reading: Reading) -> None:
+def _hatch(document: Toml, reading: ParsedFile) -> None:
     for name, table in document.table("tool", "hatch", "envs").items():
         for key in ("dependencies", "extra-dependencies"):
             where = ("tool", "hatch", "envs", name, key)
@@ -165,7 +165,7 @@ def _hatch(document: Toml, reading: Reading) -> None:
             )
 
 
-def _poetry(document: Toml, reading: Reading) -> None:
+def _poetry(document: Toml, reading: ParsedFile) -> None:
     base = ("tool", "poetry")
     _indexes(document, reading, (*base, "source"))
     optional = _poetry_extras(document, reading)
@@ -176,14 +176,14 @@ def _poetry(document: Toml, reading: Reading) -> None:
         _poetry_group(document, reading, (*base, "group", name, "dependencies"), name)
 
 
-def _poetry_group(document: Toml, reading: Reading, where: tuple[str, ...], name: str) -> None:
+def _poetry_group(document: Toml, reading: ParsedFile, where: tuple[str, ...], name: str) -> None:
     if document.table(*where):
         group = f"group:{name}"
         reading.groups[group] = Group(group, "group", f"the group {name}", (MAIN,))
         _poetry_table(document, reading, where, group, {})
 
 
-def _poetry_extras(document: Toml, reading: Reading) -> dict[str, str]:
+def _poetry_extras(document: Toml, reading: ParsedFile) -> dict[str, str]:
     """Return the extra that brings an optional dependency, by its name."""
     found = {}
     for extra, names in document.table("tool", "poetry", "extras").items():
@@ -195,15 +195,17 @@ def _poetry_extras(document: Toml, reading: Reading) -> dict[str, str]:
     return found
 
 
-def _poetry_table(document: Toml, reading: Reading, where: tuple[str, ...], group: str, optional: Mapping[str, str]) -> None:
-    for name, told in document.table(*where).items():
-        for number, row in enumerate(told if isinstance(told, list) else [told]):
-            _poetry_row(document, reading, where, name, row, number if isinstance(told, list) else None, group, optional)
+def _poetry_table(
+    document: Toml, reading: ParsedFile, where: tuple[str, ...], group: str, optional: Mapping[str, str]
+) -> None:
+    for name, value in document.table(*where).items():
+        for number, row in enumerate(value if isinstance(value, list) else [value]):
+            _poetry_row(document, reading, where, name, row, number if isinstance(value, list) else None, group, optional)
 
 
 def _poetry_row(
     document: Toml,
-    reading: Reading,
+    reading: ParsedFile,
     where: tuple[str, ...],
     name: str,
     row: Any,
@@ -242,11 +244,11 @@ def _poetry_row(
 def _marker(table: Mapping[str, Any]) -> str | None:
     """Return the marker of a dependency; `python` and `platform` are turned into one."""
     parts = []
-    if isinstance(told := table.get("markers"), str):
-        parts.append(told)
-    if isinstance(told := table.get("platform"), str):
-        parts.append(f"sys_platform == '{told}'")
-    if isinstance(told := table.get("python"), str) and (specifier := from_poetry(told)):
+    if isinstance(value := table.get("markers"), str):
+        parts.append(value)
+    if isinstance(value := table.get("platform"), str):
+        parts.append(f"sys_platform == '{value}'")
+    if isinstance(value := table.get("python"), str) and (specifier := from_poetry(value)):
         parts += [
             f"python_version {clause[:2].rstrip('0123456789')} '{clause.lstrip('<>=!~')}'" for clause in specifier.split(",")
         ]

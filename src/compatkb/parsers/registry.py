@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.source import MOST_CHARACTERS, MOST_SHELL, Source
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.source import MOST_CHARACTERS, MOST_SHELL, SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _READERS = {
     "pyproject": "pyproject.read_pyproject",
@@ -22,6 +22,7 @@ _READERS = {
     "requirements": "requirements.read_requirements",
     "constraints": "requirements.read_constraints",
     "dockerfile": "dockerfile.read_dockerfile",
+    "python-version": "requirements.read_python_version",
     "shell": "commands.dispatch.read_script",
     "notebook": "notebook.read_notebook",
     **dict.fromkeys(("compose", "github", "gitlab", "azure", "environment", "yaml", "manifest"), "yaml_files.read_trees"),
@@ -31,15 +32,15 @@ _READERS = {
 _BY_LINES = {"requirements", "constraints", "dockerfile", "shell", "setup.cfg", "pyproject"}
 
 
-def read(path: str, text: str, kind: str | None = None) -> Reading:
+def read(path: str, text: str, kind: str | None = None) -> ParsedFile:
     """Return what a file says; places that cannot be read are problems of the reading, never errors."""
     found = kind or kind_of(path) or ("shell" if re.match(r"#!.*\b(?:ba|z|da)?sh\b", text) else "")
-    reading = Reading(path, found)
+    reading = ParsedFile(path, found)
     if len(text) > (MOST_SHELL if found in _BY_LINES else MOST_CHARACTERS):
         reading.problem(Place(1, 1), f"is too long to be read: {len(text):,} characters")
         return reading
     if found in _READERS:
         module, _, name = _READERS[found].rpartition(".")
-        reader: Callable[[Source, Reading], None] = getattr(import_module(f"compatkb.parsers.{module}"), name)
-        reader(Source(path, text), reading)
+        reader: Callable[[SourceFile, ParsedFile], None] = getattr(import_module(f"compatkb.parsers.{module}"), name)
+        reader(SourceFile(path, text), reading)
     return reading

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.statement import Requirement
 
 _PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<>].*)?)")
@@ -15,7 +15,7 @@ _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-[^-/]+-[^-/]+
 MOST_LETTERS = 2000
 
 
-class Read(NamedTuple):
+class RequirementParts(NamedTuple):
     """The parts of a requirement; `name` is normalised."""
 
     name: str
@@ -31,7 +31,7 @@ def normal(name: str) -> str:
 
 
 @lru_cache(maxsize=16384)
-def parse(text: str) -> Read | None:
+def parse(text: str) -> RequirementParts | None:
     """Return the parts of a requirement, None for text that is none."""
     if len(text) > MOST_LETTERS:
         return None
@@ -45,10 +45,10 @@ def parse(text: str) -> Read | None:
     except (InvalidRequirement, RecursionError):
         return None
     marker = str(found.marker) if found.marker else None
-    return Read(normal(found.name), str(found.specifier), tuple(sorted(found.extras)), marker, found.url)
+    return RequirementParts(normal(found.name), str(found.specifier), tuple(sorted(found.extras)), marker, found.url)
 
 
-def _plain(text: str) -> Read | None:
+def _plain(text: str) -> RequirementParts | None:
     """Return a name with numbers, as most requirements are: without the parser of all others, which is slow to import."""
     found = _PLAIN.fullmatch(text)
     if not found:
@@ -59,7 +59,7 @@ def _plain(text: str) -> Read | None:
         if not clause or (clause[3] and clause[1] != "==") or clause[1] in clauses:
             return None
         clauses[clause[1]] = clause[1] + clause[2]
-    return Read(normal(found[1]), ",".join(sorted(clauses.values())), (), None, None)
+    return RequirementParts(normal(found[1]), ",".join(sorted(clauses.values())), (), None, None)
 
 
 def statement(text: str, place: Place, **more: Any) -> Requirement | None:
@@ -73,7 +73,7 @@ def statement(text: str, place: Place, **more: Any) -> Requirement | None:
     )  # fmt: skip
 
 
-def pinned(found: Read) -> str:
+def pinned(found: RequirementParts) -> str:
     """Return the version that the file of a direct reference has in its name, as a pin; empty where it has none."""
     named = of_file(found.url or "")
     return named[1] if named else ""

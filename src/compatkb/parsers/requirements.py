@@ -3,32 +3,20 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
+from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier
 from compatkb.parsers.requirement import is_name, of_file, statement
-from compatkb.parsers.source import Fragment, Piece, Source
-from compatkb.parsers.statement import Include, IndexUse, Reading, Requirement, RequirementRole
+from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
-_INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
-_INDEXES |= {
-    "--extra-index-url": "extra-index-url",
-    "--index": "extra-index-url",
-    "-f": "find-links",
-    "--find-links": "find-links",
-}
-_FILES = {
-    "-r": RequirementRole.INSTALL,
-    "--requirement": RequirementRole.INSTALL,
-    "-c": RequirementRole.CONSTRAINT,
-    "--constraint": RequirementRole.CONSTRAINT,
-}
 STEP = 1
 
 
-def read_requirements(source: Source, reading: Reading, *, role: RequirementRole = RequirementRole.INSTALL) -> None:
+def read_requirements(source: SourceFile, reading: ParsedFile, *, role: RequirementRole = RequirementRole.INSTALL) -> None:
     """Add what a requirements file says; all of it is one step."""
     for line in _logical_lines(source):
         text = line.text.rstrip()
@@ -38,30 +26,37 @@ def read_requirements(source: Source, reading: Reading, *, role: RequirementRole
             _line(line, text, indent, reading, role)
 
 
-def read_constraints(source: Source, reading: Reading) -> None:
+def read_constraints(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a constraints file says."""
     read_requirements(source, reading, role=RequirementRole.CONSTRAINT)
 
 
-def _logical_lines(source: Source) -> Iterator[Fragment]:
+def read_python_version(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the first Python that a `.python-version` names, which is the one that runs in its folder."""
+    if match := re.search(r"^[ \t]*(?:cpython-|python)?(\d+\.\d+(?:\.\d+)?)t?[ \t]*(?:#.*)?$", source.text, re.MULTILINE):
+        place = source.place(match.start(1))
+        reading.statements.append(PythonUse(place=place, text=match[1], specifier=python_specifier(match[1]), runs=True))
+
+
+def _logical_lines(source: SourceFile) -> Iterator[Fragment]:
     """Yield lines with what continues them; a comment ends at its line, and a line of comment continues nothing."""
-    pieces: list[Piece] = []
-    for number, start in enumerate(source.starts):
-        end = source.starts[number + 1] - 1 if number + 1 < len(source.starts) else len(source.text)
-        text = source.text[start:end]
+    pieces: list[Segment] = []
+    for number, start in enumerate(source.starts, 1):
+        text = source.line(number)
+        end = start + len(text)
         comment = _COMMENT.search(text)
         if text.endswith("\\") and not (comment and comment.start() == 0) and end < len(source.text):
-            pieces.append(Piece(text[:-1], start))
+            pieces.append(Segment(text[:-1], start))
             continue
         if comment:
             text = text[: comment.start()]
-        yield Fragment(source, [*pieces, Piece(text, start)])
+        yield Fragment(source, [*pieces, Segment(text, start)])
         pieces = []
     if pieces:
         yield Fragment(source, pieces)
 
 
-def _line(line: Fragment, text: str, indent: int, reading: Reading, role: RequirementRole) -> None:
+def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: RequirementRole) -> None:
     place = line.place(indent)
     if text.startswith("-"):
         match = _OPTION.fullmatch(text)
@@ -86,9 +81,9 @@ def _line(line: Fragment, text: str, indent: int, reading: Reading, role: Requir
         reading.problem(place, f"invalid requirement: {bare[:80]!r}")
 
 
-def _option(name: str, value: str, place: Place, text: str, reading: Reading, role: RequirementRole) -> None:
-    if name in _FILES and value:
-        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else _FILES[name]
+def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:
+    if name in FILES and value:
+        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else FILES[name]
         reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
-    elif name in _INDEXES and value:
-        reading.statements.append(IndexUse(place=place, text=text, url=value, style=_INDEXES[name], step=STEP))
+    elif name in INDEXES and value:
+        reading.statements.append(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))

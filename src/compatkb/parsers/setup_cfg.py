@@ -4,11 +4,11 @@ import re
 
 from compatkb.parsers.documents import ini_values
 from compatkb.parsers.requirement import is_specifier, parse, statement
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import MAIN, Group, PythonUse, Reading, RequirementRole
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, RequirementRole
 
 
-def read_setup_cfg(source: Source, reading: Reading) -> None:
+def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a setup.cfg asks for; extras are groups based on what is always installed."""
     for section, key, text, place in ini_values(source):
         if section == "options" and key == "python_requires":

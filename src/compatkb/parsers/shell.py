@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
-from compatkb.parsers.source import Fragment, Piece
+from compatkb.core.text_position import Place
+from compatkb.parsers.source import Fragment, Segment
 from compatkb.parsers.statement import MAIN, Group, Word
 
 _GAP = re.compile(r"(?:[ \t]|\\\n|`\n)+")
@@ -339,6 +339,6 @@ class Shell:
                 start, self._at = self._at, stop
                 if (line.strip("\t\n") if stripped else line.rstrip("\n")) == end:
                     break
-                pieces.append(Piece(line, self.fragment.origin(start)))
+                pieces.append(Segment(line, self.fragment.origin(start)))
             self.heredocs.append((self._opener, Fragment(self.fragment.source, pieces)))
         self._waiting = []

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place, SourceText
 
 MOST_CHARACTERS = 4_000_000
 """Longer files are not read."""
@@ -18,40 +18,23 @@ MOST_SHELL = 500_000
 """Longer scripts, Dockerfiles and requirements files are not read; nor more than that of the cells of a notebook."""
 
 
-class Source:
+class SourceFile(SourceText):
     """A text with one kind of line break and no byte order mark; lines and columns stay those of the file."""
 
     def __init__(self, path: str, text: str) -> None:
+        super().__init__(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
         self.path = path
-        self.text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        self.starts = [0]
-        end = self.text.find("\n")
-        while end >= 0:
-            self.starts.append(end + 1)
-            end = self.text.find("\n", end + 1)
-
-    def place(self, offset: int) -> Place:
-        """Return line and column of an offset, both counted from 1, columns in characters."""
-        line = bisect_right(self.starts, offset)
-        return Place(line, offset - self.starts[line - 1] + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line and a column, both counted from 0; ends of lines and of the file bound it."""
-        if line >= len(self.starts):
-            return len(self.text)
-        end = self.starts[line + 1] - 1 if line + 1 < len(self.starts) else len(self.text)
-        return min(self.starts[line] + column, end)
 
     def whole(self) -> "Fragment":
         """Return the text as a fragment."""
-        return Fragment(self, [Piece(self.text, 0)])
+        return Fragment(self, [Segment(self.text, 0)])
 
     def part(self, start: int, end: int) -> "Fragment":
         """Return the text between two offsets."""
-        return Fragment(self, [Piece(self.text[start:end], start)])
+        return Fragment(self, [Segment(self.text[start:end], start)])
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """Text whose characters stand one after the other in the source, from `start` on."""
 
     text: str
@@ -61,7 +44,7 @@ class Piece(NamedTuple):
 class Fragment:
     """Text put together from pieces of a source."""
 
-    def __init__(self, source: Source, pieces: Iterable[Piece]) -> None:
+    def __init__(self, source: SourceText, pieces: Iterable[Segment]) -> None:
         self.source = source
         self._at: list[int] = []
         self._to: list[int] = []
@@ -95,7 +78,7 @@ class Fragment:
         stop = len(self.text) if end is None else end
         first, last = bisect_right(self._at, start), bisect_left(self._at, stop)
         bounds = [start, *self._at[first:last], stop]
-        pieces = (Piece(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
+        pieces = (Segment(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
         return Fragment(self.source, pieces)
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 
 MAIN = ""
 """The group that a file has without naming one."""
@@ -148,7 +148,7 @@ class Group(NamedTuple):
     based_on: tuple[str, ...] = ()
 
 
-class Problem(NamedTuple):
+class ParseProblem(NamedTuple):
     """A place that could not be read."""
 
     place: Place
@@ -171,14 +171,14 @@ MOST_CALLS = 5000
 """More commands of one file are not kept."""
 
 
-class Reading:
+class ParsedFile:
     """What one file says; statements in the order of their steps and places. `kind` is the format."""
 
     def __init__(self, path: str, kind: str) -> None:
         self.path, self.kind = path, kind
         self.statements: list[Statement] = []
         self.groups = {MAIN: Group(MAIN, "file")}
-        self.problems: list[Problem] = []
+        self.problems: list[ParseProblem] = []
         self.calls: list[tuple[Word, ...]] = []  # the commands that are run, whatever they do
 
     def members(self, group: str) -> tuple[str, ...]:
@@ -219,4 +219,4 @@ class Reading:
     def problem(self, place: Place, message: str) -> None:
         """Note a place that cannot be read, unless there are many already."""
         if len(self.problems) < 20:
-            self.problems.append(Problem(place, message))
+            self.problems.append(ParseProblem(place, message))

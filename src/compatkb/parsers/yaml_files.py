@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 
 from compatkb.parsers import conda, containers, other_pipelines, pipelines
-from compatkb.parsers.positioned_yaml import Node, TreeError, yaml_documents
-from compatkb.parsers.source import Source
-from compatkb.parsers.statement import Reading
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _QUICK = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)
 
-_READERS: dict[str, Callable[[Node, Reading], None]] = {
+_READERS: dict[str, Callable[[YamlNode, ParsedFile], None]] = {
     "compose": containers.read_compose,
     "github": pipelines.read_github,
     "gitlab": other_pipelines.read_gitlab,
@@ -19,7 +19,7 @@ _READERS: dict[str, Callable[[Node, Reading], None]] = {
 }
 
 
-def read_trees(source: Source, reading: Reading) -> None:
+def read_trees(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a YAML file says; of the kind `yaml`, which any file may be, the reading gets the kind that it is."""
     if reading.kind == "yaml" and not _QUICK.search(source.text):
         return
@@ -42,7 +42,7 @@ def read_trees(source: Source, reading: Reading) -> None:
         containers.read_manifests(roots, reading)
 
 
-def _sniffed(root: Node) -> str:
+def _sniffed(root: YamlNode) -> str:
     """Return the format of a YAML file that could be anything: by the keys that its top has."""
     keys = set(root.mapping())
     if {"services"} <= keys and not {"apiVersion", "kind"} & keys:

@@ -7,14 +7,14 @@ from typing import Literal
 
 from packaging.version import Version
 
-from compatkb.refresh.listing import Listed, Listing, whole_seconds
-from compatkb.refresh.metadata import Reading, differences
+from compatkb.refresh.listing import DistributionFile, IndexPage, whole_seconds
+from compatkb.refresh.metadata import WheelMetadata, differences
 from compatkb.refresh.notes import Note
 from compatkb.schema import IndexFile, IndexRelease, IndexYank
 
 
 @dataclass(frozen=True)
-class Subject:
+class RecordedDistribution:
     """A distribution with what the data say of it; `recorded` is None where there is no file of it yet."""
 
     distribution: str
@@ -32,11 +32,11 @@ class Subject:
 class Plan:
     """Which wheels' metadata to read: of each release the one that is recorded, then others that may differ."""
 
-    releases: Mapping[Version, tuple[Listed, ...]]
-    wheels: Mapping[Version, tuple[Listed, ...]]
+    releases: Mapping[Version, tuple[DistributionFile, ...]]
+    wheels: Mapping[Version, tuple[DistributionFile, ...]]
 
 
-def undated(subject: Subject, listed: Listing) -> tuple[Listed, ...]:
+def undated(subject: RecordedDistribution, listed: IndexPage) -> tuple[DistributionFile, ...]:
     """Return one file of each new release for which the page gives no upload time."""
     known = subject.known()
     found = []
@@ -46,15 +46,15 @@ def undated(subject: Subject, listed: Listing) -> tuple[Listed, ...]:
     return tuple(found)
 
 
-def plan(subject: Subject, listed: Listing, changed: Mapping[str, datetime], since: datetime) -> Plan:
+def plan(subject: RecordedDistribution, listed: IndexPage, changed: Mapping[str, datetime], since: datetime) -> Plan:
     """Return the releases that belong into the data, and the wheels to read; `changed` are Last-Modified times by file.
 
     That is what is recorded, and every other release first uploaded at `since` or later that is no pre-release, or
     whose version a product file names.
     """
     known = subject.known()
-    releases: dict[Version, tuple[Listed, ...]] = {}
-    wheels: dict[Version, tuple[Listed, ...]] = {}
+    releases: dict[Version, tuple[DistributionFile, ...]] = {}
+    wheels: dict[Version, tuple[DistributionFile, ...]] = {}
     for version, files in listed.releases().items():
         uploaded = _uploaded(files, changed)
         if version not in known and (not _wanted(subject, version) or uploaded is None or uploaded[0] < since):
@@ -65,11 +65,13 @@ def plan(subject: Subject, listed: Listing, changed: Mapping[str, datetime], sin
     return Plan(releases, wheels)
 
 
-def _wanted(subject: Subject, version: Version) -> bool:
+def _wanted(subject: RecordedDistribution, version: Version) -> bool:
     return not version.is_prerelease or version in subject.named
 
 
-def _uploaded(files: tuple[Listed, ...], changed: Mapping[str, datetime]) -> tuple[datetime, Literal["upload", "file"]] | None:
+def _uploaded(
+    files: tuple[DistributionFile, ...], changed: Mapping[str, datetime]
+) -> tuple[datetime, Literal["upload", "file"]] | None:
     """Return when the first file was uploaded, in whole seconds, and how that is known."""
     if times := [file.entry.uploaded for file in files if file.entry.uploaded]:
         return whole_seconds(min(times)), "upload"
@@ -78,7 +80,7 @@ def _uploaded(files: tuple[Listed, ...], changed: Mapping[str, datetime]) -> tup
     return None
 
 
-def _main_wheel(recorded: IndexRelease | None, files: tuple[Listed, ...]) -> Listed | None:
+def _main_wheel(recorded: IndexRelease | None, files: tuple[DistributionFile, ...]) -> DistributionFile | None:
     """Return the wheel that is recorded already; else the one for Linux on x86-64 (or any platform) and the oldest Python."""
     wheels = [file for file in files if file.is_wheel]
     if recorded and recorded.file and (same := [file for file in wheels if file.entry.name == recorded.file]):
@@ -86,7 +88,7 @@ def _main_wheel(recorded: IndexRelease | None, files: tuple[Listed, ...]) -> Lis
     return min(wheels, key=_rank, default=None)
 
 
-def _rank(file: Listed) -> tuple[object, ...]:
+def _rank(file: DistributionFile) -> tuple[object, ...]:
     linux = "linux" in file.platform
     platform = 0 if file.pure or (linux and "x86_64" in file.platform) else 1 if linux else 2
     digits = "".join(c for c in file.python.split(".")[-1] if c.isdigit())
@@ -94,26 +96,26 @@ def _rank(file: Listed) -> tuple[object, ...]:
     return (platform, not file.python.startswith(("cp", "py")), int(digits[:1] or 0), minor, file.python, file.entry.name)
 
 
-def _others(main: Listed, files: tuple[Listed, ...]) -> tuple[Listed, ...]:
+def _others(main: DistributionFile, files: tuple[DistributionFile, ...]) -> tuple[DistributionFile, ...]:
     """Return wheels that may require something else: one per digest of metadata, or else one per system."""
     wheels = sorted((file for file in files if file.is_wheel), key=_rank)
     digests = all(file.entry.metadata_sha256 for file in wheels)
 
-    def kind(file: Listed) -> str:
+    def kind(file: DistributionFile) -> str:
         return (file.entry.metadata_sha256 or "") if digests else file.platform.partition("_")[0].replace("musl", "many")
 
-    first: dict[str, Listed] = {}
+    first: dict[str, DistributionFile] = {}
     for file in wheels:
         first.setdefault(kind(file), file)
     return tuple(file for which, file in first.items() if which != kind(main))
 
 
 def propose(
-    subject: Subject,
-    listed: Listing,
+    subject: RecordedDistribution,
+    listed: IndexPage,
     planned: Plan,
     changed: Mapping[str, datetime],
-    readings: Mapping[str, Reading | None],
+    readings: Mapping[str, WheelMetadata | None],
     today: date,
 ) -> tuple[IndexFile, tuple[Note, ...]]:
     """Return the file of a distribution as it should be, and what people should know; nothing recorded is lost.
@@ -152,13 +154,13 @@ def propose(
 
 
 def _release(
-    subject: Subject,
-    listed: Listing,
+    subject: RecordedDistribution,
+    listed: IndexPage,
     known: IndexRelease | None,
     version: Version,
-    files: tuple[Listed, ...],
+    files: tuple[DistributionFile, ...],
     changed: Mapping[str, datetime],
-    reading: Reading | None,
+    reading: WheelMetadata | None,
     today: date,
     notes: list[Note],
 ) -> IndexRelease:
@@ -198,11 +200,11 @@ def _earliest(
 
 
 def _yank(
-    subject: Subject,
-    listed: Listing,
+    subject: RecordedDistribution,
+    listed: IndexPage,
     known: IndexRelease | None,
     version: str,
-    files: tuple[Listed, ...],
+    files: tuple[DistributionFile, ...],
     today: date,
     notes: list[Note],
 ) -> IndexYank | None:
@@ -226,12 +228,12 @@ def _yank(
 
 
 def _requires_python(
-    subject: Subject,
-    listed: Listing,
+    subject: RecordedDistribution,
+    listed: IndexPage,
     known: IndexRelease | None,
     version: str,
-    files: tuple[Listed, ...],
-    reading: Reading | None,
+    files: tuple[DistributionFile, ...],
+    reading: WheelMetadata | None,
     notes: list[Note],
 ) -> str:
     if not listed.speaks_of_python:
@@ -249,7 +251,9 @@ def _requires_python(
     return chosen
 
 
-def _compare(subject: Subject, version: Version, main: Reading, other: Reading, notes: list[Note]) -> None:
+def _compare(
+    subject: RecordedDistribution, version: Version, main: WheelMetadata, other: WheelMetadata, notes: list[Note]
+) -> None:
     more, less = differences(other, main)
     if more or less:
         parts = [

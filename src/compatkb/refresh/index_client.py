@@ -18,8 +18,8 @@ from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 from urllib3.util import Retry
 
 from compatkb.errors import NotListedError, UnavailableError
-from compatkb.refresh.listing import Listed, Listing
-from compatkb.refresh.metadata import Reading, read_metadata
+from compatkb.refresh.listing import DistributionFile, IndexPage
+from compatkb.refresh.metadata import WheelMetadata, read_metadata
 from compatkb.refresh.pages import read_page
 from compatkb.refresh.remote_wheel import MOST_METADATA, TAIL, RangeFile, wheel_metadata
 
@@ -50,7 +50,7 @@ class Network:
         self._end = time.monotonic() + self._limits.run
         self._local = threading.local()
 
-    def page(self, distribution: str, *, strict: bool = True) -> Listing:
+    def page(self, distribution: str, *, strict: bool = True) -> IndexPage:
         """Return what the index lists of a distribution; raises UnavailableError; see `listing` for `strict`."""
         client: PyPISimple = PyPISimple(self._index, session=self._session())
         url = self._index if self._flat else client.get_project_url(distribution)
@@ -62,7 +62,7 @@ class Network:
             body = self._body(distribution, answer, MOST_OF_A_PAGE)
             return read_page(distribution, body, answer.headers.get("content-type", ""), answer.url, strict=strict)
 
-    def last_modified(self, file: Listed) -> datetime | None:
+    def last_modified(self, file: DistributionFile) -> datetime | None:
         """Return when a file last changed, or None where the server does not say; raises UnavailableError."""
         name = file.entry.name
         with self._answer(name, "HEAD", file.entry.url, {}) as answer:
@@ -73,7 +73,7 @@ class Network:
             return None
         return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
-    def reading(self, distribution: str, file: Listed) -> Reading | None:
+    def reading(self, distribution: str, file: DistributionFile) -> WheelMetadata | None:
         """Return what a wheel's metadata say, or None where the index offers neither them nor parts of the wheel.
 
         Raises UnavailableError where the answer is wrong or none comes.
@@ -81,7 +81,7 @@ class Network:
         content = self.metadata(distribution, file)
         return None if content is None else read_metadata(distribution, file, content)
 
-    def metadata(self, distribution: str, file: Listed) -> bytes | None:
+    def metadata(self, distribution: str, file: DistributionFile) -> bytes | None:
         """Return the METADATA of a wheel, or None where the index offers neither them nor parts of the wheel.
 
         Raises UnavailableError where the answer is wrong or none comes.
@@ -95,7 +95,7 @@ class Network:
                 content = self._metadata_file(file)  # a page may leave out what the index has
         return content
 
-    def _metadata_file(self, file: Listed) -> bytes | None:
+    def _metadata_file(self, file: DistributionFile) -> bytes | None:
         parts = urlsplit(file.entry.url)
         url = parts._replace(path=f"{parts.path}.metadata", query="", fragment="").geturl()
         name = f"{file.entry.name}.metadata"
@@ -110,7 +110,7 @@ class Network:
             raise UnavailableError(f"{name}: is not what the page promises: its SHA-256 differs")
         return content
 
-    def _remote(self, file: Listed) -> RangeFile | None:
+    def _remote(self, file: DistributionFile) -> RangeFile | None:
         name, url = file.entry.name, file.entry.url
 
         def fetch(start: int, end: int) -> bytes:

@@ -20,7 +20,7 @@ _DIRECTIONS = frozenset(["LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI",
 
 
 @dataclass(frozen=True)
-class Entry:
+class RawFile:
     """A file as a page lists it, unchecked; None where the page says nothing."""
 
     name: str
@@ -34,10 +34,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Listed:
+class DistributionFile:
     """A wheel or source distribution of one version."""
 
-    entry: Entry
+    entry: RawFile
     version: Version
     python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag; empty for a source distribution
     platform: str = ""
@@ -50,23 +50,23 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Listing:
+class IndexPage:
     """What a page lists: wheels and source distributions; and what the page speaks of at all."""
 
     distribution: str
-    files: tuple[Listed, ...]
+    files: tuple[DistributionFile, ...]
     speaks_of_python: bool
     speaks_of_yanks: bool
 
-    def releases(self) -> dict[Version, tuple[Listed, ...]]:
+    def releases(self) -> dict[Version, tuple[DistributionFile, ...]]:
         """Return the files of each version, sorted by name."""
-        found: dict[Version, list[Listed]] = {}
+        found: dict[Version, list[DistributionFile]] = {}
         for file in sorted(self.files, key=lambda file: file.entry.name):
             found.setdefault(file.version, []).append(file)
         return {version: tuple(files) for version, files in found.items()}
 
 
-def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: bool, strict: bool = True) -> Listing:
+def listing(distribution: str, entries: Iterable[RawFile], *, always_tells_yanks: bool, strict: bool = True) -> IndexPage:
     """Return what a page lists; raises UnavailableError on a page that is not to be trusted.
 
     Unless `strict`, a file that is not to be trusted is passed over, as installers do.
@@ -74,7 +74,7 @@ def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: 
     Wheels and source distributions must carry the name of the distribution and a PEP 440 version; other kinds of files
     are passed over.
     """
-    files: dict[str, Listed] = {}
+    files: dict[str, DistributionFile] = {}
     python = yanks = False
     for number, entry in enumerate(entries, 1):
         if number > MOST_FILES:
@@ -93,10 +93,10 @@ def listing(distribution: str, entries: Iterable[Entry], *, always_tells_yanks: 
         yanks = yanks or entry.yanked is not None
     if not files:
         raise NotListedError(f"{distribution}: its page lists no wheel and no source distribution")
-    return Listing(distribution, tuple(files.values()), python, yanks or always_tells_yanks)
+    return IndexPage(distribution, tuple(files.values()), python, yanks or always_tells_yanks)
 
 
-def _listed(distribution: str, entry: Entry) -> Listed | None:
+def _listed(distribution: str, entry: RawFile) -> DistributionFile | None:
     name = entry.name
     if len(name) > LONGEST_NAME or not name.isprintable() or not name.isascii() or "/" in name or "\\" in name:
         raise UnavailableError(f"{distribution}: its page lists a file with an absurd name, {shown(name)}")
@@ -106,10 +106,10 @@ def _listed(distribution: str, entry: Entry) -> Listed | None:
             python, abi, platform = name.removesuffix(".whl").split("-")[-3:]
             if re.fullmatch(r"cp\d+t", abi):
                 python = abi
-            file = Listed(entry, version, python, platform, platform == "any")
+            file = DistributionFile(entry, version, python, platform, platform == "any")
         elif name.endswith((".tar.gz", ".zip")):
             project, version = parse_sdist_filename(name)
-            file = Listed(entry, version)
+            file = DistributionFile(entry, version)
         else:
             return None
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion) as error:

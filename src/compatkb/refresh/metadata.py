@@ -9,13 +9,13 @@ from packaging.version import InvalidVersion, Version
 
 from compatkb.core.versions import specifier
 from compatkb.errors import UnavailableError
-from compatkb.refresh.listing import Listed, check_text, shown
+from compatkb.refresh.listing import DistributionFile, check_text, shown
 
 MOST_REQUIREMENTS = 2000
 
 
 @dataclass(frozen=True)
-class Reading:
+class WheelMetadata:
     """What the metadata of one wheel say: Requires-Dist as written and in their order, and Requires-Python."""
 
     file: str
@@ -23,7 +23,7 @@ class Reading:
     requires_python: str | None
 
 
-def read_metadata(distribution: str, file: Listed, content: bytes) -> Reading:
+def read_metadata(distribution: str, file: DistributionFile, content: bytes) -> WheelMetadata:
     """Return what a wheel requires; raises UnavailableError where the metadata are not those of the wheel."""
     name = file.entry.name
     try:
@@ -46,10 +46,10 @@ def read_metadata(distribution: str, file: Listed, content: bytes) -> Reading:
             specifier(python)
         except ValueError as error:
             raise UnavailableError(f"{name}: Requires-Python: {shown(str(error))}") from None
-    return Reading(name, requires, python)
+    return WheelMetadata(name, requires, python)
 
 
-def differences(one: Reading, other: Reading) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def differences(one: WheelMetadata, other: WheelMetadata) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what only `one` requires, and what only `other` does; spelling and order do not count."""
     left, right = ({_plain(text): text for text in reading.requires} for reading in (one, other))
     return (

@@ -16,7 +16,7 @@ from pypi_simple import (
 )
 
 from compatkb.errors import UnavailableError
-from compatkb.refresh.listing import MOST_FILES, Entry, Listing, listing, shown, upload_time, whole_seconds
+from compatkb.refresh.listing import MOST_FILES, IndexPage, RawFile, listing, shown, upload_time, whole_seconds
 
 JSON = "application/vnd.pypi.simple.v1+json"
 HTML = ("application/vnd.pypi.simple.v1+html", "text/html")
@@ -24,7 +24,7 @@ LONGEST_PARSE = 60.0  # seconds
 _STEP = 1 << 14
 
 
-def read_page(distribution: str, body: bytes, content_type: str, url: str, *, strict: bool = True) -> Listing:
+def read_page(distribution: str, body: bytes, content_type: str, url: str, *, strict: bool = True) -> IndexPage:
     """Return what a project page lists; raises UnavailableError with one line on a page that is none, or is not whole."""
     header = Message()
     header["content-type"] = content_type or "text/html"
@@ -41,7 +41,7 @@ def read_page(distribution: str, body: bytes, content_type: str, url: str, *, st
     raise UnavailableError(f"{distribution}: the index answered with {shown(kind)}, which is no index page")
 
 
-def _from_json(distribution: str, body: bytes, url: str, strict: bool) -> Listing:
+def _from_json(distribution: str, body: bytes, url: str, strict: bool) -> IndexPage:
     try:
         page = ProjectPage.from_json_data(json.loads(body), url)
         entries = [_entry(package, package.upload_time and whole_seconds(package.upload_time)) for package in page.packages]
@@ -53,10 +53,10 @@ def _from_json(distribution: str, body: bytes, url: str, strict: bool) -> Listin
     return listing(distribution, entries, always_tells_yanks=True, strict=strict)
 
 
-def _from_html(distribution: str, body: bytes, url: str, charset: str | None, strict: bool) -> Listing:
+def _from_html(distribution: str, body: bytes, url: str, charset: str | None, strict: bool) -> IndexPage:
     if not body.rstrip().lower().endswith((b"</html>", b"</body>")):
         raise UnavailableError(f"{distribution}: its page ends in the middle, or is no index page")
-    entries: list[Entry] = []
+    entries: list[RawFile] = []
     try:
         for link in parse_links_stream(_in_time(distribution, body), base_url=url, http_charset=charset or "utf-8"):
             when = link.get_str_attrib("data-upload-time")
@@ -79,8 +79,8 @@ def _in_time(distribution: str, body: bytes) -> Iterator[bytes]:
         yield body[start : start + _STEP]
 
 
-def _entry(package: DistributionPackage, uploaded: datetime | None) -> Entry:
-    return Entry(
+def _entry(package: DistributionPackage, uploaded: datetime | None) -> RawFile:
+    return RawFile(
         package.filename,
         package.url,
         package.requires_python,

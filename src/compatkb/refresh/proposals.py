@@ -9,7 +9,7 @@ from packaging.version import Version
 from compatkb.authoring.canonical import entry
 from compatkb.core.versions import Scheme, admits
 from compatkb.refresh.notes import Note
-from compatkb.schema import IndexFile, IndexRelease, Product, ProductFile, Role
+from compatkb.schema import IndexFile, IndexRelease, ProductFile, ProductHead, Role
 
 _CHANNEL = "default"
 
@@ -90,7 +90,7 @@ def _pins(term: str, product: str, version: str) -> bool:
     return match is not None and match[1] == product and match[2] == version
 
 
-def _in_scope(product: Product, version: str) -> bool:
+def _in_scope(product: ProductHead, version: str) -> bool:
     for scope in product.complete:
         name = re.match(r"[a-z0-9][a-z0-9_-]*", scope.of)
         here = scope.what == "release" and not scope.device and scope.channel in (None, _CHANNEL)

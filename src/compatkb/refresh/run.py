@@ -14,12 +14,12 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import Files
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
-from compatkb.refresh.comparison import Plan, Subject, plan, propose, undated
-from compatkb.refresh.listing import Listed, Listing
-from compatkb.refresh.metadata import Reading
+from compatkb.refresh.comparison import Plan, RecordedDistribution, plan, propose, undated
+from compatkb.refresh.listing import DistributionFile, IndexPage
+from compatkb.refresh.metadata import WheelMetadata
 from compatkb.refresh.notes import Note
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
-from compatkb.refresh.write import Change
+from compatkb.refresh.write import FileChange
 from compatkb.schema import IndexFile, ProductFile
 
 Count = Callable[[str, int, int], None]
@@ -30,29 +30,29 @@ MOST_FAILURES = 20
 _CHANNEL = "default"
 
 
-class Index(Protocol):
+class IndexClient(Protocol):
     """What a run asks of an index; `network.Network` is the real one. All raise UnavailableError."""
 
-    def page(self, distribution: str) -> Listing:
+    def page(self, distribution: str) -> IndexPage:
         """Return what the index lists of a distribution."""
 
-    def last_modified(self, file: Listed) -> datetime | None:
+    def last_modified(self, file: DistributionFile) -> datetime | None:
         """Return when a file last changed, None where nothing says so."""
 
-    def reading(self, distribution: str, file: Listed) -> Reading | None:
+    def reading(self, distribution: str, file: DistributionFile) -> WheelMetadata | None:
         """Return what a wheel's metadata say, None where they cannot be had without the wheel."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RefreshOutcome:
     """Files that would change, by name; files of which only the day of the last look would move; and what to decide."""
 
-    changes: tuple[Change, ...]
-    looked_at: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
+    looked_at: tuple[FileChange, ...]
     notes: tuple[Note, ...]
 
 
-def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Subject, ...]:
+def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[RecordedDistribution, ...]:
     """Return the distributions to ask for, by name: those with a file, and those with a build on the default index.
 
     `only` are product ids, aliases or distributions; raises UsageError for one that is not among them. Requires-Dist is
@@ -84,7 +84,7 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Su
         reads = requirements or known is None or not known.release or any(release.file for release in known.release)
         named = frozenset(version for owner in owners.get(name, ()) for version in named_versions(owner))
         product = owners[name][0].product.id if owners.get(name) else None
-        subjects.append(Subject(name, product, known, named, reads))
+        subjects.append(RecordedDistribution(name, product, known, named, reads))
     return tuple(subjects)
 
 
@@ -98,15 +98,15 @@ def _distributions(file: ProductFile) -> set[str]:
 def refresh(
     files: Files,
     directory: Path,
-    subjects: tuple[Subject, ...],
-    index: Index,
+    subjects: tuple[RecordedDistribution, ...],
+    index: IndexClient,
     today: date,
     *,
     since: datetime | None = None,
     jobs: int = 4,
     say: Callable[[str], None] = lambda _: None,
     count: Count = lambda *_: None,
-) -> Outcome:
+) -> RefreshOutcome:
     """Return what the index has that the data lack. Raises UnavailableError with every failure, one a line.
 
     `count` gets what is being read, how much of it is done, and of how much.
@@ -120,7 +120,7 @@ def refresh(
     names = [subject.distribution for subject in subjects]
     listings = dict(zip(names, gather(index.page, names, jobs, partial(count, "pages")), strict=True))
     say(f"{len(listings)} pages read, with {sum(len(page.files) for page in listings.values())} files")
-    dates: list[Listed] = [file for subject in subjects for file in undated(subject, listings[subject.distribution])]
+    dates: list[DistributionFile] = [file for subject in subjects for file in undated(subject, listings[subject.distribution])]
     if dates:
         say(f"{len(dates)} releases without an upload time: asking when their files last changed")
     moments = gather(index.last_modified, dates, jobs, partial(count, "dates"))
@@ -138,15 +138,15 @@ def refresh(
 def _outcome(
     files: Files,
     directory: Path,
-    subjects: tuple[Subject, ...],
-    listings: Mapping[str, Listing],
+    subjects: tuple[RecordedDistribution, ...],
+    listings: Mapping[str, IndexPage],
     plans: Mapping[str, Plan],
     changed: Mapping[str, datetime],
-    readings: Mapping[str, Reading | None],
+    readings: Mapping[str, WheelMetadata | None],
     today: date,
-) -> Outcome:
-    changes: list[Change] = []
-    looked_at: list[Change] = []
+) -> RefreshOutcome:
+    changes: list[FileChange] = []
+    looked_at: list[FileChange] = []
     notes: list[Note] = []
     products = {file.product.id: file for file in files.products}
     for subject in subjects:
@@ -155,18 +155,18 @@ def _outcome(
         path = directory / "index" / f"{subject.recorded.distribution if subject.recorded else name}.toml"
         before = path.read_text(encoding="utf-8") if subject.recorded else ""
         if text_of(after) != before:
-            changes.append(Change(path, before, text_of(after)))
+            changes.append(FileChange(path, before, text_of(after)))
         elif after.seen < today:
-            looked_at.append(Change(path, before, text_of(after.model_copy(update={"seen": today}))))
+            looked_at.append(FileChange(path, before, text_of(after.model_copy(update={"seen": today}))))
         owner = products.get(subject.product or "")
         if subject.recorded is None:
             notes.append(Note("new-file", name, (), "has no file yet; it would get one", subject.product))
         notes += _decisions(subject, owner, after, found, products.values(), today)
-    return Outcome(tuple(changes), tuple(looked_at), tuple(notes))
+    return RefreshOutcome(tuple(changes), tuple(looked_at), tuple(notes))
 
 
 def _decisions(
-    subject: Subject,
+    subject: RecordedDistribution,
     owner: ProductFile | None,
     after: IndexFile,
     found: tuple[Note, ...],

@@ -12,7 +12,7 @@ from compatkb.errors import UnavailableError
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """A file with its text before (empty where there is none) and after."""
 
     path: Path
@@ -28,7 +28,7 @@ class Change:
         )
 
 
-def write(changes: Iterable[Change]) -> None:
+def write(changes: Iterable[FileChange]) -> None:
     """Replace files by their new text; each appears whole or not at all. Raises UnavailableError."""
     ready: list[tuple[str, Path]] = []
     path = Path()

@@ -1,27 +1,28 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.core.vocabulary import Kind, Role
-from compatkb.schema.base import Basis, Record, Source
+from compatkb.schema.base import Basis, Record, SourceEntry
 from compatkb.schema.dispute import BOTH, OPEN, Dispute, When
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.exception import ExceptionFile, Exemption
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
-from compatkb.schema.image import Contained, ImageFile, Listing, Repository, Revision, Tag
-from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, Route, RouteFile
+from compatkb.schema.image import Contained, ImageFile, ListingEntry, Repository, Revision, Tag
+from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
 from compatkb.schema.machine import MachineFile
 from compatkb.schema.migration import MigrationFile
 from compatkb.schema.product import (
-    Advisory,
+    AdvisoryEntry,
     Build,
     BuiltWith,
     Claim,
     CompiledFor,
     Complete,
     EndOfLife,
-    Install,
+    EndRule,
+    InstallEntry,
     Moment,
-    Product,
     ProductFile,
+    ProductHead,
     Release,
     ReplacedBy,
     Stage,
@@ -30,12 +31,12 @@ from compatkb.schema.product import (
     Yank,
 )
 from compatkb.schema.symptom import SymptomFile
-from compatkb.schema.timeline import Event, EventKind, TimelineFile, Vendor, last_day
+from compatkb.schema.timeline import EventEntry, EventKind, TimelineFile, Vendor, last_day
 
 __all__ = [
     "BOTH",
     "OPEN",
-    "Advisory",
+    "AdvisoryEntry",
     "Basis",
     "Build",
     "BuiltWith",
@@ -47,7 +48,8 @@ __all__ = [
     "Contained",
     "Dispute",
     "EndOfLife",
-    "Event",
+    "EndRule",
+    "EventEntry",
     "EventKind",
     "ExceptionFile",
     "Exemption",
@@ -57,26 +59,26 @@ __all__ = [
     "IndexFile",
     "IndexRelease",
     "IndexYank",
-    "Install",
+    "InstallEntry",
     "Kind",
     "Level",
-    "Listing",
+    "ListingEntry",
     "MachineFile",
     "MigrationFile",
     "Moment",
     "Observation",
     "Outcome",
-    "Product",
     "ProductFile",
+    "ProductHead",
     "Record",
     "Release",
     "ReplacedBy",
     "Repository",
     "Revision",
     "Role",
-    "Route",
+    "RouteEntry",
     "RouteFile",
-    "Source",
+    "SourceEntry",
     "Stage",
     "Statement",
     "Status",

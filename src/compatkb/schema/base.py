@@ -68,7 +68,7 @@ def explained(record: AnyBased) -> AnyBased:
     return record
 
 
-class Source(Record):
+class SourceEntry(Record):
     """A document that can be looked up again: a file in a repository, a thread, a page, or a file on an index."""
 
     repo: Text | None = None  # owner/name

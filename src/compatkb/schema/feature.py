@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
 from compatkb.schema.dispute import Dispute, When
 
 
@@ -31,7 +31,7 @@ class Brought(Record):
     sources: Sources
 
 
-class Successor(Record):
+class SuccessorEntry(Record):
     """The feature to use instead of one that has ended."""
 
     feature: Id
@@ -50,7 +50,7 @@ class Feature(Record):
     product: Id  # the product that it is part of
     aliases: tuple[Text, ...] = ()
     needs: tuple[Brought, ...] = ()  # products that a stack must then hold
-    replaced_by: Successor | None = None
+    replaced_by: SuccessorEntry | None = None
     note: Text | None = None
 
 
@@ -80,6 +80,6 @@ class FeatureFile(Record):
     """A file of data/features/."""
 
     feature: Feature
-    source: dict[Id, Source]
+    source: dict[Id, SourceEntry]
     statement: tuple[Statement, ...] = Field(min_length=1)
     dispute: tuple[Dispute, ...] = ()

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
 from compatkb.schema.dispute import Dispute
 
 
@@ -51,7 +51,7 @@ class Revision(Record):
     at: datetime
 
 
-class Listing(Record):
+class ListingEntry(Record):
     """A row of a tag table, and the runs of revisions (first and last, inclusive) in which it stood so."""
 
     tags: tuple[Text, ...] = Field(min_length=1)
@@ -63,7 +63,7 @@ class Listing(Record):
     links: dict[str, str] = {}
 
 
-class Column(Record):
+class ColumnEntry(Record):
     """A column of the tag tables: its head, and the product of whose versions it speaks."""
 
     id: Id
@@ -72,7 +72,7 @@ class Column(Record):
     shows: Literal["tags", "built", "port"] | None = None  # what it has that is neither a version nor only listed
 
 
-class Run(Record):
+class RunEntry(Record):
     """Arguments of `docker run` that images of a device or flavour need, and the port that they serve on."""
 
     device: Id | None = None
@@ -108,10 +108,10 @@ class ImageFile(Record):
     """A file of data/images/."""
 
     repository: Repository
-    source: dict[Id, Source]
+    source: dict[Id, SourceEntry]
     revision: tuple[Revision, ...] = ()
-    column: tuple[Column, ...] = ()
-    run: tuple[Run, ...] = ()
+    column: tuple[ColumnEntry, ...] = ()
+    run: tuple[RunEntry, ...] = ()
     tag: tuple[Tag, ...] = ()
-    listing: tuple[Listing, ...] = ()
+    listing: tuple[ListingEntry, ...] = ()
     dispute: tuple[Dispute, ...] = ()

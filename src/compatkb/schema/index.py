@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from compatkb.schema.base import Id, Record, Source, Text
+from compatkb.schema.base import Id, Record, SourceEntry, Text
 from compatkb.schema.dispute import Dispute
 
 
@@ -55,11 +55,11 @@ class ChannelFile(Record):
     """data/channels.toml."""
 
     channel: tuple[Channel, ...]
-    source: dict[Id, Source] = {}
+    source: dict[Id, SourceEntry] = {}
     dispute: tuple[Dispute, ...] = ()
 
 
-class Route(Record):
+class RouteEntry(Record):
     """A way to reach a device: which product brings it, and which are left out."""
 
     id: Id
@@ -75,4 +75,4 @@ class Route(Record):
 class RouteFile(Record):
     """data/routes.toml."""
 
-    route: tuple[Route, ...]
+    route: tuple[RouteEntry, ...]

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from compatkb.schema.base import Id, Record, Source, Sources, Text
+from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 
 
-class Graphics(Record):
+class GraphicsEntry(Record):
     """GPUs that are told by their PCI device ids."""
 
     id: Id
@@ -63,8 +63,8 @@ class System(Record):
 class MachineFile(Record):
     """data/machine.toml."""
 
-    source: dict[Id, Source] = {}
-    graphics: tuple[Graphics, ...] = ()
+    source: dict[Id, SourceEntry] = {}
+    graphics: tuple[GraphicsEntry, ...] = ()
     component: tuple[Component, ...] = ()
     variable: tuple[Variable, ...] = ()
     generation: tuple[Generation, ...] = ()

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, Source, Sources
+from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources
 from compatkb.schema.timeline import Line
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
@@ -13,7 +13,7 @@ Pattern = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$"
 """A dotted name, or `name.*` for each of `members` below it."""
 
 
-class Known(Record):
+class SourcedEntry(Record):
     """What the records share that say what replaces something."""
 
     basis: Basis = Basis.STATED
@@ -27,7 +27,7 @@ class Known(Record):
         return self
 
 
-class Module(Record):
+class ModuleEntry(Record):
     """A module that a product brings: who imports it needs that product."""
 
     name: Name
@@ -35,7 +35,7 @@ class Module(Record):
     sources: Sources
 
 
-class Replacement(Known):
+class Replacement(SourcedEntry):
     """Names that a product brings, and what replaces them; without `instead` and `how` no source names anything."""
 
     id: Id
@@ -59,7 +59,7 @@ class Replacement(Known):
         return self
 
 
-class Argument(Record):
+class ArgumentEntry(Record):
     """A call that takes a value: the function, the argument's name, and its position where it may be given by that."""
 
     call: Name
@@ -67,13 +67,13 @@ class Argument(Record):
     position: int | None = None
 
 
-class Value(Known):
+class ValueEntry(SourcedEntry):
     """A value that only a product understands, and what to pass instead on a device; `instead` is absent to pass none."""
 
     id: Id
     product: Id
     value: Line
-    arguments: tuple[Argument, ...] = Field(min_length=1)
+    arguments: tuple[ArgumentEntry, ...] = Field(min_length=1)
     options: tuple[Line, ...] = ()  # how options of programs that take it end
     device: Id | None = None
     instead: Line | None = None
@@ -87,7 +87,7 @@ class Value(Known):
         return self
 
 
-class Launcher(Known):
+class Launcher(SourcedEntry):
     """A command that a product brings, and the one to use instead."""
 
     id: Id
@@ -101,8 +101,8 @@ class Launcher(Known):
 class MigrationFile(Record):
     """data/migration.toml."""
 
-    source: dict[Id, Source] = {}
-    module: tuple[Module, ...] = ()
+    source: dict[Id, SourceEntry] = {}
+    module: tuple[ModuleEntry, ...] = ()
     replacement: tuple[Replacement, ...] = ()
-    value: tuple[Value, ...] = ()
+    value: tuple[ValueEntry, ...] = ()
     launcher: tuple[Launcher, ...] = ()

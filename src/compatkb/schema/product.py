@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import Kind, Role
-from compatkb.schema.base import Basis, Id, Record, Source, Sources, Term, Text, explained
+from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
 from compatkb.schema.dispute import Dispute, When
 
 
@@ -46,6 +46,13 @@ class EndOfLife(Record):
     last_day: date
     precision: Literal["day", "month", "quarter", "year"] = "day"
     note: Text | None = None
+    sources: Sources
+
+
+class EndRule(Record):
+    """How long releases are supported, where their maker gives a rule, or says that there is none, and no day."""
+
+    says: Text  # a sentence that people read
     sources: Sources
 
 
@@ -130,7 +137,7 @@ class BuiltWith(Record):
     _explained = model_validator(mode="after")(explained)
 
 
-class Page(Record):
+class PageTemplate(Record):
     """How documents name a version, and the page that they link; {release}, {build} and {series} stand for the version."""
 
     label: Text
@@ -217,7 +224,7 @@ class Complete(Record):
     sources: Sources
 
 
-class Install(Record):
+class InstallEntry(Record):
     """An installation that one plain command cannot do."""
 
     of: Term
@@ -227,7 +234,7 @@ class Install(Record):
     sources: Sources
 
 
-class Advisory(Record):
+class AdvisoryEntry(Record):
     """Something that a user of these versions must be told."""
 
     of: Term
@@ -257,7 +264,7 @@ class ReplacedBy(Record):
     sources: Sources
 
 
-class Product(Record):
+class ProductHead(Record):
     """The head of a product file."""
 
     id: Id
@@ -279,10 +286,11 @@ class Product(Record):
     shown: bool = False  # a dimension beyond the platform of which a stack says what is known: hardware, driver, toolkit
     open: bool = False  # versions that are not listed can be asked about: rules on ranges cover them
     homepage: Text | None = None
-    page: Page | None = None
+    page: PageTemplate | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
-    eol_note: Text | None = None  # why releases have no end of life here, where they have none
+    eol_rule: EndRule | None = None  # how long releases are supported, where no day is known
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none and no source says so
     complete: tuple[Complete, ...] = ()
     note: Text | None = None
 
@@ -290,10 +298,10 @@ class Product(Record):
 class ProductFile(Record):
     """A file of data/products/."""
 
-    product: Product
-    source: dict[Id, Source]
+    product: ProductHead
+    source: dict[Id, SourceEntry]
     release: tuple[Release, ...] = ()
     claim: tuple[Claim, ...] = ()
     dispute: tuple[Dispute, ...] = ()
-    install: tuple[Install, ...] = ()
-    advisory: tuple[Advisory, ...] = ()
+    install: tuple[InstallEntry, ...] = ()
+    advisory: tuple[AdvisoryEntry, ...] = ()

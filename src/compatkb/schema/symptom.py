@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from compatkb.schema.base import Id, Record, Source, Sources, Text
+from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
 SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
@@ -42,7 +42,7 @@ class CauseKind(StrEnum):
     LIBRARY = "library"  # releases of packages that no stack holds
 
 
-class Trouble(Record):
+class CauseEntry(Record):
     """A cause that symptoms name."""
 
     id: Id
@@ -90,8 +90,8 @@ class Says(Record):
 class SymptomFile(Record):
     """data/symptoms.toml."""
 
-    source: dict[Id, Source] = {}
-    cause: tuple[Trouble, ...] = ()
+    source: dict[Id, SourceEntry] = {}
+    cause: tuple[CauseEntry, ...] = ()
     symptom: tuple[Symptom, ...] = ()
     reading: tuple[Says, ...] = ()
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Id, Record, Source, Term, Text
+from compatkb.schema.base import Id, Record, SourceEntry, Term, Text
 from compatkb.schema.dispute import Dispute
 
 MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
@@ -31,7 +31,7 @@ class Vendor(Record):
     name: Line
 
 
-class Event(Record):
+class EventEntry(Record):
     """One event; its date is its own, or that of the product or release that `of` names."""
 
     id: Id
@@ -90,6 +90,6 @@ class TimelineFile(Record):
     """data/timeline.toml."""
 
     vendor: tuple[Vendor, ...] = Field(min_length=1)
-    source: dict[Id, Source] = {}
-    event: tuple[Event, ...] = ()
+    source: dict[Id, SourceEntry] = {}
+    event: tuple[EventEntry, ...] = ()
     dispute: tuple[Dispute, ...] = ()

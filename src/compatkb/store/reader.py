@@ -6,7 +6,7 @@ What is shown rather than solved is read by `compatkb.store.queries`.
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from compatkb.errors import DataError
 from compatkb.store.records import (
     Advisory,
     Compiled,
+    CompleteScope,
     Edge,
     Element,
     Elements,
@@ -23,15 +24,12 @@ from compatkb.store.records import (
     Floor,
     Product,
     Route,
-    Scope,
     Sources,
     Successor,
     Waiver,
 )
 from compatkb.store.schema import FORMAT
 
-Fields = Mapping[str, Any]
-"""A row by its columns."""
 ELEMENT = (
     "version, release, stage, installable, devices, channels, only_with, distribution, since, by, yank_after, yank_by, "
     "yank_reason, eol, strong, weak, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
@@ -65,16 +63,11 @@ class Snapshot:
         self._series: dict[str, tuple[int, ...]] = {}
         self._platforms: dict[tuple[str, int], int] = {}
         self.contexts: dict[Any, Any] = {}  # what the engine keeps between questions, by their circumstances
+        self.kept: dict[Any, Any] = {}  # what queries returned, by query and arguments
 
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""
         return self._db.execute(query, values).fetchall()
-
-    def rows(self, query: str, *values: object) -> list[Fields]:
-        """Return rows as dictionaries; to be replaced by typed queries."""
-        cursor = self._db.execute(query, values)
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
 
     # -- products ---------------------------------------------------------------------------------------------------
 
@@ -293,11 +286,11 @@ class Snapshot:
         )  # fmt: skip
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[CompleteScope, ...]:
         """The scopes in which the list of releases is whole."""
         rows = self.select("select product, spec, mask, devices, until, channel, sources from scope order by id")
         return tuple(
-            Scope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
+            CompleteScope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
             for product, spec, mask, devices, until, channel, sources in rows
         )
 

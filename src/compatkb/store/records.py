@@ -7,8 +7,6 @@ from compatkb.core.vocabulary import Certainty, Kind, Role
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
 
-STRONG, WEAK, UNKNOWN = Certainty
-"""The levels by the names that a part of the program still uses."""
 UNBUILT = (Role.LEAF, Role.DIMENSION, Role.FEATURE)
 """Roles of what has no builds of its own."""
 
@@ -131,7 +129,7 @@ class Advisory(NamedTuple):
     sources: Sources
 
 
-class Scope(NamedTuple):
+class CompleteScope(NamedTuple):
     """Releases of a product whose list is whole up to a day, as an ordinal: one that it lacks does not exist."""
 
     product: str
@@ -170,6 +168,7 @@ class Successor(NamedTuple):
     product: str
     specifier: str
     device: str | None
+    sources: Sources = ()
 
 
 class Event(NamedTuple):

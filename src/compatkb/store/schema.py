@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "9"
+FORMAT = "10"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -19,8 +19,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "meta": (_columns("key value"), "key"),
     "product": (
         _columns(
-            "id name label role distribution import_name scheme default_value homepage page_label page_url eol replaced_by "
-            "replaced_sources note",
+            "id name label role distribution import_name scheme default_value homepage page_label page_url eol eol_rule "
+            "eol_rule_sources replaced_by replaced_sources note",
             "rank series automatic platform shown open size",
         ),
         "id",
@@ -98,3 +98,15 @@ INDEXES = (
     ("statement", ("product",)),
 )
 """Columns that are looked up by."""
+
+SEARCH = """
+create table searchable (
+  id integer primary key, kind text, product text, version text, title text, names text, remarks text, keys text, command text,
+  place integer, since integer
+);
+create virtual table search using fts5(
+  names, remarks, keys, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.'"
+);
+create virtual table search_word using fts5vocab(search, col);
+"""
+"""Records to search in; the index over their words; and the vocabulary. Names, remarks and keys are lists as JSON."""

@@ -1,9 +1,9 @@
 """What a wrong word may have meant: the nearest names and versions, as lines of an error."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from compatkb.core.names import word_key
+from compatkb.core.names import close, word_key
 from compatkb.errors import UsageError
 from compatkb.store.queries.products import release, releases_of
 from compatkb.store.reader import Snapshot
@@ -50,16 +50,6 @@ def nearest(facts: Snapshot, product: Product, text: str) -> str:
 def numbers(text: str) -> tuple[int, ...]:
     """Return the leading numbers of a version, for neighbours in a message only."""
     return tuple(int(number) for number in re.findall(r"\d+", text.rpartition("!")[2])[:4])
-
-
-def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
-    """Return the close words; `shown` tells how they are written for people."""
-    from difflib import get_close_matches
-
-    found = get_close_matches(text, sorted(set(known)), n=8, cutoff=0.6)
-    right = [shown[word] if shown else word for word in found]
-    once = {re.sub(r"\W", "", word.lower()): word for word in reversed(right)}  # one of several spellings
-    return [word for word in dict.fromkeys(right) if word in once.values()][:3]
 
 
 def suggest(words: Sequence[str]) -> str:

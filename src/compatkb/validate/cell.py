@@ -11,7 +11,7 @@ from compatkb.schema import Level, Observation, Outcome
 
 
 @dataclass(frozen=True)
-class Cell:
+class ValidationCell:
     """One question: whether these builds go together on this platform, as far as this level and tool can tell."""
 
     level: Level
@@ -65,9 +65,9 @@ class Cell:
         )
 
 
-def cell_of(observation: Observation) -> Cell:
+def cell_of(observation: Observation) -> ValidationCell:
     """Return the cell that an observation answers."""
-    return Cell(
+    return ValidationCell(
         observation.level,
         observation.tool,
         tuple(sorted(observation.packages.items())),
@@ -99,5 +99,5 @@ class Workshop:
     megabytes: int = 12_000  # the most disk that one cell may take
 
 
-Check = Callable[[Cell, Workshop], Observation]
+Check = Callable[[ValidationCell, Workshop], Observation]
 """Answers one cell; returns `not-checked` with the reason rather than raising for what the world lacks."""

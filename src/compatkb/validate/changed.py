@@ -14,12 +14,12 @@ from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element
-from compatkb.validate.plan import Claimed, Wanted, claimed
+from compatkb.validate.plan import Claimed, PlanScope, claimed
 
 _PATIENCE = 120.0  # seconds for git
 
 
-class Change(NamedTuple):
+class ClaimChange(NamedTuple):
     """What a change does to the stacks that are claimed."""
 
     touched: list[Claimed]  # new ones, and those that rest on something else than before; sorted
@@ -27,7 +27,7 @@ class Change(NamedTuple):
     gone: list[Claimed]  # those of before that are claimed no more; sorted
 
 
-def change(old: Snapshot, new: Snapshot, wanted: Wanted) -> Change:
+def change(old: Snapshot, new: Snapshot, wanted: PlanScope) -> ClaimChange:
     """Return what differs between the stacks that two states of the data claim, on the same day."""
     try:
         earlier_stacks = claimed(old, wanted)
@@ -43,13 +43,13 @@ def change(old: Snapshot, new: Snapshot, wanted: Wanted) -> Change:
             same += 1
         else:
             touched.append(stack)
-    return Change(touched, same, [stack for stack, _ in before.values()])
+    return ClaimChange(touched, same, [stack for stack, _ in before.values()])
 
 
 class _Basis:
     """All that an installer or interpreter could see of a stack; nothing in it depends on what else the data hold."""
 
-    def __init__(self, facts: Snapshot, wanted: Wanted) -> None:
+    def __init__(self, facts: Snapshot, wanted: PlanScope) -> None:
         self.facts, self.wanted = facts, wanted
         self.system, _, self.arch = wanted.platform.rpartition("-")
         grid = facts.grid["os"]

@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.errors import UnavailableError
 from compatkb.schema import Outcome
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.index_urls import addresses_of
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
@@ -39,7 +39,7 @@ class RefusedError(Exception):
 
 
 @dataclass
-class Environment:
+class VirtualEnvironment:
     """Where builds are installed, and how commands run there."""
 
     folder: Path  # removed afterwards
@@ -112,7 +112,7 @@ def _systems(data: Path) -> list[str]:
     return found or [platform.system().lower()]
 
 
-def reachable(cell: Cell, workshop: Workshop) -> str:
+def reachable(cell: ValidationCell, workshop: Workshop) -> str:
     """Return why a cell cannot be tried on this machine, or nothing."""
     system, _, arch = cell.platform.rpartition("-")
     if system not in _systems(workshop.data) or arch != platform.machine().lower():
@@ -126,7 +126,7 @@ def reachable(cell: Cell, workshop: Workshop) -> str:
 
 
 @contextmanager
-def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
+def environment(cell: ValidationCell, workshop: Workshop) -> Iterator[VirtualEnvironment]:
     """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
     if reason := reachable(cell, workshop) or _silent(cell, workshop):
         raise RefusedError(Outcome.NOT_CHECKED, reason)
@@ -138,7 +138,7 @@ def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
     fcntl.flock(lock, fcntl.LOCK_EX)
     (folder / "locked").rename(folder / "lock")
     try:
-        made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
+        made = VirtualEnvironment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
         made.cached = size_of(workshop.cache)
         made.tools["glibc"] = platform.libc_ver()[1] or "none"
         if cell.platform != here(workshop.data):
@@ -151,7 +151,7 @@ def environment(cell: Cell, workshop: Workshop) -> Iterator[Environment]:
         lock.close()
 
 
-def _silent(cell: Cell, workshop: Workshop) -> str:
+def _silent(cell: ValidationCell, workshop: Workshop) -> str:
     """Return why an index cannot be believed about the packages of a cell, or nothing."""
     if workshop.use_pip_config:  # which index answers then is for pip to know
         return ""
@@ -175,7 +175,7 @@ def find_uv() -> str | None:
     return str(beside) if beside.is_file() else shutil.which("uv")
 
 
-def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
+def _install_uv(cell: ValidationCell, made: VirtualEnvironment, uv: str) -> None:
     """Resolve with the pins put in place of what metadata ask of them, then install exactly that."""
     made.variables = {"UV_CACHE_DIR": str(made.workshop.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
     made.variables |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", "UV_HTTP_RETRIES": "1"}
@@ -197,7 +197,7 @@ def _install_uv(cell: Cell, made: Environment, uv: str) -> None:
     _must(made.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), made, cell)
 
 
-def _install_pip(cell: Cell, made: Environment, python: str) -> None:
+def _install_pip(cell: ValidationCell, made: VirtualEnvironment, python: str) -> None:
     """Let pip install the pins; it refuses where metadata object."""
     if cell.stubbed:
         raise RefusedError(
@@ -228,7 +228,7 @@ def _without_stubs(text: str, workshop: Workshop) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _version_of(made: Environment, words: list[str]) -> str:
+def _version_of(made: VirtualEnvironment, words: list[str]) -> str:
     found = re.search(r"\d+(?:\.\w+)+", made.run(words).output)
     return found[0] if found else "unknown"
 
@@ -243,7 +243,7 @@ ABSENT = re.compile(
 CONFLICT = re.compile(r"No solution found|ResolutionImpossible|[Cc]onflict")
 
 
-def _must(ended: Ended, made: Environment, cell: Cell) -> None:
+def _must(ended: Ended, made: VirtualEnvironment, cell: ValidationCell) -> None:
     """Raise RefusedError unless a step of the installation succeeded."""
     if ended.ok:
         return
@@ -260,7 +260,7 @@ def _must(ended: Ended, made: Environment, cell: Cell) -> None:
     raise RefusedError(Outcome.NOT_CHECKED, detail)
 
 
-def modules_of(cell: Cell, workshop: Workshop) -> list[tuple[str, str]]:
+def modules_of(cell: ValidationCell, workshop: Workshop) -> list[tuple[str, str]]:
     """Return distribution and module of the packages of a cell that can be imported, in the order of their rank."""
     known = subjects(workshop.data)
     found = [(known[key], name) for name, _ in cell.packages if (key := str(canonicalize_name(name))) in known]

@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from compatkb.schema import Outcome
-from compatkb.validate.environment import Environment, RefusedError
+from compatkb.validate.environment import RefusedError, VirtualEnvironment
 from compatkb.validate.proofs import proofs
 
 REFUSED = 100  # what every function returns; the first device library to use it reads "no device"
@@ -23,7 +23,7 @@ SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgomp.so.1", "libgcc_s.
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-def add_stubs(made: Environment) -> list[str]:
+def add_stubs(made: VirtualEnvironment) -> list[str]:
     """Compile what is missing and put it on the loader's path; returns the names of the libraries."""
     for tool in ("gcc", "nm", "readelf"):
         if shutil.which(tool) is None:
@@ -42,7 +42,9 @@ def add_stubs(made: Environment) -> list[str]:
     return missing
 
 
-def _functions(made: Environment, paths: list[Path], missing: set[str], provided: set[str]) -> dict[str, dict[str, set[str]]]:
+def _functions(
+    made: VirtualEnvironment, paths: list[Path], missing: set[str], provided: set[str]
+) -> dict[str, dict[str, set[str]]]:
     """Return for each library its version nodes with their functions; those without a version are under ""."""
     wanted: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in missing}
     loose: set[str] = set()
@@ -69,7 +71,7 @@ def _functions(made: Environment, paths: list[Path], missing: set[str], provided
     return wanted
 
 
-def _defined(made: Environment, paths: list[Path], provided: set[str]) -> set[str]:
+def _defined(made: VirtualEnvironment, paths: list[Path], provided: set[str]) -> set[str]:
     """Return the functions of the libraries beside those that ask, and of the system's own."""
     beside = {path for folder in {p.parent for p in paths} for path in folder.glob("*.so*") if path.name in provided}
     system = [made.run(["gcc", f"-print-file-name={name}"]).output.strip() for name in SYSTEM]
@@ -80,7 +82,7 @@ def _defined(made: Environment, paths: list[Path], provided: set[str]) -> set[st
     return found
 
 
-def _compile(made: Environment, missing: list[str], wanted: dict[str, dict[str, set[str]]]) -> None:
+def _compile(made: VirtualEnvironment, missing: list[str], wanted: dict[str, dict[str, set[str]]]) -> None:
     folder = made.folder / "stubs"
     folder.mkdir()
     for name in missing:
@@ -101,6 +103,6 @@ def _compile(made: Environment, missing: list[str], wanted: dict[str, dict[str, 
     made.variables["LD_LIBRARY_PATH"] = str(folder)
 
 
-def _read(made: Environment, words: list[str], paths: list[Path]) -> list[tuple[Path, str]]:
+def _read(made: VirtualEnvironment, words: list[str], paths: list[Path]) -> list[tuple[Path, str]]:
     """Return what readelf says of each file."""
     return [(path, made.run_quietly(["readelf", "-W", *words, str(path)])) for path in paths]

@@ -15,8 +15,8 @@ import requests
 
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import Gate
-from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.environment import Environment, reachable
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.environment import VirtualEnvironment, reachable
 from compatkb.validate.importing import Trial
 from compatkb.validate.index_urls import LINKS, channel_of
 from compatkb.validate.messages import decisive, shortened
@@ -26,7 +26,7 @@ from compatkb.validate.remote_wheel import AbsentError, RangeError, find_wheel, 
 STAND_IN = Path(__file__).with_name("import_stub.py")
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Take the version check of a release out of its wheel, run it beside a stand-in, and return what it said."""
     found = subjects_of(workshop.data, cell.packages)
     pair = next(
@@ -69,7 +69,13 @@ def _taken(
 
 
 def _judged(
-    cell: Cell, workshop: Workshop, gate: Gate, members: dict[str, bytes], file: str, module: str, stand_in: tuple[str, str]
+    cell: ValidationCell,
+    workshop: Workshop,
+    gate: Gate,
+    members: dict[str, bytes],
+    file: str,
+    module: str,
+    stand_in: tuple[str, str],
 ) -> Observation:
     """Run the members and return what they said of the version."""
     head = members.get(f"{module}/__init__.py", b"").decode(errors="replace")
@@ -86,7 +92,9 @@ def _judged(
             target = folder / "taken" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(body)
-        made = Environment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + min(workshop.seconds, 60))
+        made = VirtualEnvironment(
+            folder, workshop.interpreters[cell.python], workshop, time.monotonic() + min(workshop.seconds, 60)
+        )
         made.tools["python"] = made.run([made.base, "-c", "import platform; print(platform.python_version())"]).output.strip()
         result = folder / "result.jsonl"
         words = [made.base, "-I", "-u", "-B", str(STAND_IN), str(result), str(folder / "taken"), module, *stand_in]

@@ -37,7 +37,7 @@ class Anything(metaclass=Meta):
     """Whatever a stand-in is asked for."""
 
 
-class Module(types.ModuleType):
+class StubModule(types.ModuleType):
     """A module that has every attribute."""
 
     __all__: Any = ()
@@ -65,7 +65,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: Any) -> Any:
         """Return the stand-in."""
-        return Module(spec.name)
+        return StubModule(spec.name)
 
     def exec_module(self, module: Any) -> None:
         """Give the other package its version."""

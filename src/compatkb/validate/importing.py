@@ -9,8 +9,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.environment import Environment, RefusedError, environment, modules_of
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment, modules_of
 from compatkb.validate.fake_libraries import add_stubs
 from compatkb.validate.limits import Ended
 from compatkb.validate.messages import decisive, remarks, shortened
@@ -34,7 +34,7 @@ class Trial:
         """True where all that was begun was done and the process ended well."""
         return self.ended.ok and len(self.all("begun")) == len(self.all("done")) and not self.all("failed")
 
-    def failure(self, made: Environment) -> str:
+    def failure(self, made: VirtualEnvironment) -> str:
         """Return where it broke off and with what words."""
         begun = self.all("begun")
         where = str(begun[-1]["begun"]) if begun else "the interpreter"
@@ -51,7 +51,7 @@ class Trial:
         return shortened(f"{Path(where).stem}: {words}")
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Install the builds of a cell, import every product, and return what was seen."""
     try:
         with environment(cell, workshop) as made:
@@ -61,7 +61,7 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         return cell.saw(refusal.outcome, workshop.today, refusal.detail)
 
 
-def import_all(cell: Cell, made: Environment) -> tuple[Trial, Observation]:
+def import_all(cell: ValidationCell, made: VirtualEnvironment) -> tuple[Trial, Observation]:
     """Import every product of a cell in its environment; raises RefusedError where that says nothing."""
     if cell.stubbed:
         add_stubs(made)
@@ -80,7 +80,7 @@ def import_all(cell: Cell, made: Environment) -> tuple[Trial, Observation]:
     return trial, cell.saw(Outcome.OK, made.workshop.today, "; ".join(names) + (f"; said: {said}" if said else ""), **more)
 
 
-def attempt(made: Environment, *words: str) -> Trial:
+def attempt(made: VirtualEnvironment, *words: str) -> Trial:
     """Run the probe in an environment."""
     result = made.folder / "result.jsonl"
     result.unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def attempt(made: Environment, *words: str) -> Trial:
     return Trial(tuple(facts), ended)
 
 
-def _same(cell: Cell, trial: Trial) -> None:
+def _same(cell: ValidationCell, trial: Trial) -> None:
     """Raise RefusedError where the environment holds another version than the cell asks for."""
     told = trial.all("installed")
     installed = told[0]["installed"] if told else {}

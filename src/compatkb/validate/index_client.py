@@ -8,8 +8,8 @@ from packaging.version import Version
 
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.index_client import TRIES, Limits, Network
-from compatkb.refresh.listing import Listed
-from compatkb.validate.cell import Cell
+from compatkb.refresh.listing import DistributionFile
+from compatkb.validate.cell import ValidationCell
 from compatkb.validate.index_urls import Addresses, shown
 from compatkb.validate.record import Wheel, headers_of, is_own
 from compatkb.validate.targets import fits, version_of
@@ -21,7 +21,7 @@ class Index:
     def __init__(self, url: str | None = None, *, flat: bool = False, seconds: float = 90.0) -> None:
         """Read an index; no answer takes much longer than `seconds`."""
         self._network = Network(url, _limits(seconds, run=math.inf), flat=flat)
-        self._files: dict[tuple[str, str], Listed] = {}
+        self._files: dict[tuple[str, str], DistributionFile] = {}
         self._lock = threading.Lock()
 
     def wheels(self, distribution: str) -> tuple[Wheel, ...] | None:
@@ -66,7 +66,7 @@ def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     return ""
 
 
-def falsehood(addresses: Addresses, cell: Cell, seconds: float) -> str:
+def falsehood(addresses: Addresses, cell: ValidationCell, seconds: float) -> str:
     """Return which wheel of a cell's pins has metadata of another version, or cannot be read; or nothing."""
     for url, flat in addresses.each():
         index = Index(url, flat=flat, seconds=seconds)
@@ -82,7 +82,7 @@ def falsehood(addresses: Addresses, cell: Cell, seconds: float) -> str:
     return ""
 
 
-def _wheel(file: Listed) -> Wheel:
+def _wheel(file: DistributionFile) -> Wheel:
     entry = file.entry
     uploaded = entry.uploaded.isoformat().replace("+00:00", "Z") if entry.uploaded else None
     return Wheel(entry.name, entry.requires_python, entry.yanked, entry.sha256, uploaded)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.proofs import channel_words
 
 DEFAULT = "default"
@@ -49,7 +49,7 @@ def channel_of(workshop: Workshop, channel: str) -> tuple[str, str | None]:
     return style, workshop.indexes.get(channel) or url or None
 
 
-def addresses_of(cell: Cell, workshop: Workshop) -> Addresses:
+def addresses_of(cell: ValidationCell, workshop: Workshop) -> Addresses:
     """Return the addresses for a cell."""
     style, url = channel_of(workshop, cell.index)
     main = workshop.indexes.get(DEFAULT)

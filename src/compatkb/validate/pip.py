@@ -11,7 +11,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
@@ -23,7 +23,7 @@ _locks: dict[str, threading.Lock] = {}
 _lock = threading.Lock()
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Let pip resolve the pins of a cell, and return what it said."""
     if cell.platform != this_platform():
         reason = f"pip judges markers with the machine that runs it, and this one is {this_platform()}"
@@ -45,7 +45,7 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         return _observed(cell, workshop, ended, asked, folder, tools)
 
 
-def _words(cell: Cell, workshop: Workshop, asked: Indexes, folder: Path) -> list[str]:
+def _words(cell: ValidationCell, workshop: Workshop, asked: Indexes, folder: Path) -> list[str]:
     general = ["--disable-pip-version-check", "--no-input", "--no-color", "--retries", "2"]
     general += [] if workshop.use_pip_config else ["--isolated"]
     if workshop.download:
@@ -61,7 +61,7 @@ def _words(cell: Cell, workshop: Workshop, asked: Indexes, folder: Path) -> list
 
 
 def _observed(
-    cell: Cell, workshop: Workshop, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
+    cell: ValidationCell, workshop: Workshop, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
 ) -> Observation:
     more: dict[str, Any] = {"tools": tools, "recorded": asked.recorded}
     if ended.stopped:

@@ -17,11 +17,11 @@ from compatkb.errors import UsageError
 from compatkb.schema import Level
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Request
-from compatkb.validate.cell import Cell
+from compatkb.validate.cell import ValidationCell
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlanScope:
     """What a plan is for; an empty tuple stands for everything."""
 
     day: date
@@ -41,14 +41,14 @@ class Claimed:
     python: str
     verdict: str
 
-    def cell(self, wanted: Wanted, level: Level, tool: str, *, stubbed: bool = False) -> Cell:
+    def cell(self, wanted: PlanScope, level: Level, tool: str, *, stubbed: bool = False) -> ValidationCell:
         """Return the cell that asks a level and tool about it."""
-        return Cell(
+        return ValidationCell(
             level, tool, self.packages, self.python, wanted.platform, wanted.device, wanted.channel, stubbed, self.verdict
         )
 
 
-def claimed(facts: Snapshot, wanted: Wanted) -> list[Claimed]:
+def claimed(facts: Snapshot, wanted: PlanScope) -> list[Claimed]:
     """Return the stacks to check, sorted; raises UsageError for a platform that the data do not know."""
     found = {
         (stack.packages, stack.python): stack
@@ -59,7 +59,7 @@ def claimed(facts: Snapshot, wanted: Wanted) -> list[Claimed]:
     return [found[key] for key in sorted(found)]
 
 
-def _combinations(facts: Snapshot, wanted: Wanted) -> Iterator[tuple[Element, ...]]:
+def _combinations(facts: Snapshot, wanted: PlanScope) -> Iterator[tuple[Element, ...]]:
     """Yield the provider's builds alone, then with each build of each package that goes or nearly goes with them."""
     request = _request(facts, wanted, ())
     for provider in dict.fromkeys(route.provider for _, route in routes_of(facts, request)):
@@ -73,7 +73,7 @@ def _combinations(facts: Snapshot, wanted: Wanted) -> Iterator[tuple[Element, ..
                         yield (base, element)
 
 
-def _partners(facts: Snapshot, wanted: Wanted, provider: str) -> list[str]:
+def _partners(facts: Snapshot, wanted: PlanScope, provider: str) -> list[str]:
     """Return the products that speak of the provider or of which it speaks; companions only where denials are sought."""
     roles = ("package", "companion") if wanted.denied else ("package",)
     names = [p.id for p in facts.products.values() if p.role in roles and p.id != provider and p.distribution]
@@ -82,7 +82,7 @@ def _partners(facts: Snapshot, wanted: Wanted, provider: str) -> list[str]:
     return [name for name in names if facts.edges(name, provider) or facts.edges(provider, name)]
 
 
-def _carried(facts: Snapshot, wanted: Wanted, product: str) -> list[Element]:
+def _carried(facts: Snapshot, wanted: PlanScope, product: str) -> list[Element]:
     """Return the builds of a product that the channel carries for the device."""
     return [
         element
@@ -91,7 +91,7 @@ def _carried(facts: Snapshot, wanted: Wanted, product: str) -> list[Element]:
     ]
 
 
-def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Element, wanted: Wanted) -> bool:
+def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Element, wanted: PlanScope) -> bool:
     """Return whether a base is a release beside one that goes with the element, in the provider's order."""
     request = _request(facts, wanted, ())
     device, route = next(iter(routes_of(facts, request)))
@@ -104,7 +104,7 @@ def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Elemen
     return base.release not in near and bool(near & set(releases[max(place - 1, 0) : place + 2]))
 
 
-def _works(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Iterator[Claimed]:
+def _works(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Iterator[Claimed]:
     products = {member.product for member in members}
     for stack in best_stacks(facts, _request(facts, wanted, members)):
         own = {product for product in stack.requested if facts.products[product].role == Role.PACKAGE} == products
@@ -113,7 +113,7 @@ def _works(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Ite
                 yield Claimed(packages, python, stack.verdict)
 
 
-def _pins(stack: Stack, wanted: Wanted) -> tuple[tuple[str, str], ...]:
+def _pins(stack: Stack, wanted: PlanScope) -> tuple[tuple[str, str], ...]:
     """Return the pins of a stack's own products and companions; none where another index has to carry one of them."""
     pins = []
     for element in stack.packages:
@@ -124,7 +124,7 @@ def _pins(stack: Stack, wanted: Wanted) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(pins))
 
 
-def _denied(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Iterator[Claimed]:
+def _denied(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Iterator[Claimed]:
     """Yield a denied pair on each Python on which both builds run, since there only the pair itself can fail."""
     if len(members) < 2:
         return
@@ -137,7 +137,7 @@ def _denied(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> It
         yield Claimed(pins, python, "does-not-work")
 
 
-def _pythons(facts: Snapshot, wanted: Wanted, element: Element) -> set[str]:
+def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
     cells = element.strong
     for dimension, value in _platform(wanted.platform):
         mask = facts.word(dimension, value)
@@ -146,7 +146,7 @@ def _pythons(facts: Snapshot, wanted: Wanted, element: Element) -> set[str]:
     return {name for n, name in enumerate(grid) if cells & facts.dimension_cells("python", 1 << n)}
 
 
-def _request(facts: Snapshot, wanted: Wanted, members: tuple[Element, ...]) -> Request:
+def _request(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Request:
     pins = [Pin(element.product, f"=={element.version}", 1 << element.idx) for element in members]
     for dimension, value in _platform(wanted.platform):
         mask = facts.word(dimension, value)

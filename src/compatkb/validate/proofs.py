@@ -15,7 +15,7 @@ from compatkb.schema.proofs import Gate, ProofFile
 
 
 @dataclass(frozen=True)
-class Subject:
+class ProvenProduct:
     """A product as an interpreter knows it."""
 
     product: str
@@ -26,9 +26,9 @@ class Subject:
 
 
 @cache
-def subjects(data: Path) -> dict[str, Subject]:
+def subjects(data: Path) -> dict[str, ProvenProduct]:
     """Return the products of a data directory by distribution, each name in its canonical form."""
-    found: dict[str, Subject] = {}
+    found: dict[str, ProvenProduct] = {}
     for path in sorted((data / "products").glob("*.toml")):
         content = _read(path)
         head = content.get("product")
@@ -36,7 +36,7 @@ def subjects(data: Path) -> dict[str, Subject]:
             continue
         script = data / "workloads" / f"{head.get('id')}.py"
         builds = [build for release in content.get("release", ()) for build in release.get("build", ())]
-        subject = Subject(
+        subject = ProvenProduct(
             product=str(head.get("id")),
             module=head.get("import-name"),
             rank=int(head.get("rank", 0)),
@@ -48,7 +48,7 @@ def subjects(data: Path) -> dict[str, Subject]:
     return found
 
 
-def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple[str, str, Subject]]:
+def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple[str, str, ProvenProduct]]:
     """Return distribution, version and subject of the packages that the data know, in the order of their rank."""
     known = subjects(data)
     found = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]

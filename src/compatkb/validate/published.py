@@ -4,12 +4,12 @@ from packaging.version import Version
 
 from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.recorded_index import records_for
 from compatkb.validate.targets import fits, version_of
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Look for a wheel of every package of a cell."""
     missing, withdrawn = [], []
     for name, version in cell.packages:

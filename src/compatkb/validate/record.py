@@ -49,7 +49,7 @@ class Upstream(Protocol):
         """Return the METADATA of a wheel, None where the index offers none; raises UnavailableError."""
 
 
-class Record:
+class RecordedIndex:
     """A recorded index, filled from `upstream` as it is asked where one is given; safe to use from several threads."""
 
     def __init__(self, folder: Path, upstream: Upstream | None = None) -> None:

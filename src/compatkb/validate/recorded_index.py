@@ -9,9 +9,9 @@ from hashlib import sha256
 from types import ModuleType
 
 from compatkb.errors import UnavailableError
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.index_urls import DEFAULT, EXTRA, LINKS, Addresses, addresses_of, channel_of
-from compatkb.validate.record import Record
+from compatkb.validate.record import RecordedIndex
 from compatkb.validate.serving import Server, Visit
 
 _servers: dict[str, Server] = {}
@@ -43,7 +43,7 @@ class Indexes:
 
 
 @contextmanager
-def indexes(cell: Cell, workshop: Workshop) -> Iterator[Indexes]:
+def indexes(cell: ValidationCell, workshop: Workshop) -> Iterator[Indexes]:
     """Return the indexes for a cell."""
     if workshop.live or workshop.download:  # what a record serves is hollow
         addresses = addresses_of(cell, workshop)
@@ -60,7 +60,7 @@ def _beside(workshop: Workshop, channel: str) -> bool:
     return channel_of(workshop, channel)[0] in (EXTRA, LINKS)
 
 
-def records_for(workshop: Workshop, channel: str) -> list[Record]:
+def records_for(workshop: Workshop, channel: str) -> list[RecordedIndex]:
     """Return the records that answer for a channel, its own first; raises LookupError for an unknown channel."""
     records = _server(workshop).records
     if channel not in records:
@@ -74,7 +74,7 @@ def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     return reason
 
 
-def falsehood(addresses: Addresses, cell: Cell, workshop: Workshop) -> str:
+def falsehood(addresses: Addresses, cell: ValidationCell, workshop: Workshop) -> str:
     """Return which wheel of the pins has metadata of another version, or nothing: uv does not look, where pip does."""
     reason: str = _upstream().falsehood(addresses, cell, workshop.seconds)
     return reason
@@ -88,15 +88,15 @@ def _upstream() -> ModuleType:
     return index_client
 
 
-def _record(workshop: Workshop, channel: str) -> Record:
+def _record(workshop: Workshop, channel: str) -> RecordedIndex:
     """Return the record of a channel: the one that was named; else one of today, which the real index fills."""
     if workshop.record:
-        return Record(workshop.record / channel)
+        return RecordedIndex(workshop.record / channel)
     style, url = channel_of(workshop, channel)
     other = workshop.indexes.get(channel)  # what another address answers is never taken for the channel's own words
     name = f"{channel}-{sha256(other.encode()).hexdigest()[:12]}" if other else channel
     index = _upstream().Index(url, flat=style == LINKS, seconds=workshop.seconds)
-    return Record(workshop.cache / "record" / f"{workshop.today}" / name, index)
+    return RecordedIndex(workshop.cache / "record" / f"{workshop.today}" / name, index)
 
 
 def _server(workshop: Workshop) -> Server:

@@ -5,13 +5,13 @@ from collections import Counter
 from typing import Any
 
 from compatkb.schema import Observation
-from compatkb.validate.cell import Cell
-from compatkb.validate.session import Report
+from compatkb.validate.cell import ValidationCell
+from compatkb.validate.session import ValidationReport
 
 _MOST = 40
 
 
-def report_text(report: Report) -> str:
+def report_text(report: ValidationReport) -> str:
     """Return the counts by level and outcome, and every cell that ended otherwise than the data say."""
     counts = Counter((seen.level, seen.tool, seen.outcome) for _, seen in report.cells)
     lines = [f"{level} by {tool}: {count} {outcome}" for (level, tool, outcome), count in sorted(counts.items())]
@@ -30,12 +30,12 @@ def report_text(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _what(cell: Cell) -> str:
+def _what(cell: ValidationCell) -> str:
     pins = ", ".join(f"{name} {version}" for name, version in cell.packages)
     return f"{pins} on Python {cell.python}, {cell.platform} ({cell.level} by {cell.tool})"
 
 
-def report_payload(report: Report) -> str:
+def report_payload(report: ValidationReport) -> str:
     """Return every cell with what it saw, as JSON."""
     cells = [
         {"claimed": cell.claimed, "contradicts": (cell, seen) in report.against, **_observation(seen)}

@@ -9,14 +9,14 @@ from typing import Protocol, Self
 
 from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Cell, Check, Workshop, cell_of
+from compatkb.validate.cell import Check, ValidationCell, Workshop, cell_of
 from compatkb.validate.journal import Journal
 
 
 class Executor(Protocol):
     """Runs one function over many cells, in any order."""
 
-    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+    def run(self, function: Callable[[ValidationCell], Observation], cells: Sequence[ValidationCell]) -> Iterator[Observation]:
         """Yield what the function returns, as it comes."""
 
 
@@ -26,7 +26,7 @@ class Threads:
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
 
-    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+    def run(self, function: Callable[[ValidationCell], Observation], cells: Sequence[ValidationCell]) -> Iterator[Observation]:
         """Yield what the function returns, as it comes; at an interrupt what has not begun is dropped."""
         waiting = iter(cells)
         with ThreadPoolExecutor(self.jobs) as pool:
@@ -58,7 +58,7 @@ class Dask:
         except (OSError, ValueError) as error:
             raise UnavailableError(f"{scheduler}: no Dask scheduler answers: {error}") from None
 
-    def run(self, function: Callable[[Cell], Observation], cells: Sequence[Cell]) -> Iterator[Observation]:
+    def run(self, function: Callable[[ValidationCell], Observation], cells: Sequence[ValidationCell]) -> Iterator[Observation]:
         """Yield what the function returns, as it comes."""
         from distributed import as_completed
 
@@ -72,7 +72,7 @@ class Dask:
 
 
 def run(
-    cells: Iterable[Cell],
+    cells: Iterable[ValidationCell],
     check: Check,
     workshop: Workshop,
     executor: Executor,
@@ -90,7 +90,7 @@ def run(
     return [found[key] for key in sorted(found)]
 
 
-def _guarded(check: Check, workshop: Workshop, cell: Cell) -> Observation:
+def _guarded(check: Check, workshop: Workshop, cell: ValidationCell) -> Observation:
     """Answer a cell; what goes wrong in the machinery itself checked nothing."""
     try:
         return check(cell, workshop)
@@ -98,7 +98,7 @@ def _guarded(check: Check, workshop: Workshop, cell: Cell) -> Observation:
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"the check itself failed: {type(error).__name__}: {error}"[:500])
 
 
-class Progress:
+class ProgressLine:
     """A line on stderr with what is done, what failed and the time left; one line a cell where stderr is no terminal."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate.cell import Cell, Workshop
-from compatkb.validate.environment import Environment, RefusedError, environment
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment
 from compatkb.validate.importing import Trial, attempt, import_all
 from compatkb.validate.messages import decisive, shortened
 from compatkb.validate.proofs import proofs, subjects_of
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Install the builds of a cell, import them, run their workloads, and return what was seen."""
     try:
         with environment(cell, workshop) as made:
@@ -22,7 +22,7 @@ def check(cell: Cell, workshop: Workshop) -> Observation:
         return cell.saw(refusal.outcome, workshop.today, refusal.detail)
 
 
-def run_all(cell: Cell, made: Environment) -> Observation:
+def run_all(cell: ValidationCell, made: VirtualEnvironment) -> Observation:
     """Run the workloads of a cell's products; raises RefusedError where there is none or the time was up."""
     scripts = [str(s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
     if not scripts:
@@ -41,7 +41,7 @@ def run_all(cell: Cell, made: Environment) -> Observation:
     return cell.saw(Outcome.OK, made.workshop.today, shortened(_summary(trial, made)), **more)
 
 
-def _summary(trial: Trial, made: Environment) -> str:
+def _summary(trial: Trial, made: VirtualEnvironment) -> str:
     """Return what each workload did, in their order."""
     said: dict[str, list[str]] = {}
     for fact in trial.facts:
@@ -68,7 +68,7 @@ def features_here(data: Path) -> tuple[str, ...]:
     return tuple(sorted(flags & set(proofs(data).features)))
 
 
-def check_both(cell: Cell, workshop: Workshop) -> list[Observation]:
+def check_both(cell: ValidationCell, workshop: Workshop) -> list[Observation]:
     """Return what a cell of the level `run` saw and, before it, what the level `import` saw in the same environment."""
     first = replace(cell, level=Level.IMPORT)
     try:

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from compatkb.core.http_server import Listener
 from compatkb.errors import UnavailableError
-from compatkb.validate.record import Record, Wheel
+from compatkb.validate.record import RecordedIndex, Wheel
 from compatkb.validate.targets import is_for
 
 _PAUSE = 30.0  # seconds between saves: what a kill loses is read again
@@ -52,7 +52,7 @@ class Visit:
 class Server:
     """A loopback server of recorded indexes by channel; a context manager."""
 
-    def __init__(self, records: Mapping[str, Record]) -> None:
+    def __init__(self, records: Mapping[str, RecordedIndex]) -> None:
         self.records = records
         self._saved = time.monotonic()
         self._saving = threading.Lock()

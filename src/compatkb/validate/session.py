@@ -12,21 +12,21 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.evidence import add_evidence, is_fresh, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.plan import Claimed, Wanted, claimed
+from compatkb.validate.plan import Claimed, PlanScope, claimed
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.runner import Executor, run
 from compatkb.validate.user_stacks import named
 
 
 @dataclass(frozen=True)
-class Options:
+class ValidationOptions:
     """What a run is asked to do."""
 
-    wanted: Wanted
+    wanted: PlanScope
     levels: tuple[Level, ...] = (Level.RESOLVE,)
     tools: tuple[str, ...] = ()
     stubbed: bool = False
@@ -40,13 +40,13 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Report:
+class ValidationReport:
     """What a run found: each cell with what it saw, in the order of their ids."""
 
-    cells: tuple[tuple[Cell, Observation], ...]
+    cells: tuple[tuple[ValidationCell, Observation], ...]
 
     @property
-    def against(self) -> tuple[tuple[Cell, Observation], ...]:
+    def against(self) -> tuple[tuple[ValidationCell, Observation], ...]:
         """The cells that ended otherwise than the data say."""
         return tuple((cell, seen) for cell, seen in self.cells if contradicts(cell, seen))
 
@@ -59,7 +59,7 @@ class Report:
         return UnavailableError.exit_code if unchecked and len(unchecked) == len(self.cells) else 0
 
 
-def contradicts(cell: Cell, seen: Observation) -> bool:
+def contradicts(cell: ValidationCell, seen: Observation) -> bool:
     """Return whether an observation speaks against the verdict on its cell.
 
     What a tool accepts does not speak against a denial unless it loads the builds together: pip cannot see most rules.
@@ -72,8 +72,8 @@ def contradicts(cell: Cell, seen: Observation) -> bool:
 
 
 def choose(
-    facts: Snapshot, options: Options, known: Iterable[Observation], stacks: Iterable[Claimed] | None = None
-) -> list[Cell]:
+    facts: Snapshot, options: ValidationOptions, known: Iterable[Observation], stacks: Iterable[Claimed] | None = None
+) -> list[ValidationCell]:
     """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows.
 
     They are about `stacks` where those are given, else about those that the options name, else about all that are claimed.
@@ -100,12 +100,12 @@ def choose(
 
 
 def validate(
-    cells: list[Cell],
+    cells: list[ValidationCell],
     workshop: Workshop,
     executor: Executor,
     out: Path | None,
     progress: Callable[[int, int, Observation], None],
-) -> Report:
+) -> ValidationReport:
     """Ask the cells and keep what they saw: in `out` where it is given, else in the data directory's evidence.
 
     A run that was ended goes on where it stopped when it is started again with the same folder.
@@ -121,7 +121,7 @@ def validate(
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}
-    return Report(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
+    return ValidationReport(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
 
 
 def merge(directory: Path, parts: Iterable[Path]) -> tuple[int, list[Path]]:

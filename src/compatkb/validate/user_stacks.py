@@ -10,10 +10,10 @@ from compatkb.errors import UsageError
 from compatkb.request_parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
-from compatkb.validate.plan import Claimed, Wanted
+from compatkb.validate.plan import Claimed, PlanScope
 
 
-def named(facts: Snapshot, wanted: Wanted, texts: Iterable[str]) -> list[Claimed]:
+def named(facts: Snapshot, wanted: PlanScope, texts: Iterable[str]) -> list[Claimed]:
     """Return the stacks that texts such as `torch==2.4.0 setuptools==81.0.0` name, on each Python that is wanted, sorted.
 
     A package is named by its distribution or as the data call it. Raises UsageError for what is no exact pin.
@@ -42,7 +42,7 @@ def _pin(facts: Snapshot, word: str) -> tuple[str, str]:
     return facts.distribution(product.id, number) or name, number
 
 
-def _verdict(facts: Snapshot, wanted: Wanted, packages: tuple[tuple[str, str], ...], python: str) -> str:
+def _verdict(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> str:
     """Return what the data say of it: `unknown` too where they do not know one of the versions."""
     system, _, arch = wanted.platform.rpartition("-")
     words = [f"{name}=={version}" for name, version in packages if facts.product(name)]

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Cell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
@@ -18,7 +18,7 @@ from compatkb.validate.recorded_index import falsehood, indexes
 from compatkb.validate.targets import NEWEST_MACOS, uv_platform
 
 
-def check(cell: Cell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     """Let uv resolve the pins of a cell, and return what it said."""
     platform, uv = uv_platform(cell.platform), find_uv()
     reason = ""

@@ -1,38 +1,33 @@
 """An answer as the page shows it: one sentence, what to paste, what comes of it, what must be there, ways out of a no."""
 
-from datetime import date
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from compatkb.engine.answer import Answer, Near
+from compatkb.core.vocabulary import Certainty
+from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
+from compatkb.headline_options import HEADLINES
 from compatkb.output import commands, disputes, messages
+from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
 from compatkb.output.images import images_of
+from compatkb.output.labels import label, listed, main_packages, platforms, stack_name, value
 from compatkb.output.payload import doubts, stack_sources, support
+from compatkb.output.text import grouped
+from compatkb.output.ways import Way, ways_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
-from compatkb.web import systems
-from compatkb.web.asker import DENIED, Asker
-from compatkb.web.installers import Recipe, proof, recipes
+from compatkb.store.records import Element, Request
+from compatkb.web.asker import Asker
+from compatkb.web.installers import Recipe, newest_python, proof, recipes
 from compatkb.web.questions import Question, question_of
 
-WORDS = {
-    "works": ("●", "Works."),
-    "works-with-warnings": ("▲", "Works, with warnings."),
-    "likely": ("◆", "Likely."),
-    "unknown": ("?", "Unknown."),
-    DENIED: ("✕", "Does not work."),
-}
+SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown": "?", "does-not-work": "✕"}
+"""Shapes that differ without colour."""
+WORDS = {verdict: (SIGNS[verdict], f"{words.capitalize()}.") for verdict, words in messages.VERDICTS.items()}
 """The sign and the word of each verdict."""
-SUPPORTS = {
-    "observed": "Stated by the makers and seen in dated, repeatable runs.",
-    "stated": "Stated by the makers and seen on the index.",
-    "inferred": "At least one step is only inferred.",
-    "unknown": "The data cannot tell.",
-}
-CPU = "cpu"
-MOST_WAYS, MOST_OTHERS = 3, 6
-_PLACE = ("os", "arch", "python", "device")
+MOST_OTHERS = 6
+FORM = frozenset(product for _, _, product, _ in HEADLINES)
 Source = tuple[str, str | None]
 
 
@@ -45,12 +40,12 @@ class Package(NamedTuple):
     release: str = ""
 
 
-class Way(NamedTuple):
-    """A way out of a no: what is kept, what is used instead, and the question that asks for it."""
+class WayOut(NamedTuple):
+    """A way out of a no: what changes, where it holds, what is installed, and the question that asks for it."""
 
     title: str
-    kept: str
     verdict: str
+    place: str
     pins: str
     question: Question
 
@@ -63,6 +58,16 @@ class Reason(NamedTuple):
     kind: str = ""
 
 
+class Other(NamedTuple):
+    """Another stack: why it is shown, what it is, and its command."""
+
+    label: str
+    text: str
+    command: str
+    verdict: str
+    place: str = ""
+
+
 class View(NamedTuple):
     """Everything that the page shows of an answer."""
 
@@ -73,6 +78,7 @@ class View(NamedTuple):
     sure: str
     sources: tuple[Source, ...]
     recipes: list[Recipe]
+    uninstallable: str
     proof: str
     packages: list[Package]
     runtimes: list[Package]
@@ -82,201 +88,150 @@ class View(NamedTuple):
     disputes: list[str]
     images: list[str]
     causes: list[Reason]
-    ways: list[Way]
-    others: list[dict[str, Any]]
-    as_of: str
-    series: str
+    ways: list[WayOut]
+    beside: list[Other]
+    others: list[Other]
 
 
 def view_of(asker: Asker, question: Question, answer: Answer) -> View:
-    """Return what the page shows of the answer to a question."""
-    facts, request = asker.facts, answer.request
-    stack = answer.stacks[0] if answer.stacks else None
-    usable = stack is not None and answer.verdict != "unknown"
+    """Return what the page shows of the answer to a question; what is about a stack is empty where there is none."""
+    facts = asker.facts
     sign, word = WORDS[answer.verdict]
-    return View(
-        answer.verdict, sign, word,
-        title=_title(asker, question, stack if usable else None),
-        sure=SUPPORTS[support(facts, stack)] if stack and usable else "",
-        sources=stack_sources(facts, stack) if stack else (),
-        recipes=recipes(facts, stack, stack.os) if stack and usable else [],
-        proof=proof(facts, stack) if stack and usable else "",
-        packages=_packages(facts, stack) if stack else [],
-        runtimes=_runtimes(facts, stack) if stack else [],
-        needs=_needs(facts, stack) if stack else [],
-        warnings=[Reason(messages.warning(facts, w), messages.warning_sources(facts, w), w.kind) for w in stack.warnings]
-        if stack else [],
-        unsettled=messages.unsettled(facts, stack) if stack and usable else [],
-        disputes=[disputes.mark(row) for row in disputes.of_stack(facts, stack, request.as_of)] if stack else [],
-        images=[image["image"] for image in images_of(facts, stack, request.as_of) if image["listed"]] if stack else [],
-        causes=_causes(facts, answer),
-        ways=_ways(asker, question, answer) if not usable else [],
-        others=[_other(facts, other) for other in (answer.stacks[1:] if usable else ())][:MOST_OTHERS],
-        as_of=date.fromordinal(request.as_of).isoformat(),
-        series=_series(facts, stack),
+    denied = View(
+        answer.verdict, sign, word, headline(facts, answer), "", (), [], "", "", [], [], [], [], [], [], [],
+        causes=_causes(facts, answer), ways=[], beside=[], others=[],
     )  # fmt: skip
+    if not answer.stacks or answer.verdict == "unknown":
+        return denied._replace(ways=list(_ways_out(asker, question, answer)))
+    return _with_stack(facts, answer, answer.stacks[0], denied)
+
+
+def _with_stack(facts: Snapshot, answer: Answer, stack: Stack, view: View) -> View:
+    request = answer.request
+    packages, runtimes = _packages(facts, stack)
+    made = recipes(facts, stack, stack.os)
+    sure = messages.basis(support(facts, stack)) if stack.level == Certainty.CERTAIN else messages.MEANINGS[stack.verdict]
+    groups = grouped(facts, answer.stacks)
+    return view._replace(
+        sure=f"{sure[0].upper()}{sure[1:]}.",
+        sources=stack_sources(facts, stack),
+        recipes=made,
+        uninstallable="" if made else messages.not_installable(facts, stack),
+        proof=proof(facts, stack),
+        packages=packages,
+        runtimes=runtimes,
+        needs=_needs(facts, stack, request),
+        warnings=[Reason(messages.warning(facts, w), messages.warning_sources(facts, w), w.kind) for w in stack.warnings],
+        unsettled=messages.unsettled(facts, stack),
+        disputes=[disputes.mark(row) for row in disputes.of_stack(facts, stack, request.as_of)],
+        images=[image["image"] for image in images_of(facts, stack, request.as_of) if image["listed"]],
+        beside=[_other(facts, *beside_words(facts, answer, b), [b.stack]) for b in answer.beside],
+        others=[_other(facts, "", stack_name(facts, group[0], request), group) for group in groups[1:]][:MOST_OTHERS],
+    )
 
 
 def _causes(facts: Snapshot, answer: Answer) -> list[Reason]:
+    request = answer.request
     causes = [
-        Reason(messages.cause(facts, cause, answer.request), messages.cause_sources(facts, cause, answer.request))
-        for cause in answer.causes
+        Reason(messages.cause(facts, cause, request), messages.cause_sources(facts, cause, request))
+        for cause in foremost(answer)
     ]
-    causes += [
-        Reason(row["message"], tuple((source["text"], source["url"]) for source in row["sources"][:3]))
-        for row in doubts(facts, answer)
+    open_ones = doubts(facts, answer)
+    causes += [Reason(row["message"], tuple((s["text"], s["url"]) for s in row["sources"][:3])) for row in open_ones]
+    if causes or answer.verdict not in ("unknown", "does-not-work"):
+        return causes
+    return [Reason(messages.excluded(request, facts))]
+
+
+def _packages(facts: Snapshot, stack: Stack) -> tuple[list[Package], list[Package]]:
+    """Return the packages that are named, and those that come with them."""
+    made: tuple[list[Package], list[Package]] = ([], [])
+    for element in stack.packages:
+        by_itself = facts.products[element.product].role == "leaf" and element.product not in stack.requested
+        made[by_itself].append(package_of(facts, element))
+    return made
+
+
+def package_of(facts: Snapshot, element: Element) -> Package:
+    """Return a member of a stack by its name."""
+    return Package(label(facts, element.product), element.version, element.product, element.release)
+
+
+def _needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, str]]:
+    hardware = [value(facts, "hardware", text).removeprefix("Intel ") for text in stack.known.get("hardware", ())]
+    rows = [
+        ("python", messages.ranges(stack.python, facts.grid["python"])),
+        ("os", listed([value(facts, "os", system) for system in stack.os])),
+        *needs(facts, stack, request),
+        ("hardware", "; ".join(hardware)),
     ]
-    return causes
+    found = [(_heading(facts.products[product].name), text) for product, text in rows if text]
+    if len(rows) == 3 and (text := unbounded_need(facts, stack)):
+        found.append(("Driver", text))
+    return found + [(label(facts, product), spec) for product, spec in stack.bounds if spec]
 
 
-def asked_words(asker: Asker, question: Question, stack: Stack | None = None) -> str:
-    """Return the question in words; with a stack, the packages in its versions."""
-    return _title(asker, question, stack)
+def _heading(name: str) -> str:
+    return name.capitalize() if name.islower() else name
 
 
-def _title(asker: Asker, question: Question, stack: Stack | None) -> str:
-    facts = asker.facts
-    request = question.request(facts, asker.clock)
-    found: list[str] = []
-    pins = {pin.product: pin.text for pin in request.pins if not pin.need}
-    if stack:
-        mine = [e for e in stack.packages if e.product in stack.requested and facts.products[e.product].role != "leaf"]
-        found = [f"{facts.products[e.product].name} {e.release}" for e in mine if e.product not in _PLACE]
-    else:
-        for product, text in pins.items():
-            if facts.products[product].role in ("package", "companion", "leaf"):
-                found.append(f"{facts.products[product].name} {text.removeprefix(product).removeprefix('==')}")
-        found += [facts.products[product].name for product in request.bare]
-    what = " with ".join(filter(None, (found[0] if found else "Anything", ", ".join(found[1:]))))
-    if "hardware" in pins:
-        on = systems.label(facts, "hardware", pins["hardware"])
-    else:
-        on = " or ".join(systems.label(facts, "device", device) for device in (stack and (stack.device,)) or request.devices)
-    parts = [f"{what} on {on}"]
-    for product, text in sorted(pins.items(), key=lambda pin: pin[0] != "os"):
-        if product == "os":
-            parts.append(systems.label(facts, "os", text))
-        elif product == "python":
-            parts.append(f"Python {text.removeprefix('python').removeprefix('==')}")
-        elif facts.products[product].role == "dimension" and product != "hardware":
-            parts.append(f"{facts.products[product].name} {text.removeprefix(product).removeprefix('==')}")
-    needs = [pin.product for pin in request.pins if pin.need]
-    return ", ".join(parts) + (f", with {' and '.join(needs)}" if needs else "")
+def _other(facts: Snapshot, why: str, text: str, group: list[Stack]) -> Other:
+    made = recipes(facts, group[0], group[0].os)
+    return Other(why, text, made[0].text if made else "", group[0].verdict, platforms(facts, group))
 
 
-def _packages(facts: Snapshot, stack: Stack) -> list[Package]:
-    shown = [e for e in stack.packages if facts.products[e.product].role != "leaf" or e.product in stack.requested]
-    return [_package(facts, e) for e in shown]
+# -- ways out ---------------------------------------------------------------------------------------------------------
 
 
-def _runtimes(facts: Snapshot, stack: Stack) -> list[Package]:
-    return [
-        _package(facts, e)
-        for e in stack.packages
-        if facts.products[e.product].role == "leaf" and e.product not in stack.requested
-    ]
-
-
-def _package(facts: Snapshot, element: Element) -> Package:
-    return Package(facts.products[element.product].name, element.version, element.product, element.release)
-
-
-def _needs(facts: Snapshot, stack: Stack) -> list[tuple[str, str]]:
-    found = [("Python", messages.ranges(stack.python, facts.grid["python"]))]
-    found.append(("System", ", ".join(systems.label(facts, "os", system) for system in stack.os)))
-    for product in ("gpu-driver", "glibc", "oneapi", "hardware"):
-        if product not in facts.products:
-            continue
-        known = stack.known.get(product, ())
-        if known:
-            names = [systems.label(facts, product, text) if product == "hardware" else text for text in known]
-            found.append((facts.products[product].name.capitalize() if product == "hardware" else facts.products[product].name,
-                          ", ".join(name.removeprefix("Intel ") for name in names)))  # fmt: skip
-        elif product == "gpu-driver" and stack.device != CPU:
-            found.append(("GPU driver", "a current one; no minimum is stated"))
-    found += [(facts.products[product].name, spec) for product, spec in stack.bounds if spec]
-    return found
-
-
-def _series(facts: Snapshot, stack: Stack | None) -> str:
-    product = systems.main_product(facts)
-    element = next((e for e in stack.packages if e.product == product), None) if stack else None
-    return ".".join(element.release.split(".")[: facts.products[product].series]) if element else ""
-
-
-def _other(facts: Snapshot, stack: Stack) -> dict[str, Any]:
-    made = recipes(facts, stack, stack.os)
-    return {
-        "verdict": stack.verdict,
-        "word": WORDS[stack.verdict][1].rstrip("."),
-        "packages": ", ".join(f"{p.name} {p.version}" for p in _packages(facts, stack)),
-        "place": f"{', '.join(systems.label(facts, 'os', s) for s in stack.os)}; Python "
-        + messages.ranges(stack.python, facts.grid["python"]),
-        "command": made[0].text if made else "",
-    }
-
-
-def _ways(asker: Asker, question: Question, answer: Answer) -> list[Way]:
-    """Return at most three ways out; each was asked itself, so that its page says what is said here."""
+def _ways_out(asker: Asker, question: Question, answer: Answer) -> Iterator[WayOut]:
+    """Yield the ways out of a no, each with the question whose page shows its command."""
     facts = asker.facts
     normal = question_of(answer.request, question)
-    found: dict[Question, Way] = {}
-    for near in answer.nearest:
-        asked = _asked_near(facts, normal, near)
-        if asked is None or asked in found:
-            continue
+    for way in ways_of(facts, answer):
+        asked, stack = _asked(asker, normal, way)
+        pins = " ".join(pin for step in commands.steps_of(facts, stack) for pin in step.pins)
+        yield WayOut(way.title, stack.verdict, platforms(facts, [stack]), pins, asked)
+
+
+def _asked(asker: Asker, question: Question, way: Way) -> tuple[Question, Stack]:
+    """Return the widest question to which the stack of a way is the answer, and its stack there."""
+    facts = asker.facts
+    wanted = [e.version for e in main_packages(facts, way.stack)]
+    asked = question
+    for exactly in range(3):
+        asked = _moved(facts, question, way, exactly)
         try:
-            other = asker.answer(asked)
+            stacks = asker.answer(asked).stacks
         except CompatkbError:
             continue
-        if other.verdict in ("unknown", DENIED) or not other.stacks:
-            continue
-        stack = other.stacks[0]
-        kept = [
-            label for pin in answer.request.pins
-            if pin.product not in near.relaxed and (label := _pin_words(facts, pin.product, pin.text))
-        ]  # fmt: skip
-        changed = [_change(facts, product, asked, stack) for product in near.relaxed]
-        pins = " ".join(pin for step in commands.steps_of(facts, stack) for pin in step.pins)
-        found[asked] = Way(" and ".join(filter(None, changed)), ", ".join(kept), other.verdict, pins, asked)
-    return list(found.values())[:MOST_WAYS]
+        if stacks and [e.version for e in main_packages(facts, stacks[0])] == wanted:
+            return asked, stacks[0]
+    return asked, way.stack
 
 
-def _asked_near(facts: Snapshot, question: Question, near: Near) -> Question | None:
-    """Return the question with what is given up fixed to what is near; None where the form cannot ask it."""
-    for product in near.relaxed:
+def _moved(facts: Snapshot, question: Question, way: Way, exactly: int) -> Question:
+    """Return the question with what moves fixed to its series, to its release, or with all else of the stack too."""
+    for product in way.relaxed:
         if product in dict(question.options):
-            question = question.fix(product, _near_value(facts, product, near.stack))
+            question = question.fix(product, _moved_value(facts, product, way.stack, exactly))
         else:
-            kept = tuple(word for word in question.words if not word.startswith(product))
-            if kept == question.words and product not in question.needs:
-                return None
-            needs = tuple(need for need in question.needs if need != product)
-            question = question._replace(words=kept, needs=needs)
-    return question._replace(devices=(near.stack.device,))
+            other = re.compile(rf"{re.escape(product)}(?![\w.-])")
+            needed = tuple(need for need in question.needs if need != product)
+            question = question._replace(words=tuple(w for w in question.words if not other.match(w)), needs=needed)
+    if exactly > 1:
+        moved = [*(e.product for e in main_packages(facts, way.stack)), "os", "python"]
+        for product in (product for product in moved if product in FORM):
+            question = question.fix(product, _moved_value(facts, product, way.stack, exactly) or question.version_of(product))
+    return question._replace(devices=(way.stack.device,))
 
 
-def _near_value(facts: Snapshot, product: str, stack: Stack) -> str:
+def _moved_value(facts: Snapshot, product: str, stack: Stack, exactly: int) -> str:
     """Return what to ask for in place of a pin; empty for anything."""
     element = next((e for e in stack.packages if e.product == product), None)
     if element is not None:
-        return ".".join(element.release.split(".")[: facts.products[product].series or 1])
+        depth = (facts.products[product].series or 1) if not exactly else None
+        return ".".join(element.release.split(".")[:depth]) if exactly < 2 else element.version
     if product == "python":
-        return next((p for p in reversed(stack.python) if not p.endswith("t")), "")
-    if product == "os":
-        return stack.os[0] if stack.os else ""
-    known = stack.known.get(product, ())
-    return known[0] if product in ("hardware", "gpu-driver") and known else ""
-
-
-def _change(facts: Snapshot, product: str, asked: Question, stack: Stack) -> str:
-    element = next((e for e in stack.packages if e.product == product), None)
-    text = element.release if element else asked.version_of(product)
-    return _pin_words(facts, product, text) if text else f"any {facts.products[product].name}"
-
-
-def _pin_words(facts: Snapshot, product: str, text: str) -> str:
-    text = text.removeprefix(product).removeprefix("==")
-    if product in ("os", "hardware", "device"):
-        return systems.label(facts, product, text)
-    return f"{facts.products[product].name} {text}"
+        return newest_python(stack)
+    values = stack.os if product == "os" else stack.known.get(product, ())
+    return values[0] if values else ""

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from typing import NamedTuple, TypeVar
 
 from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import messages
@@ -13,7 +14,6 @@ from compatkb.web.responses import PATIENCE, patience
 
 T = TypeVar("T")
 MOST_KEPT = 2000
-DENIED = "does-not-work"
 
 
 class State(NamedTuple):
@@ -64,7 +64,7 @@ class Asker:
             if is_possible(self.facts, request):
                 return State(False)
             known = resolve(self.facts, request, patience(self.seconds), near=False)
-        if known.verdict != DENIED:
+        if known.verdict != Verdict.DOES_NOT_WORK:
             return State(False)
         reasons = [messages.cause(self.facts, cause, known.request) for cause in known.causes]
         return State(True, reasons[0] if reasons else "No system and Python go together with this.")

@@ -27,7 +27,9 @@ class Desk:
         as_of = date.fromisoformat(settings["as_of"]) if settings["as_of"] else None
         clock = Clock(date.fromisoformat(settings["today"]), as_of)
         asker = Asker(Snapshot(str(folder / SNAPSHOT)), clock, SECONDS)
-        self.site = Site(asker, live=False, engine_size=settings["engine_size"], build=settings["build"])
+        self.site = Site(
+            asker, live=False, engine_size=settings["engine_size"], build=settings["build"], issues=settings["issues"]
+        )
 
     def page(self, query: str) -> str:
         """Return the page of a question, or the page that says what is wrong with it."""

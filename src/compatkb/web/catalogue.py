@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from compatkb.core.clock import Clock
@@ -9,6 +10,8 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages
+from compatkb.output.labels import term, value
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package
@@ -30,19 +33,19 @@ _INSTALLED = ("package", "companion")
 
 def product_list(facts: Snapshot, clock: Clock) -> Record:
     """Return what `list --format json` prints."""
-    found: Record = json.loads(catalog.list_text(facts, None, clock.day, as_json=True))
+    found: Record = json.loads(catalog.list_json(facts, None, clock.day))
     return found
 
 
 def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
     """Return what `show PRODUCT --format json` prints."""
-    found: Record = json.loads(catalog.product_text(facts, facts.products[product], clock.day, as_json=True))
+    found: Record = json.loads(catalog.product_json(facts, facts.products[product], clock.day))
     return found
 
 
 def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -> Record:
     """Return what `show PRODUCT VERSION --format json` prints."""
-    text = catalog.release_text(facts, facts.products[product], version, clock.day, as_json=True)
+    text = catalog.release_json(facts, facts.products[product], version, clock.day)
     found: Record = json.loads(text)
     return found
 
@@ -53,8 +56,8 @@ def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
         if product.role == "feature":
             continue
         yield f"products/{file_name(product.id)}.html", product.id, ""
-        for row in facts.rows("select version from release where product = ? order by position", product.id):
-            yield release_path(product.id, row["version"]), product.id, row["version"]
+        for release in products.releases_of(facts, product.id):
+            yield release_path(product.id, release.version), product.id, release.version
 
 
 def products_page(site: Site) -> str:
@@ -85,13 +88,15 @@ def release_page(site: Site, product: str, version: str, path: str) -> str:
     listed = next((row for row in head["releases"] if row["version"] == version), None)
     title = f"{head['name']} {version}"
     versions = [row["version"] for row in head["releases"]]
+    named = partial(term, facts)
     place = versions.index(version) if version in versions else -1
     return site.render(
         "release.html", path, f"{title} – compatkb", section="products.html", head=head, entry=entry, listed=listed,
         heading=title, replaced=_replaced(site, head), answers=list(_answers(site, product, version, entry)),
         newer=versions[place - 1] if place > 0 else "", older=versions[place + 1] if 0 <= place < len(versions) - 1 else "",
-        advisories=_advisories(facts, product, version), words=WORDS, kinds=KINDS, plain=messages.plain,
-        terms=messages.terms, release_path=release_path, file_name=file_name, state=_state(listed, entry),
+        advisories=_advisories(facts, product, version), words=WORDS, kinds=KINDS, plain=named,
+        terms=lambda to: messages.terms(to, named), release_path=release_path, file_name=file_name,
+        state=_state(listed, entry),
         description=f"{title}: state, command, what goes with it, sources.",
     )  # fmt: skip
 
@@ -113,7 +118,7 @@ def _replaced(site: Site, content: Record) -> tuple[str, str] | None:
     other = content["replaced_by"]
     if not other:
         return None
-    on = f" on {systems.label(site.facts, 'device', other['device'])}" if other.get("device") else ""
+    on = f" on {value(site.facts, 'device', other['device'])}" if other.get("device") else ""
     return (
         f"{site.facts.products[other['product']].name} {other['version']}{on}",
         f"products/{file_name(other['product'])}.html",

@@ -1,5 +1,6 @@
 """The rows of buttons: each is a link to the question that it makes, struck out where that is denied."""
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from compatkb.errors import CompatkbError
@@ -63,8 +64,7 @@ def _hardware(asker: Asker, question: Question) -> Row:
     for device in systems.devices(facts):
         mine = question.devices == (device.id,)
         asked = free._replace(devices=(device.id,))
-        alone = mine and not chosen
-        buttons.append(Button(device.label, asked, chosen=True) if alone else _button(asker, device.label, asked))
+        buttons.append(Button(device.label, asked, chosen=True) if mine else _button(asker, device.label, asked))
     options = []
     for value in _grouped(systems.values(facts, "hardware")):
         at = tuple(device for device in question.devices if device in value.devices) or value.devices[:1]
@@ -91,40 +91,42 @@ def _systems(asker: Asker, question: Question) -> Row:
     heads = [value for value in every if value.id in facts.families or value.id == WSL]
     buttons = tuple(_toggle(asker, question, "os", SHORT.get(value.id, value.label), value.id, pinned) for value in heads)
     rest = [_option(question, "os", value.id, value.label, pinned) for value in every if value not in heads]
-    known = pinned in {value.id for value in every}
-    return Row("os", "System", buttons, "exact system", tuple(rest) if known else _with(rest, question, pinned), "os")
+    options = _with(rest, question, pinned, [value.id for value in every])
+    return Row("os", "System", buttons, "exact system", options, "os")
 
 
 def _pythons(asker: Asker, question: Question) -> Row:
     pinned = question.version_of("python")
     every = systems.pythons(asker.facts)
-    made = [_toggle(asker, question, "python", python, python, pinned) for python in every]
-    last = max((n for n, button in enumerate(made) if not button.impossible), default=len(every) - 1)
-    end = min(max(last + 2, SHOWN_PYTHONS), len(made))
-    start = max(0, end - SHOWN_PYTHONS)
-    shown = tuple(made[start:end])
-    names = set(every[start:end])
+    last = next((p for p in reversed(every) if not asker.state(question.fix("python", p)).impossible), every[-1])
+    names = _window(every, pinned if pinned in every else last, SHOWN_PYTHONS)
+    shown = tuple(_toggle(asker, question, "python", python, python, pinned) for python in names)
     rest = [_option(question, "python", p, p, pinned) for p in asker.facts.grid["python"] if p not in names]
-    known = pinned in names
-    return Row("python", "Python", shown, "other", tuple(rest) if known else _with(rest, question, pinned), "python")
+    return Row("python", "Python", shown, "other", _with(rest, question, pinned, names), "python")
 
 
 def _series(asker: Asker, question: Question, best: str) -> Row:
     product = systems.main_product(asker.facts)
     pinned = question.version_of(product)
-    every = systems.series(asker.facts)
+    every = systems.series(asker.facts)[::-1]
     first = Button("newest that works", question.fix(product), best if not pinned else "", chosen=not pinned)
-    start = max(0, (every.index(best) if best in every else 0) - 1)
-    names = every[start : start + SHOWN_SERIES]
+    names = _window(every, pinned if pinned in every else best, SHOWN_SERIES)[::-1]
     shown = [_toggle(asker, question, product, name, name, pinned) for name in names]
-    rest = [_option(question, product, name, name, pinned) for name in every if name not in names]
-    options = tuple(rest) if pinned in names else _with(rest, question, pinned)
+    rest = [_option(question, product, name, name, pinned) for name in reversed(every) if name not in names]
+    options = _with(rest, question, pinned, names)
     return Row(product, asker.facts.products[product].name, (first, *shown), "others", options, product)
 
 
-def _with(options: list[Option], question: Question, pinned: str) -> tuple[Option, ...]:
+def _window(names: list[str], inside: str, count: int) -> list[str]:
+    """Return so many neighbours in the order given, the last ones but for one after what has to be among them."""
+    end = names.index(inside) + 2 if inside in names else len(names)
+    end = min(max(end, count), len(names))
+    return names[max(0, end - count) : end]
+
+
+def _with(options: list[Option], question: Question, pinned: str, shown: Container[str] = ()) -> tuple[Option, ...]:
     """Return the options, with one for what is pinned to something else: a patch, a range, several values."""
-    if not pinned or any(option.chosen for option in options):
+    if not pinned or pinned in shown or any(option.chosen for option in options):
         return tuple(options)
     return (Option(pinned, pinned, question, chosen=True), *options)
 

@@ -114,6 +114,7 @@ def _settings(site: Site) -> bytes:
         "today": clock.today.isoformat(),
         "as_of": clock.as_of.isoformat() if clock.as_of else None,
         "engine_size": site.engine_size,
+        "issues": site.issues,
     }
     return json.dumps(known).encode()
 

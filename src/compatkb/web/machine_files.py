@@ -13,10 +13,13 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, tags, timeline
+from compatkb.output.labels import PYTHON, SYSTEM, asked
+from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
+from compatkb.store.queries import products
+from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, asked_words
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, product_list, release_content
@@ -33,7 +36,8 @@ COLOURS = {
     "does-not-work": "red",
 }
 _LONG = 365 * 100
-_CATEGORIES = {"dimension": "device", "package": "framework"}
+_CATEGORIES = {"dimension": "device", "package": "framework", SYSTEM: "os", PYTHON: "lang"}
+"""The categories of endoflife.date by role, of two products by their id."""
 Maker = Callable[[], str]
 
 
@@ -71,7 +75,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     )
     yield "products.json", lambda: _text(product_list(facts, clock))
     yield "images.json", lambda: _text({**head, "repositories": _repositories(facts, clock)})
-    yield "eol.json", lambda: catalog.eol_text(facts, None, clock.day, _LONG, as_json=True)
+    yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
     yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
     for product in facts.products.values():
         if product.role == "feature":
@@ -81,9 +85,9 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
         for shape in (latest, endoflife, renovate):
             yield f"{shape.__name__}/{name}.json", partial(_made, shape, facts, product.id, clock)
         yield f"shields/{name}.json", partial(_made, product_shield, facts, product.id, clock)
-        for row in facts.rows("select version from release where product = ? order by position", product.id):
-            at = f"releases/{name}/{file_name(row['version'])}.json"
-            yield at, partial(_made, one_release, facts, product.id, row["version"], clock)
+        for release in products.releases_of(facts, product.id):
+            at = f"releases/{name}/{file_name(release.version)}.json"
+            yield at, partial(_made, one_release, facts, product.id, release.version, clock)
     for question, path in site.written.items():
         at = path.removesuffix(".html")
         yield f"answers/{at}.json", partial(_answer, asker, question)
@@ -93,8 +97,8 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
 
 def _is_same(facts: Snapshot, one: Clock, other: Clock) -> bool:
     """Return whether nothing ended between two days: then answers are the same on both."""
-    days = sorted((one.day.isoformat(), other.day.isoformat()))
-    return one == other or not facts.rows("select 1 from release where eol >= ? and eol < ? limit 1", *days)
+    first, last = sorted((one.day.isoformat(), other.day.isoformat()))
+    return one == other or not any(first <= (release.eol or "") < last for release in products.releases(facts))
 
 
 def _made(make: Callable[..., Any], *arguments: Any) -> str:
@@ -106,15 +110,15 @@ def _answer(asker: Asker, question: Question) -> str:
 
 
 def _shield(asker: Asker, question: Question) -> str:
-    return _text(shield(asker, question, asker.answer(question)))
+    return _text(shield(asker.facts, asker.answer(question)))
 
 
-def shield(asker: Asker, question: Question, answer: Answer) -> dict[str, Any]:
+def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
     """Return the verdict on a question as a badge."""
     return {
         "schemaVersion": 1,
-        "label": asked_words(asker, question),
-        "message": WORDS[answer.verdict][1].rstrip(".").lower(),
+        "label": asked(facts, answer.request),
+        "message": VERDICTS[answer.verdict],
         "color": COLOURS[answer.verdict],
     }
 
@@ -175,7 +179,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
         cycle |= {"latest": rows[0]["version"]}
         cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
         cycles.append(cycle)
-    category = _CATEGORIES.get(content["role"], "library")
+    category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
     return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
 
 
@@ -197,7 +201,7 @@ def _is_day(text: str | None) -> bool:
 
 
 def _repositories(facts: Snapshot, clock: Clock) -> list[dict[str, Any]]:
-    names = [row["repository"] for row in facts.rows("select distinct repository from image order by repository")]
+    names = sorted(repositories(facts))
     images = [json.loads(tags.repository_text(facts, name, clock.day, as_json=True)) for name in names]
     return [{"repository": image["repository"], "tags": image["tags"]} for image in images]
 

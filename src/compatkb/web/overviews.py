@@ -6,6 +6,8 @@ from typing import Any
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, statistics, tags, timeline
+from compatkb.output.labels import term, value
+from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
@@ -37,7 +39,7 @@ def matrix_page(site: Site) -> str:
             rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
         tables.append((device, rows))
     return site.render(
-        "matrix.html", "matrix.html", "Matrix – compatkb", wide=True, tables=tables, pythons=pythons, brief=BRIEF,
+        "matrix.html", "matrix.html", "Matrix – compatkb", tables=tables, pythons=pythons, brief=BRIEF,
         words=WORDS, main_name=facts.products[site.main].name,
         description="Which series works with which Python, by device.",
     )  # fmt: skip
@@ -52,22 +54,26 @@ def _cell(site: Site, question: Question) -> tuple[Question, str]:
 
 def images_page(site: Site) -> str:
     """Return the table of image tags, each with what it holds."""
-    rows = []
-    for tag in images(site):
-        held = [(part["is"].partition("==")[0], part["is"].partition("==")[2], part["basis"]) for part in tag["contains"]]
-        rows.append({**tag, "held": [(*part, site.release_page(part[0], _release(site, part[0], part[1]))) for part in held]})
+    rows = [{**tag, "held": [_held(site, part["is"], part["basis"]) for part in tag["contains"]]} for tag in images(site)]
     return site.render(
-        "images.html", "images.html", "Image tags – compatkb", wide=True, rows=rows,
+        "images.html", "images.html", "Image tags – compatkb", rows=rows,
         description="Container tags and what they hold.",
     )  # fmt: skip
+
+
+def _held(site: Site, text: str, basis: str) -> tuple[str, str]:
+    """Return what an image holds in words, what is only inferred behind a tilde, and the page of its release."""
+    product, _, version = text.partition("==")
+    name = term(site.facts, text)
+    return f"~{name}" if basis == "inferred" else name, site.release_page(product, _release(site, product, version))
 
 
 def images(site: Site) -> list[Record]:
     """Return every image tag, with its repository."""
     found = []
-    for row in site.facts.rows("select distinct repository from image order by repository"):
-        content = json.loads(tags.repository_text(site.facts, row["repository"], site.asker.clock.day, as_json=True))
-        found += [{"repository": row["repository"], **tag} for tag in content["tags"]]
+    for repository in sorted(repositories(site.facts)):
+        content = json.loads(tags.repository_text(site.facts, repository, site.asker.clock.day, as_json=True))
+        found += [{"repository": repository, **tag} for tag in content["tags"]]
     return found
 
 
@@ -81,7 +87,7 @@ def _release(site: Site, product: str, version: str) -> str:
 def eol_page(site: Site) -> str:
     """Return the ends of life: patches by their series, runtime packages folded."""
     facts = site.facts
-    content = json.loads(catalog.eol_text(facts, None, site.asker.clock.day, _LONG, as_json=True))
+    content = json.loads(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
     groups: dict[tuple[str, str, str], Record] = {}
     for entry in content["ends"]:
         product = facts.products[entry["product"]]
@@ -117,7 +123,7 @@ def _label(facts: Snapshot, entry: Record) -> str:
     """Return a release in words: what is listed goes by its own name."""
     product = facts.products[entry["product"]]
     if product.scheme == "listed":
-        return systems.label(facts, product.id, entry["version"])
+        return value(facts, product.id, entry["version"])
     return f"{product.name} {entry['version']}"
 
 

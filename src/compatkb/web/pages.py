@@ -1,20 +1,29 @@
 """A site's pages: the templates, the addresses of questions, and what every page shows."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from compatkb import __version__
 from compatkb.catalog.search import search as find
+from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
+from compatkb.output import messages
+from compatkb.output.citations import short
+from compatkb.output.labels import term
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, asked_words, view_of
+from compatkb.web.answer_view import View, view_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
 from compatkb.web.installers import INSTALLERS
@@ -25,7 +34,6 @@ from compatkb.web.written import written_questions
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
-ENGINE_ASSETS = ("engine.js",)
 SECTIONS = (
     ("matrix.html", "Matrix"),
     ("products.html", "Releases"),
@@ -33,18 +41,11 @@ SECTIONS = (
     ("eol.html", "End of life"),
     ("api.html", "API"),
 )
-WARNINGS = {
-    "yanked": "Yanked.",
-    "eol": "No longer maintained.",
-    "preview": "Preview.",
-    "security": "Security.",
-    "driver": "Driver.",
-    "known-issue": "Known issue.",
-    "feature": "Feature.",
-}
 T = TypeVar("T")
 ROWS = ("python", "os", "hardware")
-ISSUES = "https://github.com/compatkb/compatkb/issues/new"
+MOST_HITS = 8
+TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
+"""The labels by which a package's metadata name where its errors are reported, as the packaging guide has them."""
 
 
 @lru_cache
@@ -59,21 +60,38 @@ def sources() -> Path:
 @lru_cache
 def environment() -> Environment:
     """Return the templates; everything that they show is escaped."""
-    return Environment(
-        loader=FileSystemLoader(sources() / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    folder = FileSystemLoader(sources() / "templates")
+    made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
+    return made
 
 
-def sentence(text: str) -> str:
-    """Return a text with its full stop; it may begin with the name of a package, so its case stays."""
-    return f"{text.rstrip('.')}."
+def prose(text: str) -> Markup:
+    """Return a text of the program or the data as HTML: what stands in backticks is code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def chunks(line: str) -> list[str]:
+    """Return the words of a command, an option with its value, so that lines break between them."""
+    return re.findall(r"--\S+ \S+|\S+", line)
+
+
+def issue_tracker() -> str:
+    """Return where errors are reported, as the metadata of the installed package name it; empty where they do not."""
+    try:
+        known = metadata("compatkb").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    addresses = {re.sub(r"[\W_]", "", label).lower(): url.strip() for label, _, url in (text.partition(",") for text in known)}
+    return next((addresses[label].rstrip("/") for label in TRACKERS if label in addresses), "")
 
 
 class Site:
     """The pages over one snapshot: live ones lead to the server, written ones to each other and to the page that asks."""
 
-    def __init__(self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "") -> None:
+    def __init__(self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "", issues: str | None = None) -> None:
         self.asker, self.live, self.engine_size = asker, live, engine_size
+        self.issues = issue_tracker() if issues is None else issues
         self.engine = bool(engine_size)
         self.build = build or self._digest()
         self._kept: dict[tuple[str, str], Any] = {}
@@ -93,12 +111,10 @@ class Site:
 
     def _digest(self) -> str:
         """The digest of what the site is made from: data, program, sources of the pages, day."""
-        found = hashlib.sha256(
-            f"{self.facts.meta['digest']} {__version__} {self.asker.clock} {self.live} {self.engine_size}".encode()
-        )
-        for path in sorted(path for folder in (sources(), Path(__file__).parent) for path in folder.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                found.update(path.name.encode() + path.read_bytes())
+        made_from = (self.facts.meta["digest"], __version__, self.asker.clock, self.live, self.engine_size, self.issues)
+        found = hashlib.sha256(repr(made_from).encode())
+        for path in sorted((*sources().rglob("*.*"), *_PACKAGE.rglob("*.py"))):
+            found.update(path.name.encode() + path.read_bytes())
         return found.hexdigest()[:12]
 
     def asset(self, name: str) -> str:
@@ -131,8 +147,7 @@ class Site:
 
     @cached_property
     def _released(self) -> set[tuple[str, str]]:
-        rows = self.facts.rows("select product, version from release")
-        return {(row["product"], row["version"]) for row in rows}
+        return {(release.product, release.version) for release in products.releases(self.facts)}
 
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""
@@ -141,9 +156,9 @@ class Site:
     def render(self, template: str, path: str, title: str, **values: Any) -> str:
         """Return a page as HTML."""
         shown: dict[str, Any] = {
-            "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS, "wide": False,
+            "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS,
             "title": title, "description": "", "data_date": self.facts.meta["data_date"], "version": __version__,
-            "typed": "", "sentence": sentence,
+            "typed": "",
         }  # fmt: skip
         return environment().get_template(template).render({**shown, **values})
 
@@ -162,12 +177,12 @@ class Site:
             description=f"{view.word} {view.title}. {view.sure}",
             view=view, question=question, home=question == self.home,
             rows=rows, parameters=normal.parameters(),
-            installers=INSTALLERS, kinds=WARNINGS, words={name: word.rstrip(".").lower() for name, (_, word) in WORDS.items()},
+            installers=INSTALLERS, words=messages.VERDICTS,
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
             extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
                     ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
             typed=" ".join(question.words), command=question.command(), json=self.json_address(question),
-            shield=self.shield_address(question), report=self.report(question, view.word),
+            shield=self.shield_address(question), report=self.report(question, view),
         )  # fmt: skip
 
     def _is_extra(self, product: str) -> bool:
@@ -198,13 +213,14 @@ class Site:
             return f"api/v1/shield?{question.query()}"
         return f"api/v1/shields/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
 
-    def report(self, question: Question, word: str) -> str:
-        """Return the address of an issue that names the question and what was said."""
-        from urllib.parse import urlencode
-
-        title = f"Wrong answer: {asked_words(self.asker, question)}"
-        body = f"`{question.command()}`\n\nThe page says: {word}\nData of {self.facts.meta['data_date']}.\n\nWhat is wrong:\n"
-        return f"{ISSUES}?{urlencode({'title': title[:200], 'body': body})}"
+    def report(self, question: Question, view: View) -> str:
+        """Return the address of an issue that names the question and the answer; empty where none can be made."""
+        said = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
+        content = {
+            "title": f"Wrong answer: {view.title}"[:200],
+            "body": f"{said}\n\nWhat is wrong:\n",
+        }
+        return f"{self.issues}/new?{urlencode(content)}" if self.issues else ""
 
     def ask_page(self) -> str:
         """Return the page for questions that no page was written for."""
@@ -213,20 +229,20 @@ class Site:
     def problem_page(self, problem: Problem, parameters: Parameters) -> str:
         """Return the page that says what is wrong with a question, and what the data have of its words."""
         typed = " ".join(text for name, text in parameters if name == "q")[:200]
-        hits = []
-        if typed:
-            try:
-                for hit in find(self.facts, [typed], self.asker.clock.day).hits[:8]:
-                    path = self.release_page(hit.product or "", hit.version or "")
-                    if not path and hit.product and self.facts.products[hit.product].role != "feature":
-                        path = f"products/{file_name(hit.product)}.html"
-                    hits.append((hit.title, path))
-            except CompatkbError:
-                hits = []
-        word = "Not answered." if problem.status != 400 else "Not understood."
+        hits: dict[str, str] = {}
+        try:
+            found = find(self.facts, [typed], self.asker.clock.day).hits if typed else ()
+        except CompatkbError:
+            found = ()
+        for hit in found:
+            if hit.product and self.facts.products[hit.product].role != Role.FEATURE:
+                at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
+                hits.setdefault(at, term(self.facts, f"{hit.product}=={hit.version}" if hit.version else hit.product))
+        word = "Not understood" if problem.status == 400 else "Not answered"
         return self.render(
-            "problem.html", "index.html", f"{word} – compatkb", problem=problem, typed=typed, hits=hits, title_word=word
-        )
+            "problem.html", "index.html", f"{word} – compatkb",
+            problem=problem, typed=typed, hits=list(hits.items())[:MOST_HITS], word=word,
+        )  # fmt: skip
 
     def question_page(self, parameters: Parameters, path: str = "index.html") -> str:
         """Return the page of an address; raises UsageError and GaveUpError."""

@@ -1,7 +1,5 @@
 """The live server: pages and API answered by the engine, on this machine."""
 
-import gzip
-import hashlib
 import math
 import socket
 import sys
@@ -9,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import uvicorn
@@ -21,13 +19,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from compatkb.core.clock import Clock
 from compatkb.errors import UnavailableError
 from compatkb.web.problems import Problem
-from compatkb.web.responses import KINDS, Response, problem_response
-from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Source, Workers
+from compatkb.web.responses import KINDS, problem_response
+from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Sent, Source, Workers, sent
 
 API = "api/v1/"
 MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
 MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
-LEAST_PACKED, SECONDS_GIVEN_UP = 500, 30.0
+SECONDS_GIVEN_UP = 30.0
 HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Cache-Control": "no-cache",
@@ -44,46 +42,35 @@ UNREADABLE = Problem(400, "The question cannot be read", f"a query is UTF-8, wit
 NOT_GET = Problem(405, "Only GET is answered", "the API is read with GET")
 
 
-class Made(NamedTuple):
-    """A response with its body, as it is and compressed, and its tag."""
-
-    response: Response
-    body: bytes
-    packed: bytes
-    tag: str
-    until: float  # when it is forgotten, by the clock that only goes forward
-
-
 class Kept:
     """Responses that were made, by what was asked; the oldest are forgotten."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[object, Made] = OrderedDict()
+        self._kept: OrderedDict[object, tuple[Sent, float]] = OrderedDict()
         self._bytes = 0
 
-    def get(self, key: object) -> Made | None:
-        """Return what was kept: the response, its body, its tag."""
-        found = self._kept.get(key)
-        if found is None or found.until < time.monotonic():
+    def get(self, key: object) -> Sent | None:
+        """Return what was kept and is still good."""
+        found, until = self._kept.get(key, (None, 0.0))
+        if found is None or until < time.monotonic():
             return None
         self._kept.move_to_end(key)
         return found
 
-    def add(self, key: object, response: Response) -> Made:
-        """Keep a response; a search that gave up only for a while, since the next one may be quicker."""
-        body = response.text.encode()
-        until = math.inf if response.status < 500 else time.monotonic() + SECONDS_GIVEN_UP
-        packed = gzip.compress(body, 6, mtime=0) if len(body) >= LEAST_PACKED else b""
-        made = Made(response, body, packed, f'"{hashlib.sha256(body).hexdigest()[:20]}"', until)
-        if response.status != FAILED.status:
-            if old := self._kept.pop(key, None):
-                self._bytes -= len(old.body) + len(old.packed)
-            self._kept[key] = made
-            self._bytes += len(body) + len(packed)
-            while len(self._kept) > MOST_KEPT or self._bytes > MOST_KEPT_BYTES:
-                _, old = self._kept.popitem(last=False)
-                self._bytes -= len(old.body) + len(old.packed)
-        return made
+    def add(self, key: object, made: Sent) -> None:
+        """Keep a response; a search that gave up only for a while, since the next one may be quicker; no failure."""
+        if made.status == FAILED.status:
+            return
+        if key in self._kept:
+            self._bytes -= _size(self._kept.pop(key)[0])
+        self._kept[key] = made, math.inf if made.status < 500 else time.monotonic() + SECONDS_GIVEN_UP
+        self._bytes += _size(made)
+        while len(self._kept) > MOST_KEPT or self._bytes > MOST_KEPT_BYTES:
+            self._bytes -= _size(self._kept.popitem(last=False)[1][0])
+
+
+def _size(made: Sent) -> int:
+    return len(made.body) + len(made.packed)
 
 
 def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
@@ -102,11 +89,12 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     async def reply(request: Request) -> HttpResponse:
         key = _key(request, at)
         if isinstance(key, Problem):
-            return _sent(request, Kept().add(None, problem_response(key)))
+            return _reply(request, sent(problem_response(key)))
         found = kept.get(key)
         if found is None:
-            found = kept.add(key, await state["workers"].ask(*key))
-        return _sent(request, found)
+            found = await state["workers"].ask(*key)
+            kept.add(key, found)
+        return _reply(request, found)
 
     class Everything:
         """Every path is one: what there is, the workers know."""
@@ -143,18 +131,17 @@ def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] |
     return f"./{path}" if path in (*KINDS, ANSWER, SHIELD) else path, ()  # a file of that name is no call
 
 
-def _sent(request: Request, made: Made) -> HttpResponse:
+def _reply(request: Request, made: Sent) -> HttpResponse:
     """Return the HTTP response; only that it has not changed, where the asker has it."""
-    response = made.response
-    headers = {**HEADERS, "ETag": made.tag, **({"Content-Security-Policy": POLICY} if response.media == HTML else {})}
-    if response.status == 405:
+    headers = {**HEADERS, "ETag": made.tag, **({"Content-Security-Policy": POLICY} if made.media == HTML else {})}
+    if made.status == 405:
         headers["Allow"] = "GET, HEAD"
     known = [text.strip().removeprefix("W/") for text in request.headers.get("if-none-match", "").split(",")]
-    if response.status == 200 and (made.tag in known or "*" in known):
+    if made.status == 200 and (made.tag in known or "*" in known):
         return HttpResponse(status_code=304, headers=headers)
     if made.packed and "gzip" in request.headers.get("accept-encoding", ""):
-        return HttpResponse(made.packed, response.status, {**headers, "Content-Encoding": "gzip"}, response.media)
-    return HttpResponse(made.body, response.status, headers, response.media)
+        return HttpResponse(made.packed, made.status, {**headers, "Content-Encoding": "gzip"}, made.media)
+    return HttpResponse(made.body, made.status, headers, made.media)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.headline_options import HEADLINES
+from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 
 WINDOWS = "windows"
@@ -30,27 +30,8 @@ def devices(facts: Snapshot) -> list[Value]:
 
 def values(facts: Snapshot, product: str) -> list[Value]:
     """Return the values of a listed product, in the order of its file."""
-    rows = facts.rows("select version, name, part_of, devices from release where product = ? order by position", product)
-    return [
-        Value(row["version"], row["name"] or row["version"], tuple((row["part_of"] or "").split()),
-              tuple((row["devices"] or "").split()))
-        for row in rows
-    ]  # fmt: skip
-
-
-def families(facts: Snapshot, product: str) -> list[Value]:
-    """Return the values that are part of no other one."""
-    return [value for value in values(facts, product) if not value.part_of]
-
-
-def label(facts: Snapshot, product: str, text: str) -> str:
-    """Return how people read a value that was typed by any of its names; the text itself where it names none alone."""
-    mask = facts.word(product, text)
-    found = facts.elements(product).of(mask) if mask else []
-    names = {value.id: value.label for value in values(facts, product)}
-    if len(found) != 1 and text in names:  # a family stands for its members too
-        return names[text]
-    return names.get(found[0].version, text) if len(found) == 1 else text
+    releases = products.releases_of(facts, product)
+    return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
 
 
 def series(facts: Snapshot) -> list[str]:
@@ -64,12 +45,6 @@ def series(facts: Snapshot) -> list[str]:
 def pythons(facts: Snapshot) -> list[str]:
     """Return the Python minors, oldest first; free-threaded builds are left out."""
     return [python for python in facts.grid["python"] if not python.endswith("t")]
-
-
-def packages(facts: Snapshot) -> list[str]:
-    """Return the further packages that have an option of their own, in its order."""
-    named = [product for _, _, product, _ in HEADLINES if product in facts.products]
-    return [product for product in named if facts.products[product].role == "package" and product != main_product(facts)]
 
 
 def is_windows(facts: Snapshot, systems: tuple[str, ...]) -> bool:

@@ -1,6 +1,8 @@
 """The processes that ask the engine for the server: each has a snapshot of its own, and keeps the pages that it made."""
 
 import asyncio
+import gzip
+import hashlib
 import json
 import multiprocessing
 import os
@@ -19,6 +21,7 @@ from compatkb.web.responses import JSON, KINDS, Response, problem_response, resp
 
 ANSWER, SHIELD = "answer", "shield"
 HTML = "text/html; charset=utf-8"
+LEAST_PACKED, LEVEL = 500, 4
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
 GONE = Problem(503, "The server is busy", "the answer took too long; ask again")
@@ -49,7 +52,7 @@ class _Desk:
         from compatkb.web.machine_files import shield
 
         question = read_question(parameters)
-        return json.dumps(shield(self.site.asker, question, self.site.asker.answer(question)), ensure_ascii=False) + "\n"
+        return json.dumps(shield(self.facts, self.site.asker.answer(question)), ensure_ascii=False) + "\n"
 
     def file(self, path: str) -> str | None:
         """Return a file of the site, None where there is none of that path."""
@@ -69,9 +72,29 @@ def start(source: Source) -> None:
     _desks[:] = [_Desk(source)]
 
 
-def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
+class Sent(NamedTuple):
+    """A response as it goes out: its bytes, compressed too where that is worth it, and its tag."""
+
+    status: int
+    media: str
+    body: bytes
+    packed: bytes
+    tag: str
+
+
+def sent(response: Response) -> Sent:
+    """Return the bytes of a response."""
+    body = response.text.encode()
+    packed = gzip.compress(body, LEVEL, mtime=0) if len(body) >= LEAST_PACKED else b""
+    return Sent(response.status, response.media, body, packed, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
+
+
+def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
     """Return the response to a call: to the API, to the page that answers, or to another page by its path."""
-    desk = _desks[0]
+    return sent(_answer(_desks[0], kind, parameters))
+
+
+def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
     if kind in KINDS:
         return respond(desk.facts, desk.clock, kind, parameters)
     try:
@@ -101,21 +124,21 @@ class Workers:
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self.count, context, start, (self.source,))
 
-    async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
+    async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
         loop = asyncio.get_running_loop()
         try:
             return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), LONGEST)
         except TimeoutError:
-            return problem_response(GONE)
+            return sent(problem_response(GONE))
         except BrokenProcessPool:
             self._pool = self._made()
-            return problem_response(GONE)
+            return sent(problem_response(GONE))
         except Exception:  # a bug of ours: the asker is told no more than that
             import logging
 
             logging.getLogger(__name__).exception("a call failed: %s %s", kind, parameters)
-            return problem_response(FAILED)
+            return sent(problem_response(FAILED))
 
     def warm(self) -> None:
         """Have every worker start, so that the first visitor need not wait."""

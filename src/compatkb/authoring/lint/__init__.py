@@ -33,8 +33,8 @@ from compatkb.authoring.lint import (
     tag_spelling,
     version_form,
 )
-from compatkb.authoring.lint.subject import Seen, Subject
-from compatkb.authoring.loader import NEEDED, Document, Files, Loaded, Problem, files_of, parse
+from compatkb.authoring.lint.subject import LintSubject, SeenObservation
+from compatkb.authoring.loader import NEEDED, DataDocument, Files, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places, Where
 from compatkb.errors import DataError, UsageError
@@ -44,17 +44,17 @@ LOADS = "loads"
 """The rule that data which cannot be loaded break; it has no exceptions."""
 
 
-class Rule(Protocol):
+class LintRule(Protocol):
     """What a module of this package offers."""
 
     NAME: str
     LEVEL: Severity
     SUMMARY: str
-    check: Callable[[Subject], Iterator[Finding]]
+    check: Callable[[LintSubject], Iterator[Finding]]
 
 
 CHECKS = cast(
-    "tuple[Rule, ...]",
+    "tuple[LintRule, ...]",
     (
         form,
         file_name,
@@ -84,7 +84,7 @@ CHECKS = cast(
 )
 
 
-class Report(NamedTuple):
+class LintReport(NamedTuple):
     """What lint found, in the order of files and lines; whether the data could be loaded; how much exceptions accept."""
 
     findings: tuple[Finding, ...]
@@ -92,7 +92,7 @@ class Report(NamedTuple):
     exempted: int = 0
 
 
-def lint(contents: Mapping[str, bytes], today: date, rules: Iterable[str] = ()) -> Report:
+def lint(contents: Mapping[str, bytes], today: date, rules: Iterable[str] = ()) -> LintReport:
     """Run rules, all unless named, over the files of a data directory by path; raises UsageError for an unknown rule."""
     lines = [
         (path, number)
@@ -103,25 +103,25 @@ def lint(contents: Mapping[str, bytes], today: date, rules: Iterable[str] = ()) 
     return lint_loaded(parse(contents), today, rules, lines)
 
 
-def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: Iterable[tuple[str, int]] = ()) -> Report:
+def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: Iterable[tuple[str, int]] = ()) -> LintReport:
     """Run rules over files that were read before; `lines` are the places of its evidence, in that order."""
     chosen = _chosen(tuple(rules))
     missing = [name for name in NEEDED if name not in {document.path for document in loaded.documents}]
     if loaded.problems or missing:
-        problems = loaded.problems or tuple(Problem(name, None, "is missing") for name in missing)
-        return Report(tuple(sorted(map(_unloaded, problems), key=lambda finding: finding.order)), loaded=False)
+        problems = loaded.problems or tuple(LoadProblem(name, None, "is missing") for name in missing)
+        return LintReport(tuple(sorted(map(_unloaded, problems), key=lambda finding: finding.order)), loaded=False)
     places = tuple(lines) or tuple(("evidence", n) for n in range(1, len(loaded.evidence) + 1))
-    seen = tuple(Seen(*place, line) for place, line in zip(places, loaded.evidence, strict=True))
+    seen = tuple(SeenObservation(*place, line) for place, line in zip(places, loaded.evidence, strict=True))
     subject, problems = _subject(loaded.documents, seen, today)
     found = [finding for rule in chosen for finding in rule.check(subject)]
     ran = tuple(rule.NAME for rule in chosen)
     found, exempted = exceptions.settle(subject, found, ran, tuple(rule.NAME for rule in CHECKS))
     said = {finding.path for finding in found if finding.level is Severity.ERROR}
     found += (_unloaded(problem) for problem in problems if problem.path not in said)  # else rules said it, and why
-    return Report(tuple(sorted(found, key=lambda finding: finding.order)), not problems, exempted)
+    return LintReport(tuple(sorted(found, key=lambda finding: finding.order)), not problems, exempted)
 
 
-def _chosen(names: tuple[str, ...]) -> tuple[Rule, ...]:
+def _chosen(names: tuple[str, ...]) -> tuple[LintRule, ...]:
     known = {rule.NAME: rule for rule in CHECKS}
     for name in names:
         if name not in known:
@@ -129,19 +129,21 @@ def _chosen(names: tuple[str, ...]) -> tuple[Rule, ...]:
     return tuple(rule for rule in CHECKS if not names or rule.NAME in names)
 
 
-def _subject(documents: tuple[Document, ...], seen: tuple[Seen, ...], today: date) -> tuple[Subject, tuple[Problem, ...]]:
+def _subject(
+    documents: tuple[DataDocument, ...], seen: tuple[SeenObservation, ...], today: date
+) -> tuple[LintSubject, tuple[LoadProblem, ...]]:
     """Return what rules look at, and why the data do not resolve where they do not.
 
     Where it is features, the timeline or what disputes concern that do not, rules see the knowledge without them.
     """
     files = files_of(documents, tuple(line.observation for line in seen))
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LoadProblem, ...] = ()
     for attempt in (files, replace(files, timeline=None), replace(files, features=(), timeline=None), _plain(files)):
         try:
-            return Subject(documents, files, build_knowledge(attempt), today, seen), problems
+            return LintSubject(documents, files, build_knowledge(attempt), today, seen), problems
         except DataError as error:
             problems = problems or tuple(_problem(documents, text) for text in error.problems)
-    return Subject(documents, files, None, today, seen), problems
+    return LintSubject(documents, files, None, today, seen), problems
 
 
 def _plain(files: Files) -> Files:
@@ -156,13 +158,13 @@ def _plain(files: Files) -> Files:
     return replace(files, products=tuple(products), images=images, channels=channels, features=(), timeline=None)
 
 
-def _problem(documents: tuple[Document, ...], text: str) -> Problem:
+def _problem(documents: tuple[DataDocument, ...], text: str) -> LoadProblem:
     """Return a problem of the loader with the line of the record that it names, where it names one that is there."""
     path, _, message = text.partition(": ")
     document = next((document for document in documents if document.path == path), None)
     named = re.match(r"(claim|statement|dispute|event|vendor|release|tag|source) (\S+): ", message)
     if document is None or named is None:
-        return Problem(path, None, message)
+        return LoadProblem(path, None, message)
     kind, name = named.groups()
     where: Where = (kind, name)
     if isinstance(document.record, FeatureFile) and kind == "claim":
@@ -171,8 +173,8 @@ def _problem(documents: tuple[Document, ...], text: str) -> Problem:
         if name in (getattr(record, key, None) for key in ("id", "version", "name")):
             where = (kind, number)
             break
-    return Problem(path, Places(document.text).nearest(where).line, message)
+    return LoadProblem(path, Places(document.text).nearest(where).line, message)
 
 
-def _unloaded(problem: Problem) -> Finding:
+def _unloaded(problem: LoadProblem) -> Finding:
     return Finding(LOADS, Severity.ERROR, problem.path, problem.line or 0, problem.message, subject=problem.path)

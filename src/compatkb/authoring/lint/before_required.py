@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import date
 
-from compatkb.authoring.knowledge_base import Edge, Knowledge, first_day, split_term
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, first_day, split_term
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import ImageFile, Kind
 
@@ -12,7 +12,7 @@ NAME, LEVEL = "before-required", Severity.ERROR
 SUMMARY = "a release or image is older than the only versions that it can be with"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield exact requirements, and contents of images, that were not out yet."""
     knowledge = subject.knowledge
     if knowledge is None:
@@ -49,14 +49,14 @@ def _first(knowledge: Knowledge, product: str, mask: int) -> date | None:
     return min(known) if known and len(known) == len(days) else None
 
 
-def _earlier(knowledge: Knowledge, edge: Edge, first: date) -> Iterator[str]:
+def _earlier(knowledge: Knowledge, edge: KnowledgeEdge, first: date) -> Iterator[str]:
     for number, element in enumerate(knowledge.elements[edge.of]):
         last = first_day(element)[1]
         if edge.of_mask >> number & 1 and last and last < first:
             yield f"{edge.of} {element.version} came out on {last}"
 
 
-def _images(subject: Subject, knowledge: Knowledge, path: str, file: ImageFile) -> Iterator[Finding]:
+def _images(subject: LintSubject, knowledge: Knowledge, path: str, file: ImageFile) -> Iterator[Finding]:
     document = next(document for document in subject.documents if document.path == path)
     days = {revision.n: revision.at.date() for revision in file.revision}
     listed: dict[str, date] = {}

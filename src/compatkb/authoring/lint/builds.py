@@ -6,7 +6,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import builds_of
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Key, Scheme, admits, parse
@@ -18,7 +18,7 @@ SUMMARY = "a build contradicts its stage or the index file, or a release is miss
 _NOT_INSTALLED = (Stage.SOURCE_ONLY, Stage.TAG_ONLY)
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield builds that cannot be as recorded, and releases of the index that a complete list lacks."""
     index = {str(canonicalize_name(file.distribution)): file for _, file in subject.index}
     for document, file in subject.products:
@@ -48,7 +48,7 @@ def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tup
             yield ("channels",), f"the index file of {listed.distribution} lists no {release}"
 
 
-def _variants(subject: Subject, file: ProductFile) -> Iterator[tuple[Where, str]]:
+def _variants(subject: LintSubject, file: ProductFile) -> Iterator[tuple[Where, str]]:
     """Yield variants with wheels on no known index."""
     channels = [channel.id for channel in subject.files.channels.channel]
     for number, release in enumerate(file.release):

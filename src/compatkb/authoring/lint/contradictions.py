@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import Edge, Knowledge
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Kind, Role
 
@@ -15,7 +15,7 @@ SUMMARY = "two claims cannot both hold, and no dispute says which one does"
 _DEMANDS = (Kind.NEEDS, Kind.CONSTRAINS)
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield pairs of claims under which something has no partner, or under which a tested pair is denied.
 
     Claims that lost a dispute are not among the edges; those of an open one are expected to disagree.
@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     knowledge = subject.knowledge
     if knowledge is None:
         return
-    groups: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
     for edge in knowledge.edges:
         groups[edge.of, edge.to].append(edge)
         if edge.kind is Kind.BREAKS and edge.of != edge.to:
@@ -51,11 +51,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield subject.finding(NAME, LEVEL, document, where, f"{message}; {fix}", sources=sources)
 
 
-def _turned(edge: Edge) -> Edge:
+def _turned(edge: KnowledgeEdge) -> KnowledgeEdge:
     return replace(edge, of=edge.to, of_mask=edge.to_mask, to=edge.of, to_mask=edge.of_mask, unlisted=0)
 
 
-def _meet(knowledge: Knowledge, left: Edge, right: Edge) -> bool:
+def _meet(knowledge: Knowledge, left: KnowledgeEdge, right: KnowledgeEdge) -> bool:
     """Return whether a device and a hardware exist on which both hold, of something that is made for that device."""
     if left.hardware and right.hardware and not left.hardware & right.hardware:
         return False
@@ -71,7 +71,7 @@ def _made(knowledge: Knowledge, product: str, mask: int, devices: frozenset[str]
     return any(build is None or devices & set(build.devices) for build in made)
 
 
-def _wrong(knowledge: Knowledge, says: Edge, denies: Edge) -> str | None:
+def _wrong(knowledge: Knowledge, says: KnowledgeEdge, denies: KnowledgeEdge) -> str | None:
     """Return what is wrong between a claim and one that denies, None where both can hold."""
     if says.kind is denies.kind is Kind.VERIFIED and _of_feature(knowledge, says) and says.of_mask != denies.of_mask:
         if says.vouches & denies.vouches and _shared(knowledge, says, denies):
@@ -94,19 +94,19 @@ def _wrong(knowledge: Knowledge, says: Edge, denies: Edge) -> str | None:
     return None
 
 
-def _of_feature(knowledge: Knowledge, edge: Edge) -> bool:
+def _of_feature(knowledge: Knowledge, edge: KnowledgeEdge) -> bool:
     """Return whether this is a statement on a feature, of which there is an element for each stage."""
     return knowledge.products[edge.of].role is Role.FEATURE
 
 
-def _shared(knowledge: Knowledge, says: Edge, denies: Edge) -> bool:
+def _shared(knowledge: Knowledge, says: KnowledgeEdge, denies: KnowledgeEdge) -> bool:
     """Return whether two statements speak of one build: each names no more versions than its source does."""
     asked = says.devices & denies.devices if says.devices and denies.devices else says.devices | denies.devices
     shared = says.to_mask & denies.to_mask
     return _made(knowledge, says.to, shared, asked) if asked else bool(shared)
 
 
-def _outside(says: Edge, admitted: int, gaps: int) -> bool:
+def _outside(says: KnowledgeEdge, admitted: int, gaps: int) -> bool:
     """Return whether a claim names versions that are not admitted: any for exact ones, all of them for a range."""
     if "==" in says.spec:
         return bool(says.to_mask & ~admitted)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from compatkb.authoring.lint.subject import Subject, walk
+from compatkb.authoring.lint.subject import LintSubject, walk
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.schema import (
-    Advisory,
+    AdvisoryEntry,
     Complete,
     Dispute,
-    Event,
+    EventEntry,
     ImageFile,
     IndexFile,
     IndexRelease,
@@ -19,7 +19,7 @@ from compatkb.schema import (
     ProductFile,
     Record,
     Release,
-    Source,
+    SourceEntry,
     Yank,
 )
 
@@ -27,7 +27,7 @@ NAME, LEVEL = "dates", Severity.ERROR
 SUMMARY = "two days stand in an order that cannot be"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield days in the future, bounds that cross, and lives that end before they begin."""
     today = subject.today
     for document in subject.documents:
@@ -59,7 +59,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
     """Yield what a record alone shows to be wrong."""
     late: tuple[tuple[str, date | None], ...] = ()
-    if isinstance(record, Source | IndexFile):
+    if isinstance(record, SourceEntry | IndexFile):
         late = (("seen", record.seen),)
     elif isinstance(record, Moment):
         late = (("on", record.on), ("after", record.after), ("by", record.by))
@@ -73,19 +73,19 @@ def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
         late = (("decided", record.decided),)
         if record.day == "released":
             late += tuple(("days", day) for day in record.days)
-    elif isinstance(record, Event):
+    elif isinstance(record, EventEntry):
         late = (("announced", record.announced),)
         yield from _event(record, today)
     elif isinstance(record, Complete):
         late = (("until", record.until),)
-    elif isinstance(record, Advisory):
+    elif isinstance(record, AdvisoryEntry):
         late = (("since", record.since),)
     for name, day in late:
         if day and day > today:
             yield (name,), f"{name} {day} lies after today, {today}"
 
 
-def _event(event: Event, today: date) -> Iterator[tuple[Where, str]]:
+def _event(event: EventEntry, today: date) -> Iterator[tuple[Where, str]]:
     """Yield what is wrong with an event that has a date of its own."""
     if not event.dated:
         return
@@ -97,7 +97,7 @@ def _event(event: Event, today: date) -> Iterator[tuple[Where, str]]:
         yield (key,), f"lies after today, {today}: give the day in `announced` from which on it was planned"
 
 
-def _uploads(subject: Subject, file: ProductFile) -> dict[str, IndexRelease]:
+def _uploads(subject: LintSubject, file: ProductFile) -> dict[str, IndexRelease]:
     if not subject.knowledge:
         return {}
     elements = subject.knowledge.elements[file.product.id]

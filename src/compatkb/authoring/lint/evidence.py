@@ -7,8 +7,8 @@ from itertools import permutations
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.evidence import cells_of, elements_of, is_of_channel
-from compatkb.authoring.knowledge_base import Edge, Element, Knowledge, Origin
-from compatkb.authoring.lint.subject import Seen, Subject
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, Origin
+from compatkb.authoring.lint.subject import LintSubject, SeenObservation
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Basis, Kind, Level, Observation, Outcome
 
@@ -25,13 +25,13 @@ _NAMED = 3
 class _Beside:
     """A claim between two builds that were loaded together, on the platform where they were."""
 
-    edge: Edge
-    one: Element
-    other: Element
+    edge: KnowledgeEdge
+    one: KnowledgeElement
+    other: KnowledgeElement
     to: int
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield imports and runs against a claim, of each question the newest; a known culprit settles one.
 
     A failure may have any of the claims on what was loaded for its cause, so it is one finding that names them all.
@@ -42,8 +42,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if knowledge is None or not subject.seen:
         return
     skipped = open_claims(subject.files)
-    edges: dict[tuple[str, str], list[Edge]] = defaultdict(list)
-    every: dict[tuple[str, str], list[Edge]] = defaultdict(list)  # what index files say, too
+    edges: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
+    every: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)  # what index files say, too
     for edge in knowledge.edges:
         every[edge.of, edge.to].append(edge)
         if knowledge.claims[edge.claim].origin is Origin.PEOPLE and edge.claim not in skipped and not edge.hardware:
@@ -64,16 +64,18 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield _finding(subject, knowledge, seen, verb, named)
 
 
-def _newest(seen: Iterable[Seen]) -> Iterator[Seen]:
+def _newest(seen: Iterable[SeenObservation]) -> Iterator[SeenObservation]:
     """Yield the newest line of each question, in the order of files."""
-    newest: dict[tuple[object, ...], Seen] = {}
+    newest: dict[tuple[object, ...], SeenObservation] = {}
     for line in sorted(seen, key=lambda line: line.observation.checked):
         if line.observation.outcome is not Outcome.NOT_CHECKED:
             newest[line.observation.question] = line
     yield from sorted(newest.values(), key=lambda line: (line.path, line.line))
 
 
-def _met(knowledge: Knowledge, edges: dict[tuple[str, str], list[Edge]], observation: Observation) -> Iterator[_Beside]:
+def _met(
+    knowledge: Knowledge, edges: dict[tuple[str, str], list[KnowledgeEdge]], observation: Observation
+) -> Iterator[_Beside]:
     """Yield the claims between any two of the builds that were loaded together, and between them and the Python."""
     python = enumerate(knowledge.elements["python"])
     loaded = [*elements_of(knowledge, observation), *((e, n) for n, e in python if e.version == observation.python)]
@@ -99,7 +101,9 @@ def _denying(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
             yield found
 
 
-def _finding(subject: Subject, knowledge: Knowledge, seen: Seen, verb: str, named: dict[str, _Beside]) -> Finding:
+def _finding(
+    subject: LintSubject, knowledge: Knowledge, seen: SeenObservation, verb: str, named: dict[str, _Beside]
+) -> Finding:
     listed = list(named.items())
     met = [
         f"{name} ({m.one.product} {m.one.version} {m.edge.kind} {m.other.product}{m.edge.spec})" for name, m in listed[:_NAMED]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import ExceptionFile, Exemption
 
@@ -13,14 +13,14 @@ SUMMARY = "an exception has expired, lasts too long, names no rule, or excepts n
 LONGEST = timedelta(days=366)
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield nothing: what is wrong with exceptions shows when the other rules have run, in `settle`."""
     del subject
     return iter(())
 
 
 def settle(
-    subject: Subject, findings: Iterable[Finding], ran: tuple[str, ...], known: tuple[str, ...]
+    subject: LintSubject, findings: Iterable[Finding], ran: tuple[str, ...], known: tuple[str, ...]
 ) -> tuple[list[Finding], int]:
     """Return the findings that no valid exception accepts, what is wrong with exceptions, and how many are accepted.
 
@@ -46,7 +46,7 @@ def _fits(exemption: Exemption, finding: Finding) -> bool:
     return finding.rule == exemption.rule and fnmatchcase(finding.subject, exemption.subject.replace("[", "[[]"))
 
 
-def _wrong(exemption: Exemption, subject: Subject, known: tuple[str, ...]) -> str | None:
+def _wrong(exemption: Exemption, subject: LintSubject, known: tuple[str, ...]) -> str | None:
     if exemption.rule not in known or exemption.rule == NAME:
         return f"{exemption.rule} is no rule that can have exceptions"
     if exemption.until < subject.today:

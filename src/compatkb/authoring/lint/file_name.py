@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.schema import FeatureFile, ImageFile, IndexFile, ProductFile
@@ -14,7 +14,7 @@ NAME, LEVEL = "file-name", Severity.ERROR
 SUMMARY = "a file is not named by its id"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield a finding per file whose name is not the id of its product, repository or distribution."""
     for document in subject.documents:
         record = document.record

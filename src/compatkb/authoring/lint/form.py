@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from compatkb.authoring.canonical import canonical
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 
 NAME, LEVEL = "form", Severity.ERROR
 SUMMARY = "a file differs from its canonical form, or holds a comment that the form would lose"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield a finding per file that is not as `fmt` would write it, at the first line that differs."""
     for document in subject.documents:
         wanted = canonical(document.record)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compatkb.authoring.knowledge_base import Knowledge, split_term
-from compatkb.authoring.lint.subject import Subject, known_terms, sources_of
+from compatkb.authoring.lint.subject import LintSubject, known_terms, sources_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Kind
 
@@ -11,7 +11,7 @@ NAME, LEVEL = "known-version", Severity.ERROR
 SUMMARY = "a term names no release that the data or the index know"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield terms that name nothing: a slip, or a release that is missing."""
     knowledge = subject.knowledge
     if knowledge is None:
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from _required(subject, knowledge)
 
 
-def _required(subject: Subject, knowledge: Knowledge) -> Iterator[Finding]:
+def _required(subject: LintSubject, knowledge: Knowledge) -> Iterator[Finding]:
     """Yield requirements of the index for exactly one version of a product, which nothing lists."""
     documents = {file.distribution: (document, file) for document, file in subject.index}
     for edge in knowledge.edges:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import networkx as nx
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Kind
 
@@ -13,7 +13,7 @@ NAME, LEVEL = "loop", Severity.ERROR
 SUMMARY = "a chain of replacements, repeated tags, wider values or requirements leads back to its start"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield one finding per loop, at the record that comes first in it."""
     replaced: nx.DiGraph[str] = nx.DiGraph()
     needs: nx.DiGraph[str] = nx.DiGraph()

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Iterator
 
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.lint.subject import Subject
-from compatkb.authoring.loader import Document
+from compatkb.authoring.lint.subject import LintSubject
+from compatkb.authoring.loader import DataDocument
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
@@ -14,10 +14,10 @@ from compatkb.schema import ChannelFile, Dispute, FeatureFile, ProductFile, Rout
 NAME, LEVEL = "names", Severity.ERROR
 SUMMARY = "an id, alias or tag means two things"
 
-_Named = tuple[Document, Where, Hashable, str, str]  # document, place, what it is looked up by, its owner, as written
+_Named = tuple[DataDocument, Where, Hashable, str, str]  # document, place, what it is looked up by, its owner, as written
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield names that stand for a second thing, where they stand for it."""
     groups = [_products(subject), _features(subject), _ranks(subject), _records(subject), _tags(subject)]
     groups += [_versions(document, file) for document, file in subject.products]
@@ -29,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 yield subject.finding(NAME, LEVEL, document, where, f"{text} already stands for {first}")
 
 
-def _products(subject: Subject) -> Iterator[_Named]:
+def _products(subject: LintSubject) -> Iterator[_Named]:
     """Yield what products are looked up by; a shared import name is a fact of the world, not a slip."""
     for document, file in subject.products:
         yield document, ("product", "id"), word_key(file.product.id), file.product.id, file.product.id
@@ -42,7 +42,7 @@ def _products(subject: Subject) -> Iterator[_Named]:
             yield document, ("product", "aliases", number), word_key(name), head.id, name
 
 
-def _features(subject: Subject) -> Iterator[_Named]:
+def _features(subject: LintSubject) -> Iterator[_Named]:
     """Yield what features are looked up by, apart from products, whose ids alone a feature must not take."""
     for document, file in subject.products:
         yield document, ("product", "id"), file.product.id, f"product {file.product.id}", file.product.id
@@ -58,12 +58,12 @@ def _features(subject: Subject) -> Iterator[_Named]:
             yield document, ("feature", "aliases", number), ("feature", word_key(name)), feature.feature.id, name
 
 
-def _ranks(subject: Subject) -> Iterator[_Named]:
+def _ranks(subject: LintSubject) -> Iterator[_Named]:
     for document, file in subject.products:
         yield document, ("product", "rank"), file.product.rank, file.product.id, f"rank {file.product.rank}"
 
 
-def _records(subject: Subject) -> Iterator[_Named]:
+def _records(subject: LintSubject) -> Iterator[_Named]:
     for document in subject.documents:
         record = document.record
         if isinstance(record, ProductFile):
@@ -92,14 +92,14 @@ def _records(subject: Subject) -> Iterator[_Named]:
                 yield document, ("route", number, "id"), ("route", route.id), f"route {number + 1}", route.id
 
 
-def _tags(subject: Subject) -> Iterator[_Named]:
+def _tags(subject: LintSubject) -> Iterator[_Named]:
     for document, file in subject.images:
         for number, tag in enumerate(file.tag):
             key = (file.repository.id, tag.name)
             yield document, ("tag", number, "name"), key, f"tag {number + 1} of {file.repository.id}", tag.name
 
 
-def _versions(document: Document, file: ProductFile) -> Iterator[_Named]:
+def _versions(document: DataDocument, file: ProductFile) -> Iterator[_Named]:
     """Yield the words for versions; of a listed product a name may be shared, a version may not."""
     listed = file.product.scheme is Scheme.LISTED
     for number, release in enumerate(file.release):

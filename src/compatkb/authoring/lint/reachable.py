@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import networkx as nx
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import Subject, terms
+from compatkb.authoring.lint.subject import LintSubject, terms
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import FeatureFile, ImageFile, ProductFile
 
@@ -13,7 +13,7 @@ NAME, LEVEL = "unreachable", Severity.WARNING
 SUMMARY = "no record leads from a route or an image to a product, so no answer can show it"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield products that are linked to no route, image or platform by any claim or requirement, however far away."""
     if subject.knowledge is None:
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from compatkb.authoring.lint.subject import Subject, walk
+from compatkb.authoring.lint.subject import LintSubject, walk
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
@@ -13,7 +13,7 @@ NAME, LEVEL = "redundant", Severity.ERROR
 SUMMARY = "a value repeats what another record or the index already says"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield values that equal the derived ones, and list items that repeat another."""
     for document in subject.documents:
         for where, record in walk(document.record):
@@ -57,7 +57,7 @@ def _repeated(items: Sequence[str]) -> Iterator[int]:
         seen.add(item)
 
 
-def _listed(subject: Subject, product: str) -> dict[str, tuple[IndexRelease, bool]]:
+def _listed(subject: LintSubject, product: str) -> dict[str, tuple[IndexRelease, bool]]:
     """Return what the index says of releases, and of builds, by version; and whether it is of builds."""
     found: dict[str, tuple[IndexRelease, bool]] = {}
     for element in subject.knowledge.elements[product] if subject.knowledge else ():

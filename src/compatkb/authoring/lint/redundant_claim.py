@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.knowledge_base import Edge
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.knowledge_base import KnowledgeEdge
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Basis, Claim, Kind
 
@@ -13,7 +13,7 @@ NAME, LEVEL = "redundant-claim", Severity.ERROR
 SUMMARY = "a claim repeats another claim, or a requirement that the index file holds"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield claims that could go without changing any answer."""
     disputed = frozenset().union(*subject.disputed)
     seen: dict[tuple[object, ...], str] = {}
@@ -34,8 +34,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             said.setdefault(key, statement.id)
     if subject.knowledge is None:
         return
-    written: dict[str, list[Edge]] = defaultdict(list)
-    listed: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+    written: dict[str, list[KnowledgeEdge]] = defaultdict(list)
+    listed: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
     for edge in subject.knowledge.edges:
         if edge.listed:
             listed[edge.of, edge.to].append(edge)
@@ -53,7 +53,7 @@ def _content(claim: Claim) -> tuple[object, ...]:
     return (claim.kind, claim.of, tuple(sorted(claim.to)), claim.when, claim.basis)
 
 
-def _covered(edge: Edge, listed: list[Edge]) -> bool:
+def _covered(edge: KnowledgeEdge, listed: list[KnowledgeEdge]) -> bool:
     """Return whether exact requirements of the index vouch for and deny all that a claim does, for each of its builds."""
     if edge.kind not in (Kind.NEEDS, Kind.CONSTRAINS) or not edge.of_mask:
         return False

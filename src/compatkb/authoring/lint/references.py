@@ -7,7 +7,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import Seen, Subject, is_term, terms, walk
+from compatkb.authoring.lint.subject import LintSubject, SeenObservation, is_term, terms, walk
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import admits
@@ -22,14 +22,14 @@ from compatkb.schema import (
     Feature,
     FeatureFile,
     ImageFile,
-    Install,
-    Listing,
+    InstallEntry,
+    ListingEntry,
     ProductFile,
     Record,
     Release,
     ReplacedBy,
     Repository,
-    Route,
+    RouteEntry,
     SymptomFile,
     Tag,
     TimelineFile,
@@ -37,10 +37,10 @@ from compatkb.schema import (
     Wheels,
     When,
 )
-from compatkb.schema.feature import Brought, Successor
-from compatkb.schema.image import Column, Run
-from compatkb.schema.machine import Generation, Graphics
-from compatkb.schema.symptom import Says, Trouble
+from compatkb.schema.feature import Brought, SuccessorEntry
+from compatkb.schema.image import ColumnEntry, RunEntry
+from compatkb.schema.machine import Generation, GraphicsEntry
+from compatkb.schema.symptom import CauseEntry, Says
 
 NAME, LEVEL = "references", Severity.ERROR
 SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
@@ -53,7 +53,7 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (Build, "only_with"): PRODUCT,
     (BuiltWith, "product"): PRODUCT,
     (Channel, "hardware"): "hardware",
-    (Column, "product"): PRODUCT,
+    (ColumnEntry, "product"): PRODUCT,
     (CompiledFor, "arch"): "arch",
     (CompiledFor, "device"): "device",
     (CompiledFor, "os"): "os",
@@ -61,22 +61,22 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (Complete, "device"): "device",
     (Feature, "product"): PRODUCT,
     (Generation, "product"): PRODUCT,
-    (Graphics, "hardware"): "hardware",
-    (Install, "steps"): PRODUCT,
+    (GraphicsEntry, "hardware"): "hardware",
+    (InstallEntry, "steps"): PRODUCT,
     (Release, "devices"): "device",
     (Release, "runs_on"): "device",
     (ReplacedBy, "device"): "device",
     (ReplacedBy, "product"): PRODUCT,
-    (Route, "device"): "device",
-    (Run, "device"): "device",
-    (Successor, "feature"): FEATURE,
-    (Route, "provider"): PRODUCT,
-    (Route, "with_"): PRODUCT,
-    (Route, "without"): PRODUCT,
+    (RouteEntry, "device"): "device",
+    (RunEntry, "device"): "device",
+    (SuccessorEntry, "feature"): FEATURE,
+    (RouteEntry, "provider"): PRODUCT,
+    (RouteEntry, "with_"): PRODUCT,
+    (RouteEntry, "without"): PRODUCT,
     (Says, "product"): PRODUCT,
     (Tag, "device"): "device",
-    (Trouble, "device"): "device",
-    (Trouble, "usual_device"): "device",
+    (CauseEntry, "device"): "device",
+    (CauseEntry, "usual_device"): "device",
     (Variant, "channels"): CHANNEL,
     (Variant, "device"): "device",
     (Wheels, "arch"): "arch",
@@ -100,7 +100,7 @@ class _Known:
         return name in self.names.get(kind, set())
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield names that lead nowhere."""
     known = _known(subject)
     for document in subject.documents:
@@ -127,7 +127,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield subject.finding(NAME, LEVEL, document, ("distribution",), message)
 
 
-def _known(subject: Subject) -> _Known:
+def _known(subject: LintSubject) -> _Known:
     names = {
         name: {text for release in file.release for text in (release.version, *release.part_of)}
         for name, file in subject.by_id.items()
@@ -138,7 +138,7 @@ def _known(subject: Subject) -> _Known:
     return _Known(names)
 
 
-def _wrong(record: Record, known: _Known, subject: Subject) -> Iterator[tuple[Where, str]]:
+def _wrong(record: Record, known: _Known, subject: LintSubject) -> Iterator[tuple[Where, str]]:
     for name, info in type(record).model_fields.items():
         kind = _REFERS.get((type(record), name))
         if kind:
@@ -158,7 +158,7 @@ def _wrong(record: Record, known: _Known, subject: Subject) -> Iterator[tuple[Wh
                 hit = False
             if not hit:
                 yield ("python", number), f"{text} names no known Python"
-    if isinstance(record, Install):
+    if isinstance(record, InstallEntry):
         for number, text in enumerate(record.waives):
             build, _, requirement = text.partition(": ")
             try:
@@ -178,7 +178,7 @@ def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
             yield from _texts(item, (*where, number))
 
 
-def _observed(seen: Seen, known: _Known, subject: Subject) -> Iterator[str]:
+def _observed(seen: SeenObservation, known: _Known, subject: LintSubject) -> Iterator[str]:
     """Yield what a line of evidence names that is not there; packages may be others than the data know."""
     observation = seen.observation
     for kind, name in (
@@ -278,7 +278,9 @@ def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
         )
 
 
-def _listing(listing: Listing, names: set[str], revisions: set[int], repository: Repository) -> Iterator[tuple[Where, str]]:
+def _listing(
+    listing: ListingEntry, names: set[str], revisions: set[int], repository: Repository
+) -> Iterator[tuple[Where, str]]:
     if listing.table not in repository.other_tables:
         for position, name in enumerate(listing.tags):
             if name not in names:

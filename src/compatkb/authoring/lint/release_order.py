@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import Knowledge, first_day
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.versions import Key, Scheme, parse
-from compatkb.schema import IndexFile, Product
+from compatkb.schema import IndexFile, ProductHead
 
 NAME, LEVEL = "release-order", Severity.ERROR
 SUMMARY = "a release is older than a lower one of its series, or a series begins before a lower one"
@@ -28,7 +28,7 @@ class _Dated(NamedTuple):
     written: bool = True  # by people, not read from the index
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield releases out of order; two devices may have lines of releases of their own."""
     if subject.knowledge is None:
         return
@@ -62,7 +62,7 @@ def _out_of_order(series: Iterable[dict[tuple[object, ...], list[_Dated]]]) -> I
                 yield late, before
 
 
-def _products(knowledge: Knowledge, product: Product) -> Iterator[dict[tuple[object, ...], list[_Dated]]]:
+def _products(knowledge: Knowledge, product: ProductHead) -> Iterator[dict[tuple[object, ...], list[_Dated]]]:
     """Yield for each device the dated releases of a product by series."""
     found: dict[str, dict[Key, _Dated]] = defaultdict(dict)
     for element in knowledge.elements[product.id]:

@@ -7,7 +7,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import IndexFile, IndexRelease
@@ -19,7 +19,7 @@ _PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)")
 _PLATFORM = re.compile(r"any|(?:(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*\.?)+(?<!\.)")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield what no installer could read."""
     for document, file in subject.index:
         for number, release in enumerate(file.release):

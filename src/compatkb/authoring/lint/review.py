@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from datetime import date
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
-from compatkb.schema import IndexFile, ProductFile, Source
+from compatkb.schema import IndexFile, ProductFile, SourceEntry
 
 NAME, LEVEL = "review", Severity.WARNING
 SUMMARY = "a source that can change was last read long ago"
@@ -14,12 +14,12 @@ DAYS = 180
 """After this many days a thread, a page, an index and an open list count as unread; a file at a tag or commit stays."""
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield one finding per file with something overdue, at the one that was read longest ago."""
     for document in subject.documents:
         overdue: list[tuple[date, Where, str]] = []
         record = document.record
-        defined: dict[str, Source] = getattr(record, "source", {})
+        defined: dict[str, SourceEntry] = getattr(record, "source", {})
         overdue += [(s.seen, ("source", n), f"source {n}") for n, s in defined.items() if s.path is None]
         if isinstance(record, IndexFile):
             overdue.append((record.seen, ("seen",), "the index"))

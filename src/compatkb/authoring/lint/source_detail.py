@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
-from compatkb.schema import Source
+from compatkb.schema import SourceEntry
 
 NAME, LEVEL = "source-detail", Severity.ERROR
 SUMMARY = "a source does not say exactly where to look"
@@ -14,17 +14,17 @@ _MOVING = re.compile(r"(?:main|master|head|trunk|dev|devel|develop|nightly|lates
 _PACKED = (".whl", ".tar.gz", ".zip")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield sources that another reader could not find, or not find unchanged."""
     channels = {channel.id for channel in subject.files.channels.channel}
     for document in subject.documents:
-        defined: dict[str, Source] = getattr(document.record, "source", {})
+        defined: dict[str, SourceEntry] = getattr(document.record, "source", {})
         for name, source in defined.items():
             for message in _wrong(source, channels):
                 yield subject.finding(NAME, LEVEL, document, ("source", name), message)
 
 
-def _wrong(source: Source, channels: set[str]) -> Iterator[str]:
+def _wrong(source: SourceEntry, channels: set[str]) -> Iterator[str]:
     kinds = [source.path, source.thread, source.url, source.file]
     if sum(kind is not None for kind in kinds) != 1:
         yield "names more than one document: give a file, a thread, a page or a file of an index"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.lint.subject import Subject, walk
+from compatkb.authoring.lint.subject import LintSubject, walk
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Channel
 
@@ -10,7 +10,7 @@ NAME, LEVEL = "sources", Severity.ERROR
 SUMMARY = "a cited source is not defined, a defined one is not cited, or a record has none"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield undefined and unused sources, and records without one; the models see to most of the latter."""
     for document in subject.documents:
         defined = getattr(document.record, "source", None)

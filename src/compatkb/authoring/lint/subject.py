@@ -9,15 +9,25 @@ from typing import NamedTuple, TypeVar
 from compatkb.authoring.citation import cite_text, cite_url
 from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import Knowledge, split_term
-from compatkb.authoring.loader import Document, Files
+from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places, Where
-from compatkb.schema import Dispute, FeatureFile, ImageFile, IndexFile, Observation, ProductFile, Record, Source, TimelineFile
+from compatkb.schema import (
+    Dispute,
+    FeatureFile,
+    ImageFile,
+    IndexFile,
+    Observation,
+    ProductFile,
+    Record,
+    SourceEntry,
+    TimelineFile,
+)
 
 R = TypeVar("R", bound=Record)
 
 
-class Seen(NamedTuple):
+class SeenObservation(NamedTuple):
     """A line of evidence, and where it stands; lines count from 1."""
 
     path: str
@@ -26,39 +36,39 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subject:
+class LintSubject:
     """A data directory under lint; `knowledge` is None where its references do not resolve."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[DataDocument, ...]
     files: Files
     knowledge: Knowledge | None
     today: date
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[SeenObservation, ...] = ()
     _places: dict[str, Places] = field(default_factory=dict, repr=False)
 
-    def of(self, model: type[R]) -> Iterator[tuple[Document, R]]:
+    def of(self, model: type[R]) -> Iterator[tuple[DataDocument, R]]:
         """Yield the documents that hold a kind of file, with the file."""
         for document in self.documents:
             if isinstance(document.record, model):
                 yield document, document.record
 
     @property
-    def products(self) -> Iterator[tuple[Document, ProductFile]]:
+    def products(self) -> Iterator[tuple[DataDocument, ProductFile]]:
         """The product files."""
         return self.of(ProductFile)
 
     @property
-    def images(self) -> Iterator[tuple[Document, ImageFile]]:
+    def images(self) -> Iterator[tuple[DataDocument, ImageFile]]:
         """The image files."""
         return self.of(ImageFile)
 
     @property
-    def features(self) -> Iterator[tuple[Document, FeatureFile]]:
+    def features(self) -> Iterator[tuple[DataDocument, FeatureFile]]:
         """The feature files."""
         return self.of(FeatureFile)
 
     @property
-    def index(self) -> Iterator[tuple[Document, IndexFile]]:
+    def index(self) -> Iterator[tuple[DataDocument, IndexFile]]:
         """The index files."""
         return self.of(IndexFile)
 
@@ -68,9 +78,9 @@ class Subject:
         return {file.product.id: file for file in self.files.products}
 
     @cached_property
-    def claims(self) -> dict[str, tuple[Document, Where]]:
+    def claims(self) -> dict[str, tuple[DataDocument, Where]]:
         """Where each claim stands, and each statement on a feature, by the id under which it is kept."""
-        found: dict[str, tuple[Document, Where]] = {}
+        found: dict[str, tuple[DataDocument, Where]] = {}
         for document, product in self.products:
             found |= {claim.id: (document, ("claim", n)) for n, claim in enumerate(product.claim)}
         for document, feature in self.features:
@@ -88,7 +98,7 @@ class Subject:
             found += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
         return tuple(claims for claims in found if claims)
 
-    def places(self, document: Document) -> Places:
+    def places(self, document: DataDocument) -> Places:
         """Return where the values of a document stand."""
         if document.path not in self._places:
             self._places[document.path] = Places(document.text)
@@ -98,12 +108,12 @@ class Subject:
         self,
         rule: str,
         level: Severity,
-        document: Document,
+        document: DataDocument,
         where: Where,
         message: str,
         *,
         fix: str | None = None,
-        sources: tuple[Source, ...] = (),
+        sources: tuple[SourceEntry, ...] = (),
     ) -> Finding:
         """Return a finding about the value at `where` in a document, keys as in the file."""
         place = self.places(document).nearest(where)
@@ -111,7 +121,9 @@ class Subject:
         named = describe(document, where)
         return Finding(rule, level, document.path, place.line, message, place.column, fix, cited, named)
 
-    def finding_at(self, rule: str, level: Severity, seen: Seen, message: str, *, sources: tuple[Source, ...] = ()) -> Finding:
+    def finding_at(
+        self, rule: str, level: Severity, seen: SeenObservation, message: str, *, sources: tuple[SourceEntry, ...] = ()
+    ) -> Finding:
         """Return a finding about a line of evidence."""
         observation = seen.observation
         held = " ".join(f"{name}=={version}" for name, version in observation.packages.items())
@@ -121,7 +133,7 @@ class Subject:
         return Finding(rule, level, seen.path, seen.line, message, sources=cited, subject=named)
 
 
-def describe(document: Document, where: Where) -> str:
+def describe(document: DataDocument, where: Where) -> str:
     """Return the name of the record at `where`, by ids and versions: `torch release 2.8.0 build 2.8.0+xpu`."""
     record: object = document.record
     words = [_title(document)]
@@ -141,7 +153,7 @@ def describe(document: Document, where: Where) -> str:
     return " ".join(words)
 
 
-def _title(document: Document) -> str:
+def _title(document: DataDocument) -> str:
     record = document.record
     if isinstance(record, ProductFile):
         return record.product.id
@@ -188,9 +200,9 @@ def walk(record: Record, where: Where = ()) -> Iterator[tuple[Where, Record]]:
                     yield from walk(item, (*here, key))
 
 
-def sources_of(file: Record, names: tuple[str, ...]) -> tuple[Source, ...]:
+def sources_of(file: Record, names: tuple[str, ...]) -> tuple[SourceEntry, ...]:
     """Return the sources that a record of `file` cites, those that are defined."""
-    known: dict[str, Source] = getattr(file, "source", {})
+    known: dict[str, SourceEntry] = getattr(file, "source", {})
     return tuple(known[name] for name in names if name in known)
 
 
@@ -219,7 +231,7 @@ def is_term(text: str) -> bool:
     return True
 
 
-def known_terms(subject: Subject) -> Iterator[tuple[Document, Where, str, Record]]:
+def known_terms(subject: LintSubject) -> Iterator[tuple[DataDocument, Where, str, Record]]:
     """Yield the terms of all files whose product exists."""
     for document in subject.documents:
         if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):

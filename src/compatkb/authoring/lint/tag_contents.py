@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import ImageFile, Tag
 
@@ -14,7 +14,7 @@ SUMMARY = "a tag carries a version that nothing in it has, or a word that speaks
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.])")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield tags whose name and record disagree."""
     devices = {release.version for release in subject.by_id["device"].release} if "device" in subject.by_id else set()
     for document, file in subject.images:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant
 
@@ -14,7 +14,7 @@ SUMMARY = "a part of an image tag is nearly, but not quite, a word that other ta
 _WORD = re.compile(r"[a-z]{2,}")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield parts of tags that are rare and close to a common part."""
     tags = {tag.name for _, file in subject.images for tag in file.tag}
     counts = Counter(word for name in tags for word in _WORD.findall(name))

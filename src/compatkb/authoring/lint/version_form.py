@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from compatkb.authoring.lint.subject import Subject
+from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Key, Scheme, parse
@@ -15,7 +15,7 @@ NAME, LEVEL = "versions", Severity.ERROR
 SUMMARY = "a version cannot be read in its product's scheme, stands twice, or belongs to another release"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: LintSubject) -> Iterator[Finding]:
     """Yield versions that are unreadable, doubled, or in the wrong place."""
     for document, file in subject.products:
         for where, message in (*_product(file), *_builds(file)):

@@ -3,23 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables
-from compatkb.check.markdown.text import read_page
+from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
+from compatkb.check.markdown.text import PAGES, read_page
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
-
-_PARTS = (
-    tables,
-    links,
-    images,
-    stacks,
-    machine,
-    days,
-    prose,
-    installs,
-    runs,
-)
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
@@ -27,10 +16,10 @@ MOST = 500
 _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
-RULES: tuple[Rule, ...] = tuple(rule for part in _PARTS for rule in part.RULES)
+RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 
-def check(document: Document, asked: Asked) -> Iterator[Finding]:
+def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a Markdown document."""
     page = read_page(document)
     if page.unread is not None:
@@ -38,8 +27,8 @@ def check(document: Document, asked: Asked) -> Iterator[Finding]:
         yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
     counts: Counter[str] = Counter()
     found = []
-    for part in _PARTS:
-        for finding in part.check(page, asked):
+    for check_page in PAGES.checks:
+        for finding in check_page(page, context):
             counts[finding.rule] += 1
             if counts[finding.rule] <= MOST:
                 found.append(finding)

@@ -6,14 +6,16 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.check.common_rules import ENDED
-from compatkb.check.document import Asked, Rule
-from compatkb.check.lookups import BUILT, Known, known
-from compatkb.check.markdown.rows import Facts, read_rows
-from compatkb.check.markdown.text import Page, Piece
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import BUILT, Lookups, lookups
+from compatkb.check.markdown.rows import RowFacts, read_rows
+from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-IMPOSSIBLE = Rule("date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build")
-RULES = (IMPOSSIBLE, ENDED)
+IMPOSSIBLE = CheckRule(
+    "date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build"
+)
 
 _EARLY = 14
 """Build files may name a release so many days before it comes out."""
@@ -21,7 +23,7 @@ _DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _DATED = re.compile(r"\b(date|day|released?( on)?|published)\b", re.IGNORECASE)
 
 
-class Held(NamedTuple):
+class Occurrence(NamedTuple):
     """Something in a row that may be out of support: a version that stands there, or one that its image holds."""
 
     product: str
@@ -32,17 +34,18 @@ class Held(NamedTuple):
     end: int
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(IMPOSSIBLE, ENDED)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield days of a page that cannot be, and ends of life, each once."""
-    data = known(asked.facts)
+    data = lookups(context.facts)
     rows = list(read_rows(page, data))
     for row in rows:
         yield from _builds(page, data, row)
-        yield from _released(page, data, row, asked)
-    yield from _ended(page, data, rows, asked)
+        yield from _released(page, data, row, context)
+    yield from _ended(page, data, rows, context)
 
 
-def _builds(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
+def _builds(page: MarkdownPage, data: Lookups, row: RowFacts) -> Iterator[Finding]:
     """Yield build files that are older than something that they are said to install."""
     if row.build is None or row.build[0].ref is None:
         return
@@ -64,7 +67,7 @@ def _builds(page: Page, data: Known, row: Facts) -> Iterator[Finding]:
     yield page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, sources=state.sources, subject=cell.text)
 
 
-def _released(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+def _released(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     """Yield days in a column of days that are in no calendar, to come, or before the release that the row is about."""
     for number, head in enumerate(row.table.head):
         cell = row.table.cell(row.row, number)
@@ -77,26 +80,26 @@ def _released(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Fin
             continue
         packages = [v for v in row.values.values() if v.mask and v.product.role in BUILT]
         firsts = [(first, v) for v in packages if (first := data.earliest(v.product.id, v.mask))]
-        if day > asked.day and not re.search(r"plan|expect", cell.text + head.text, re.IGNORECASE):
+        if day > context.day and not re.search(r"plan|expect", cell.text + head.text, re.IGNORECASE):
             yield _impossible(page, cell, f"{day} is yet to come")
         elif firsts and day.toordinal() < (early := max(firsts, key=lambda pair: pair[0]))[0]:
             came = f"{early[1].product.name} {early[1].text} came out on {date.fromordinal(early[0])}"
             yield _impossible(page, cell, f"{day} is too early: {came}")
 
 
-def _impossible(page: Page, cell: Piece, message: str) -> Finding:
+def _impossible(page: MarkdownPage, cell: TextRun, message: str) -> Finding:
     return page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, subject=cell.text)
 
 
-def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
+def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield each end of life of a product once, at the first place, with how many there are."""
-    found: dict[tuple[str, date], list[Held]] = {}
+    found: dict[tuple[str, date], list[Occurrence]] = {}
     cited: dict[tuple[str, date], tuple[str, ...]] = {}
-    for held in _everything(data, rows, asked.day):
-        ended = data.ended(held.product, held.mask, asked.day, asked.within)
+    for occurrence in _everything(data, rows, context.day):
+        ended = data.ended(occurrence.product, occurrence.mask, context.day, context.within)
         if ended:
-            key = (held.product, ended[0])
-            found.setdefault(key, []).append(held)
+            key = (occurrence.product, ended[0])
+            found.setdefault(key, []).append(occurrence)
             cited[key] = ended[1]
     for key, places in found.items():
         product, last = data.facts.products[key[0]], key[1]
@@ -104,21 +107,21 @@ def _ended(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator
         others = len({place.start for place in places}) - 1
         more = f"; so are {others} more places" if others > 1 else "; so is one more place" if others else ""
         name = f"{first.text}, which {first.inside}," if first.inside else f"{product.name} {first.text}"
-        when = "is out of support since" if last < asked.day else "is in support up to"
+        when = "is out of support since" if last < context.day else "is in support up to"
         message = f"{name} {when} {last}{more}"
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
 
 
-def _everything(data: Known, rows: list[Facts], day: date) -> Iterator[Held]:
+def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
     for row in rows:
         for value in row.values.values():
             if value.mask:
-                yield Held(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
+                yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)
         if image and tag:
-            for product, held in data.held(image).items():
-                if held.mask and data.facts.products[product].platform and product not in row.values:
-                    text = f"{data.facts.products[product].name} {data.names(product, held.mask)[-1]}"
-                    how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
-                    yield Held(product, held.mask, text, f"{tag.name} {how}", tag.start, tag.end)
+            for product, occurrence in data.contents(image).items():
+                if occurrence.mask and data.facts.products[product].platform and product not in row.values:
+                    text = f"{data.facts.products[product].name} {data.names(product, occurrence.mask)[-1]}"
+                    how = "is inferred to hold" if occurrence.basis == "inferred" else "is said to hold"
+                    yield Occurrence(product, occurrence.mask, text, f"{tag.name} {how}", tag.start, tag.end)

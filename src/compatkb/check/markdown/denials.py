@@ -3,8 +3,8 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from compatkb.check.document import Asked
-from compatkb.check.markdown.text import Page
+from compatkb.check.document import CheckContext
+from compatkb.check.markdown.text import MarkdownPage
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Verdict
 from compatkb.errors import CompatkbError, GaveUpError
@@ -18,31 +18,30 @@ MOST_QUESTIONS = 150
 Options = tuple[tuple[str, str], ...]
 
 
-class Denial(NamedTuple):
+class VersionDenial(NamedTuple):
     """Why versions do not work together, and the products that this is about."""
 
-    said: str
+    reason: str
     sources: tuple[str, ...]
     products: frozenset[str]
 
 
-def denial(page: Page, asked: Asked, options: Options = (), words: tuple[str, ...] = ()) -> Denial | None:
-    """Return why versions (by product id, or as pins that pip reads) do not work together; None where they may."""
-    question = (options, words)
-    if question not in page.questions and len(page.questions) >= MOST_QUESTIONS:
+def denial(page: MarkdownPage, context: CheckContext, options: Options) -> VersionDenial | None:
+    """Return why versions, by product id, do not work together; None where they may."""
+    if options not in page.questions and len(page.questions) >= MOST_QUESTIONS:
         page.unjudged += 1
         return None
-    page.questions.add(question)
-    return _denial(asked.facts, asked.clock, options, words)
+    page.questions.add(options)
+    return _denial(context.facts, context.clock, options)
 
 
 @lru_cache(maxsize=4096)
-def _denial(facts: Snapshot, clock: Clock, options: Options, words: tuple[str, ...]) -> Denial | None:
+def _denial(facts: Snapshot, clock: Clock, options: Options) -> VersionDenial | None:
     from compatkb.engine.answer import resolve  # most pages put no versions together
     from compatkb.output.messages import cause, cause_sources
 
     try:
-        request = make_request(facts, options, words, clock=clock)
+        request = make_request(facts, options, (), clock=clock)
         if _is_possible(facts, request):
             return None
         answer = resolve(facts, request, near=False)
@@ -52,7 +51,7 @@ def _denial(facts: Snapshot, clock: Clock, options: Options, words: tuple[str, .
         return None
     found = answer.causes[0]
     sources = tuple(url or text for text, url in cause_sources(facts, found, answer.request))
-    return Denial(cause(facts, found, answer.request), sources, frozenset(str(part) for part in found.blocker[1:]))
+    return VersionDenial(cause(facts, found, answer.request), sources, frozenset(str(part) for part in found.blocker[1:]))
 
 
 def _is_possible(facts: Snapshot, request: Request) -> bool:

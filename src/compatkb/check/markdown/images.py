@@ -6,39 +6,40 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.check.common_rules import GONE, UNLISTED
-from compatkb.check.document import Asked, Rule
-from compatkb.check.lookups import Known, known
-from compatkb.check.markdown.rows import Facts, Named, read_rows
-from compatkb.check.markdown.text import Page
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import Lookups, lookups
+from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows
+from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant_words
 
-SPELLING = Rule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
-TWICE = Rule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
-RULES = (UNLISTED, SPELLING, GONE, TWICE)
+SPELLING = CheckRule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
+TWICE = CheckRule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
 
 _WORD = re.compile(r"[a-z]{2,}")
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(UNLISTED, SPELLING, GONE, TWICE)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with the image tags of a page."""
-    data = known(asked.facts)
+    data = lookups(context.facts)
     rows = read_rows(page, data)
     tags = [*(tag for row in rows for tag in row.tags), *_mentions(page, data)]
-    yield from _known(page, data, tags, asked)
+    yield from _known(page, data, tags, context)
     yield from _spelling(page, data, tags)
     yield from _twice(page, rows)
 
 
-def _mentions(page: Page, data: Known) -> Iterator[Named]:
+def _mentions(page: MarkdownPage, data: Lookups) -> Iterator[TagMention]:
     """Yield tags that are named with a repository that the data know, in code and in text."""
     for repository in data.repositories:
         for match in re.finditer(rf"(?<![\w.-]){re.escape(repository)}:(?P<tag>[\w][\w.-]*[\w])", page.document.text):
-            yield Named(match["tag"], repository, match.start("tag"), match.end("tag"))
+            yield TagMention(match["tag"], repository, match.start("tag"), match.end("tag"))
 
 
-def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator[Finding]:
-    day = asked.day.toordinal()
+def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: CheckContext) -> Iterator[Finding]:
+    day = context.day.toordinal()
     for tag in tags:
         if tag.repository is not None and tag.repository not in data.repositories:
             continue
@@ -57,11 +58,11 @@ def _known(page: Page, data: Known, tags: list[Named], asked: Asked) -> Iterator
             yield page.document.finding(GONE, tag.start, tag.end, message, sources=sources, subject=tag.name)
 
 
-def _repositories(tag: Named, data: Known) -> str:
+def _repositories(tag: TagMention, data: Lookups) -> str:
     return tag.repository or " or ".join(data.repositories)
 
 
-def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
+def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iterator[Finding]:
     if not tags:
         return
     counts = Counter(word for name in data.images for word in _WORD.findall(name))
@@ -81,8 +82,8 @@ def _spelling(page: Page, data: Known, tags: list[Named]) -> Iterator[Finding]:
         yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
 
 
-def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
-    first: dict[str, Facts] = {}
+def _twice(page: MarkdownPage, rows: list[RowFacts]) -> Iterator[Finding]:
+    first: dict[str, RowFacts] = {}
     for row in rows:
         for tag in row.named:
             other = first.setdefault(tag.name, row)
@@ -95,7 +96,7 @@ def _twice(page: Page, rows: list[Facts]) -> Iterator[Finding]:
             yield page.document.finding(TWICE, tag.start, tag.end, message, fix="leave it on one row", subject=tag.name)
 
 
-def _contradict(row: Facts, other: Facts) -> bool:
+def _contradict(row: RowFacts, other: RowFacts) -> bool:
     """Return whether two rows of one tag say different things: in columns of one kind, or of one product."""
     if [cell.text for cell in row.table.head] == [cell.text for cell in other.table.head]:
         return bool(row.tags)

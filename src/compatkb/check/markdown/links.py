@@ -5,58 +5,59 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from compatkb.check.document import Asked, Document, Rule
-from compatkb.check.lookups import VERSION, Known, Reference, Written, known, reference, written
-from compatkb.check.markdown.text import Definition, Link, Page
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.lookups import VERSION, ForgeReference, Lookups, WrittenVersion, lookups, reference, written
+from compatkb.check.markdown.text import PAGES, Definition, MarkdownLink, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.products import homepages
 from compatkb.store.records import Product
 
-VERSIONS = Rule("link-version", Severity.ERROR, "the text of a link names one version, its target another")
-BRANCH = Rule("link-branch", Severity.WARNING, "the text of a link names a version, its target moves on")
-EARLY = Rule("link-prerelease", Severity.WARNING, "the text of a link names a release, its target a pre-release")
-MISSING = Rule("link-tag-missing", Severity.WARNING, "a link points to a tag that does not exist")
-UNDEFINED = Rule("link-undefined", Severity.WARNING, "brackets look like a link, but what they name is not defined")
-UNUSED = Rule("link-unused", Severity.INFO, "a link definition is used nowhere")
-TWICE = Rule("link-twice", Severity.WARNING, "a link label is defined twice; readers see the first definition only")
-RULES = (VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
+VERSIONS = CheckRule("link-version", Severity.ERROR, "the text of a link names one version, its target another")
+BRANCH = CheckRule("link-branch", Severity.WARNING, "the text of a link names a version, its target moves on")
+EARLY = CheckRule("link-prerelease", Severity.WARNING, "the text of a link names a release, its target a pre-release")
+MISSING = CheckRule("link-tag-missing", Severity.WARNING, "a link points to a tag that does not exist")
+UNDEFINED = CheckRule("link-undefined", Severity.WARNING, "brackets look like a link, but what they name is not defined")
+UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere")
+TWICE = CheckRule("link-twice", Severity.WARNING, "a link label is defined twice; readers see the first definition only")
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
 
-class Use(NamedTuple):
+class VersionLink(NamedTuple):
     """A link with what it says and where it leads."""
 
-    link: Link
-    said: Written
+    link: MarkdownLink
+    version: WrittenVersion
     definition: Definition | None
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with the links of a page."""
     links = [link for piece in page.everything() for link in piece.links]
     defined = {definition.label: definition for definition in page.definitions if definition.counts}
-    data = known(asked.facts)
+    data = lookups(context.facts)
     uses = [
-        Use(link, said, defined.get(link.label) if link.label else None)
+        VersionLink(link, version, defined.get(link.label) if link.label else None)
         for link in links
-        if (said := _version_in(link.text, data)) is not None
+        if (version := _version_in(link.text, data)) is not None
     ]
-    told: set[tuple[str, int, int | None]] = set()
+    seen: set[tuple[str, int, int | None]] = set()
     for use in uses:
         for finding in _judged(page, data, use, uses):
             place = (finding.rule, finding.line, finding.column)
-            if place not in told:
-                told.add(place)
+            if place not in seen:
+                seen.add(place)
                 yield finding
-    yield from _missing(page, data, links, defined, asked)
+    yield from _missing(page, data, links, defined, context)
     yield from _definitions(page, links)
 
 
-def _version_in(text: str, data: Known) -> Written | None:
+def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
     """Return the version that the text of a link is, or the one that it names right behind a product; else None."""
     if whole := written(text):
         return whole
@@ -66,19 +67,19 @@ def _version_in(text: str, data: Known) -> Written | None:
     return written(found[0][0])
 
 
-def _judged(page: Page, data: Known, use: Use, uses: list[Use]) -> Iterator[Finding]:
+def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[VersionLink]) -> Iterator[Finding]:
     document = page.document
-    link, said, definition = use
+    link, version, definition = use
     place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
     same = [u for u in uses if definition and u.definition is definition]
-    if definition and same[0] is not use and len({u.said.text for u in same}) == 1:
+    if definition and same[0] is not use and len({u.version.text for u in same}) == 1:
         return  # told at the first use, once
     where = f"; {len(same)} links use it" if definition and len(same) > 1 else ""
     target = reference(link.target)
     if target is None:
         yield from _elsewhere(document, data, use)
         return
-    if not re.search(r"\d\.\d|^v\d", said.text):
+    if not re.search(r"\d\.\d|^v\d", version.text):
         return  # a bare number is a footnote as often as a version
     leads = written(target.ref) if target.ref else None
     if leads is None:
@@ -89,58 +90,60 @@ def _judged(page: Page, data: Known, use: Use, uses: list[Use]) -> Iterator[Find
             )
             yield document.finding(BRANCH, *place, said_so, fix="link to the tag of that version", subject=link.text)
         return
-    if not _agree(said, leads):
+    if not _agree(version, leads):
         yield _differing(page, data, use, same, target, leads)
-    elif leads.early and not said.early:
+    elif leads.early and not version.early:
         message = f"{link.text!r} names a release, but its target is the pre-release {target.ref}{where}"
         yield document.finding(EARLY, *place, message, sources=(link.target,), subject=link.text)
 
 
-def _agree(said: Written, leads: Written) -> bool:
+def _agree(version: WrittenVersion, leads: WrittenVersion) -> bool:
     """Return whether two written versions may be one: a series and its release, and a label that one leaves out."""
-    size = min(len(said.numbers), len(leads.numbers))
-    longer = said.numbers if len(said.numbers) > size else leads.numbers
-    equal = said.numbers[:size] == leads.numbers[:size]
-    if not equal or (said.label and leads.label and said.label.lower() != leads.label.lower()):
+    size = min(len(version.numbers), len(leads.numbers))
+    longer = version.numbers if len(version.numbers) > size else leads.numbers
+    equal = version.numbers[:size] == leads.numbers[:size]
+    if not equal or (version.label and leads.label and version.label.lower() != leads.label.lower()):
         return False
-    return not (len(said.numbers) > size and any(longer[size:]))
+    return not (len(version.numbers) > size and any(longer[size:]))
 
 
-def _differing(page: Page, data: Known, use: Use, same: list[Use], target: Reference, leads: Written) -> Finding:
+def _differing(
+    page: MarkdownPage, data: Lookups, use: VersionLink, same: list[VersionLink], target: ForgeReference, leads: WrittenVersion
+) -> Finding:
     """Return that text and target differ: at the definition where all that use it differ from it, else at the link."""
     document = page.document
-    link, said, definition = use
+    link, version, definition = use
     assert target.ref
     message = f"{link.text!r} leads to {target.ref} of {target.repository}"
-    alone = definition is None or all(not _agree(u.said, leads) and u.said.text == said.text for u in same)
+    alone = definition is None or all(not _agree(u.version, leads) and u.version.text == version.text for u in same)
     start, end = (definition.target_start, definition.target_end) if definition and alone else (link.start, link.end)
     old = document.text[start:end]
-    new, fix = None, f"link to {said.text}, or write {leads.text}"
-    if not alone and (better := _better(page, target, said)):
+    new, fix = None, f"link to {version.text}, or write {leads.text}"
+    if not alone and (better := _better(page, target, version)):
         new, fix = re.sub(r"\[[^\[\]]*\]$", lambda _: f"[{better.text}]", old), f"use [{better.text}]"
-    elif alone and (wanted := _tag(data, data.of_repository(target.repository), target, said)):
+    elif alone and (wanted := _tag(data, data.of_repository(target.repository), target, version)):
         new, fix = _replaced(old, target.ref, wanted), f"link to {wanted}"
     edits = (Edit(start, end, new),) if new and new != old else ()
     return document.finding(VERSIONS, start, end, message, fix=fix, edits=edits, subject=link.text)
 
 
-def _better(page: Page, target: Reference, said: Written) -> Definition | None:
+def _better(page: MarkdownPage, target: ForgeReference, version: WrittenVersion) -> Definition | None:
     """Return the definition that leads to the version that a link names, in the repository that it leads to."""
     for definition in page.definitions:
         other = reference(definition.target)
         if definition.counts and other and other.ref and other.repository.lower() == target.repository.lower():
             leads = written(other.ref)
-            if leads and _agree(said, leads) and leads.numbers == said.numbers:
+            if leads and _agree(version, leads) and leads.numbers == version.numbers:
                 return definition
     return None
 
 
-def _tag(data: Known, product: Product | None, target: Reference, said: Written) -> str | None:
+def _tag(data: Lookups, product: Product | None, target: ForgeReference, version: WrittenVersion) -> str | None:
     """Return the tag of a version in the repository that a link leads to, where the data cite that tag."""
-    if product is None or not data.mask(product, said.text):
+    if product is None or not data.mask(product, version.text):
         return None
-    public = ".".join(map(str, said.numbers))
-    kind = f"+{said.label}" if said.label else None
+    public = ".".join(map(str, version.numbers))
+    kind = f"+{version.label}" if version.label else None
     labels = [kind] if kind else ["", *sorted(_labels(target.ref or ""))]
     for label in labels:
         for head in ("v", ""):
@@ -163,14 +166,14 @@ def _replaced(text: str, old: str, new: str) -> str | None:
     return None
 
 
-def _elsewhere(document: Document, data: Known, use: Use) -> Iterator[Finding]:
+def _elsewhere(document: TextDocument, data: Lookups, use: VersionLink) -> Iterator[Finding]:
     """Yield a finding where the address of a page names another version of a product whose versions are numbers alone."""
-    link, said, definition = use
+    link, version, definition = use
     homes = homepages(data.facts)
     for product in data.facts.products.values():
         if product.scheme != "dotted" or product.role != Role.DIMENSION:
             continue
-        mine = data.mask(product, said.text)
+        mine = data.mask(product, version.text)
         numbers = [n.replace("_", ".") for n in _NUMBER.findall(unquote(link.target))]
         masks = {number: mask for number in numbers if (mask := data.mask(product, number))}
         home = homes.get(product.id, "")
@@ -179,15 +182,17 @@ def _elsewhere(document: Document, data: Known, use: Use) -> Iterator[Finding]:
         if not any(mask & mine for mask in masks.values()):
             place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
             message = f"{link.text!r} leads to {product.name} {max(masks, key=len)}"
-            yield document.finding(VERSIONS, *place, message, fix=f"link to the page of {said.text}", subject=link.text)
+            yield document.finding(VERSIONS, *place, message, fix=f"link to the page of {version.text}", subject=link.text)
 
 
-def _missing(page: Page, data: Known, links: list[Link], defined: dict[str, Definition], asked: Asked) -> Iterator[Finding]:
+def _missing(
+    page: MarkdownPage, data: Lookups, links: list[MarkdownLink], defined: dict[str, Definition], context: CheckContext
+) -> Iterator[Finding]:
     """Yield links to tags of a product whose list of releases is whole and has no such release."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for link in links:
         target = reference(link.target)
-        if target is None or target.ref is None or link.target in told:
+        if target is None or target.ref is None or link.target in seen:
             continue
         product = data.of_repository(target.repository)
         leads = written(target.ref)
@@ -200,17 +205,17 @@ def _missing(page: Page, data: Known, links: list[Link], defined: dict[str, Defi
             or (target.repository.lower(), target.ref.lower()) in data.refs  # many: looked at last
         ):
             continue
-        sources = data.covered(product, target.ref, asked.clock.lists_until)
+        sources = data.covered(product, target.ref, context.clock.lists_until)
         if sources is None:
             continue
-        told.add(link.target)
+        seen.add(link.target)
         definition = defined.get(link.label) if link.label else None
         place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
         message = f"{target.repository} has no release {target.ref} (the release list of {product.name} is complete)"
         yield page.document.finding(MISSING, *place, message, sources=sources, subject=target.ref)
 
 
-def _definitions(page: Page, links: list[Link]) -> Iterator[Finding]:
+def _definitions(page: MarkdownPage, links: list[MarkdownLink]) -> Iterator[Finding]:
     used = {link.label for link in links if link.label}
     first = {d.label: d for d in page.definitions if d.counts}
     for definition in page.definitions:
@@ -228,14 +233,16 @@ def _definitions(page: Page, links: list[Link]) -> Iterator[Finding]:
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
     for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
-        for loose in piece.loose:
-            alone = piece.text.strip() == f"[{loose.text}]" and re.fullmatch(r"\d{3,}", loose.text)
-            version = written(loose.text) and re.search(r"\d\.\d|^v\d", loose.text)
-            full = loose.full and not _INDEXED.fullmatch(loose.label)
-            if full or (piece.kind == "cell" and not loose.full and (version or alone)):
-                message = f"[{loose.label}] is not defined, so readers see the brackets"
-                fix = f"add a definition: [{loose.label}]: ADDRESS"
-                yield page.document.finding(UNDEFINED, loose.start, loose.end, message, fix=fix, subject=loose.label)
+        for undefined in piece.undefined:
+            alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
+            version = written(undefined.text) and re.search(r"\d\.\d|^v\d", undefined.text)
+            full = undefined.full and not _INDEXED.fullmatch(undefined.label)
+            if full or (piece.kind == "cell" and not undefined.full and (version or alone)):
+                message = f"[{undefined.label}] is not defined, so readers see the brackets"
+                fix = f"add a definition: [{undefined.label}]: ADDRESS"
+                yield page.document.finding(
+                    UNDEFINED, undefined.start, undefined.end, message, fix=fix, subject=undefined.label
+                )
 
 
 def _remark(definition: Definition) -> bool:

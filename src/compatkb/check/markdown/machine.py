@@ -3,41 +3,42 @@
 from collections.abc import Iterator
 from datetime import date
 
-from compatkb.check.document import Asked, Rule
-from compatkb.check.lookups import BUILT, Known, known, spelt
-from compatkb.check.markdown.rows import Facts, Value, read_rows
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import BUILT, Lookups, lookups, spelt
+from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.stacks import at
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.store.records import Advisory
 
-VERIFIED = Rule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
-ADVISORY = Rule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
-RULES = (VERIFIED, ADVISORY)
+VERIFIED = CheckRule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
+ADVISORY = CheckRule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
 
 _GRAVE = ("security", "driver")
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(VERIFIED, ADVISORY)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield drivers that the data contradict, and known problems of the versions that a page names."""
-    data = known(asked.facts)
+    data = lookups(context.facts)
     rows = [row for row in read_rows(page, data) if row.values]
     for row in rows:
-        yield from _drivers(page, data, row, asked)
-    yield from _advisories(page, data, rows, asked)
+        yield from _drivers(page, data, row, context)
+    yield from _advisories(page, data, rows, context)
 
 
-def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     """Yield values of dimensions that are no platform, where a package of the row was verified with others alone."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
-    held = data.held(image) if image else {}
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    contents = data.contents(image) if image else {}
     packages = [value for value in row.values.values() if value.product.role in BUILT and value.mask]
     for value in row.values.values():
         product = value.product
         if product.role != Role.DIMENSION or product.platform or not value.mask:
             continue
-        if (inside := held.get(product.id)) and inside.mask:
+        if (inside := contents.get(product.id)) and inside.mask:
             continue  # what the image holds is told by another rule, or agrees
         for package in packages:
             edges = [
@@ -55,10 +56,10 @@ def _drivers(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Find
             yield at(page, VERIFIED, value, message, tuple(dict.fromkeys(sources)), f"write {names}")
 
 
-def _advisories(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
+def _advisories(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield each known problem once, at the first row that it concerns."""
     for advisory in data.facts.advisories:
-        if advisory.kind not in _GRAVE or advisory.since > asked.day.toordinal():
+        if advisory.kind not in _GRAVE or advisory.since > context.day.toordinal():
             continue
         concerned = [value for row in rows if (value := _concerned(row, advisory))]
         if concerned:
@@ -69,7 +70,7 @@ def _advisories(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Ite
             yield at(page, ADVISORY, value, message, sources)
 
 
-def _concerned(row: Facts, advisory: Advisory) -> Value | None:
+def _concerned(row: RowFacts, advisory: Advisory) -> CellVersion | None:
     """Return the version of a row that a problem is about, where the row has the other one that it needs, too."""
     value = row.values.get(advisory.product)
     if value is None or not value.mask or value.mask & ~advisory.mask:

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from compatkb.check.document import Asked, Rule
-from compatkb.check.lookups import BUILT, VERSION, Known, known, written
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import BUILT, VERSION, Lookups, lookups, written
 from compatkb.check.markdown.denials import denial
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.store.records import Product
 
-TOGETHER = Rule("text-together", Severity.WARNING, "a sentence puts versions together that do not work together")
-UNKNOWN = Rule("text-version", Severity.WARNING, "a sentence names a version that does not exist (by a complete list)")
-RULES = (TOGETHER, UNKNOWN)
+TOGETHER = CheckRule("text-together", Severity.WARNING, "a sentence puts versions together that do not work together")
+UNKNOWN = CheckRule("text-version", Severity.WARNING, "a sentence names a version that does not exist (by a complete list)")
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
@@ -42,9 +42,10 @@ class Mention(NamedTuple):
     end: int
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(TOGETHER, UNKNOWN)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what the sentences of a page say that the data contradict."""
-    data = known(asked.facts)
+    data = lookups(context.facts)
     for piece in page.pieces:
         source = page.document.text[piece.start : piece.end]
         if len(source) > _LONG or not _VERSION.search(source):
@@ -53,12 +54,12 @@ def check(page: Page, asked: Asked) -> Iterator[Finding]:
         for sentence in _SENTENCE.split(source):
             place = source.index(sentence, place)
             mentions = list(_mentions(sentence, piece.start + place, data))
-            yield from _unknown(page, data, mentions, asked)
-            yield from _together(page, sentence, piece.start + place, mentions, asked)
+            yield from _unknown(page, data, mentions, context)
+            yield from _together(page, sentence, piece.start + place, mentions, context)
             place += len(sentence)
 
 
-def _mentions(sentence: str, base: int, data: Known) -> Iterator[Mention]:
+def _mentions(sentence: str, base: int, data: Lookups) -> Iterator[Mention]:
     """Yield the versions that stand right behind the name of a product; ranges and bounds are left out."""
     for match in _VERSION.finditer(sentence):
         start = base + match.start()
@@ -78,18 +79,20 @@ def _mentions(sentence: str, base: int, data: Known) -> Iterator[Mention]:
                 break
 
 
-def _unknown(page: Page, data: Known, mentions: list[Mention], asked: Asked) -> Iterator[Finding]:
+def _unknown(page: MarkdownPage, data: Lookups, mentions: list[Mention], context: CheckContext) -> Iterator[Finding]:
     for mention in mentions:
         if mention.mask or written(mention.text) is None:
             continue
-        sources = data.covered(mention.product, mention.text, asked.clock.lists_until)
+        sources = data.covered(mention.product, mention.text, context.clock.lists_until)
         if sources is not None:
             message = f"{mention.product.name} has no release {mention.text} (the release list is complete)"
             place = (mention.start, mention.end)
             yield page.document.finding(UNKNOWN, *place, message, sources=sources, subject=mention.text)
 
 
-def _together(page: Page, sentence: str, base: int, mentions: list[Mention], asked: Asked) -> Iterator[Finding]:
+def _together(
+    page: MarkdownPage, sentence: str, base: int, mentions: list[Mention], context: CheckContext
+) -> Iterator[Finding]:
     """Yield neighbours in a sentence that it joins, and that do not work together."""
     for one, other in pairwise(mentions):
         between = sentence[one.end - base : other.start - base]
@@ -97,8 +100,8 @@ def _together(page: Page, sentence: str, base: int, mentions: list[Mention], ask
             continue
         if not re.search(_JOINS, between) or re.search(_APART, sentence):
             continue
-        denied = denial(page, asked, ((one.product.id, one.text), (other.product.id, other.text)))
+        denied = denial(page, context, ((one.product.id, one.text), (other.product.id, other.text)))
         if denied:
             names = f"{one.product.name} {one.text} and {other.product.name} {other.text}"
-            message = f"{names} do not work together: {denied.said}"
+            message = f"{names} do not work together: {denied.reason}"
             yield page.document.finding(TOGETHER, other.start, other.end, message, sources=denied.sources, subject=names)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compatkb.check.lookups import Known, Reference, reference, written
-from compatkb.check.markdown.text import Code, Page, Piece, Row, Table
+from compatkb.check.lookups import ForgeReference, Lookups, reference, written
+from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownTable, TableRow, TextRun
 from compatkb.core.vocabulary import Role
 from compatkb.store.records import Product
 
@@ -14,23 +14,23 @@ _TAG = re.compile(r"[A-Za-z0-9_][\w.-]{0,127}")
 _TAGS = re.compile(r"\b(tags?|images?)\b|\btag\(s\)", re.IGNORECASE)
 
 
-class Column(NamedTuple):
+class ColumnKind(NamedTuple):
     """What a column holds: a product's versions, image tags, or links to build files."""
 
     kind: str  # product, tags, build
     product: Product | None = None
 
 
-class Value(NamedTuple):
+class CellVersion(NamedTuple):
     """A version that a row gives a product."""
 
     product: Product
     text: str
     mask: int  # of the elements that it names, 0 where the data do not know it
-    cell: Piece
+    cell: TextRun
 
 
-class Named(NamedTuple):
+class TagMention(NamedTuple):
     """An image tag as a document names it, with the repository where it says which."""
 
     name: str
@@ -39,25 +39,25 @@ class Named(NamedTuple):
     end: int
 
 
-class Facts(NamedTuple):
+class RowFacts(NamedTuple):
     """What one row says."""
 
-    row: Row
-    table: Table
-    tags: tuple[Named, ...]  # of image repositories that the data know
-    named: tuple[Named, ...]  # all tags, whatever their repository
-    values: dict[str, Value]  # by product
-    build: tuple[Reference, Piece] | None  # the state of the build files that it links to
+    row: TableRow
+    table: MarkdownTable
+    tags: tuple[TagMention, ...]  # of image repositories that the data know
+    named: tuple[TagMention, ...]  # all tags, whatever their repository
+    values: dict[str, CellVersion]  # by product
+    build: tuple[ForgeReference, TextRun] | None  # the state of the build files that it links to
 
 
-def read_rows(page: Page, data: Known) -> list[Facts]:
+def read_rows(page: MarkdownPage, data: Lookups) -> list[RowFacts]:
     """Return what the rows of tables say, for every table with a column of a product or of tags; read once for a page."""
     if page.rows is None:
         page.rows = list(_read(page, data))
     return page.rows
 
 
-def _read(page: Page, data: Known) -> Iterator[Facts]:
+def _read(page: MarkdownPage, data: Lookups) -> Iterator[RowFacts]:
     for table in page.tables:
         columns = columns_of(table, data)
         if not any(column.kind in ("product", "tags") for column in columns.values()):
@@ -67,7 +67,7 @@ def _read(page: Page, data: Known) -> Iterator[Facts]:
         yield from (row if ours else row._replace(tags=()) for row in rows)
 
 
-def _is_ours(page: Page, tags: list[Named], data: Known) -> bool:
+def _is_ours(page: MarkdownPage, tags: list[TagMention], data: Lookups) -> bool:
     """Return whether tags of a table are those of a repository that the data know.
 
     Most of them are known; or one is, or nearly is, in a document that names such a repository.
@@ -80,7 +80,7 @@ def _is_ours(page: Page, tags: list[Named], data: Known) -> bool:
     return named and (listed > 0 or any(data.near(tag.name) for tag in numbered))
 
 
-def columns_of(table: Table, data: Known) -> dict[int, Column]:
+def columns_of(table: MarkdownTable, data: Lookups) -> dict[int, ColumnKind]:
     """Return what the columns of a table hold, as far as it can be told."""
     found = {}
     for number, head in enumerate(table.head):
@@ -91,7 +91,7 @@ def columns_of(table: Table, data: Known) -> dict[int, Column]:
     return found
 
 
-def _column(head: Piece, cells: list[Piece], data: Known) -> Column | None:
+def _column(head: TextRun, cells: list[TextRun], data: Lookups) -> ColumnKind | None:
     product = data.product(head.text)
     targets = [target for cell in cells for link in cell.links if (target := reference(link.target))]
     repositories = Counter(target.repository for target in targets)
@@ -101,22 +101,24 @@ def _column(head: Piece, cells: list[Piece], data: Known) -> Column | None:
         if linked is not None and (product is None or product.id != linked.id):
             product = linked  # "oneCCL" may head the versions of its bindings
         elif linked is None and product is None:
-            return Column("build")
+            return ColumnKind("build")
     if product is not None and product.role != Role.FEATURE:
-        return Column("product", product)
+        return ColumnKind("product", product)
     names = [name for cell in cells for name in tags_in(cell)]
-    known = sum(1 for name in names if data.image(name.name, name.repository))
-    if (_TAGS.search(head.text) and names) or (known and known * 2 >= len(names) and head is not None and _versioned(names)):
-        return Column("tags")
+    lookups = sum(1 for name in names if data.image(name.name, name.repository))
+    if (_TAGS.search(head.text) and names) or (
+        lookups and lookups * 2 >= len(names) and head is not None and _versioned(names)
+    ):
+        return ColumnKind("tags")
     return None
 
 
-def _versioned(names: list[Named]) -> bool:
+def _versioned(names: list[TagMention]) -> bool:
     """Return whether most names hold a version, as tags do and names of services do not."""
     return sum(1 for name in names if re.search(r"\d+\.\d+", name.name)) * 2 >= len(names)
 
 
-def tags_in(cell: Piece) -> list[Named]:
+def tags_in(cell: TextRun) -> list[TagMention]:
     """Return the tags that a cell names: its code spans, or its words where it has none."""
     found = []
     for code in cell.codes or _words(cell):
@@ -124,21 +126,21 @@ def tags_in(cell: Piece) -> list[Named]:
         repository, colon, tag = whole.rpartition(":")
         name = tag if colon else whole
         if _TAG.fullmatch(name) and ("/" in repository or not colon):
-            found.append(Named(name, repository or None, code.end - len(name), code.end))
+            found.append(TagMention(name, repository or None, code.end - len(name), code.end))
     return found
 
 
-def _words(cell: Piece) -> list[Code]:
+def _words(cell: TextRun) -> list[CodeSpan]:
     return [
-        Code(match[0], cell.start + match.start(), cell.start + match.end())
+        CodeSpan(match[0], cell.start + match.start(), cell.start + match.end())
         for match in re.finditer(r"[\w./:-]+", cell.text)
         if re.search(r"\d", match[0]) and cell.end - cell.start == len(cell.text)
     ]
 
 
-def _facts(row: Row, table: Table, columns: dict[int, Column], data: Known) -> Facts:
-    tags: list[Named] = []
-    values: dict[str, Value] = {}
+def _facts(row: TableRow, table: MarkdownTable, columns: dict[int, ColumnKind], data: Lookups) -> RowFacts:
+    tags: list[TagMention] = []
+    values: dict[str, CellVersion] = {}
     build = None
     for number, column in columns.items():
         cell = table.cell(row, number)
@@ -150,10 +152,10 @@ def _facts(row: Row, table: Table, columns: dict[int, Column], data: Known) -> F
             build = next(((target, cell) for link in cell.links if (target := reference(link.target))), build)
         elif column.product and (value := _value(column.product, cell, data)) and column.product.id not in values:
             values[column.product.id] = value
-    return Facts(row, table, tuple(tags), tuple(tags), values, build)
+    return RowFacts(row, table, tuple(tags), tuple(tags), values, build)
 
 
-def _value(product: Product, cell: Piece, data: Known) -> Value | None:
+def _value(product: Product, cell: TextRun, data: Lookups) -> CellVersion | None:
     """Return the one version that a cell gives; None where it gives several, a range, or something else."""
     text = cell.text.strip().strip("[]")
     if not text or len(text) > 60:
@@ -162,8 +164,8 @@ def _value(product: Product, cell: Piece, data: Known) -> Value | None:
         return None  # a bare number is a footnote as often as a version
     mask = data.mask(product, text)
     if mask or written(text) is not None:
-        return Value(product, text, mask, cell)
+        return CellVersion(product, text, mask, cell)
     bare = re.sub(r"^[A-Za-z]+[- ](?=v?\d)", "", text)
     if bare != text and written(bare) is not None:
-        return Value(product, bare, data.mask(product, bare), cell)
+        return CellVersion(product, bare, data.mask(product, bare), cell)
     return None

@@ -3,40 +3,48 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Rule
-from compatkb.check.lookups import BUILT, Known, known, spelt
+from compatkb.check.document import CheckContext
+from compatkb.check.lookups import BUILT, Lookups, lookups, spelt
 from compatkb.check.markdown.denials import denial
-from compatkb.check.markdown.rows import Facts, Value, read_rows
-from compatkb.check.markdown.text import Page
+from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
+from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-UNKNOWN = Rule("version-unknown", Severity.WARNING, "a version that does not exist, by a complete list of releases")
-TOGETHER = Rule("versions-together", Severity.ERROR, "the versions of a row do not work together")
-DIFFER = Rule("versions-differ", Severity.WARNING, "two rows give one release different versions of the same thing")
-CONTENTS = Rule("image-contents", Severity.WARNING, "a row contradicts what its image is known to hold")
-RULES = (UNKNOWN, TOGETHER, DIFFER, CONTENTS)
+UNKNOWN = CheckRule("version-unknown", Severity.WARNING, "a version that does not exist, by a complete list of releases")
+TOGETHER = CheckRule("versions-together", Severity.ERROR, "the versions of a row do not work together")
+DIFFER = CheckRule("versions-differ", Severity.WARNING, "two rows give one release different versions of the same thing")
+CONTENTS = CheckRule("image-contents", Severity.WARNING, "a row contradicts what its image is known to hold")
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield where the rows of a page contradict each other, the data, or themselves."""
-    data = known(asked.facts)
+    data = lookups(context.facts)
     rows = [row for row in read_rows(page, data) if row.values]
     for row in rows:
-        yield from _unknown(page, data, row, asked)
-        yield from _contents(page, data, row, asked)
-        yield from _together(page, row, asked)
-    yield from _differ(page, data, rows, asked)
+        yield from _unknown(page, data, row, context)
+        yield from _contents(page, data, row, context)
+        yield from _together(page, row, context)
+    yield from _differ(page, data, rows, context)
 
 
-def _unknown(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
+def _unknown(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     for value in row.values.values():
-        if value.mask or (sources := data.covered(value.product, value.text, asked.clock.lists_until)) is None:
+        if value.mask or (sources := data.covered(value.product, value.text, context.clock.lists_until)) is None:
             continue
         message = f"{value.product.name} has no release {value.text} (the release list is complete)"
         yield at(page, UNKNOWN, value, message, sources)
 
 
-def at(page: Page, rule: Rule, value: Value, message: str, sources: tuple[str, ...] = (), fix: str | None = None) -> Finding:
+def at(
+    page: MarkdownPage,
+    rule: CheckRule,
+    value: CellVersion,
+    message: str,
+    sources: tuple[str, ...] = (),
+    fix: str | None = None,
+) -> Finding:
     """Return a finding about a version that a row gives."""
     start, end = value.cell.start, value.cell.end
     return page.document.finding(rule, start, end, message, fix=fix, sources=sources, subject=value.text)
@@ -45,22 +53,22 @@ def at(page: Page, rule: Rule, value: Value, message: str, sources: tuple[str, .
 # -- images --------------------------------------------------------------------------------------------------------------
 
 
-def _contents(page: Page, data: Known, row: Facts, asked: Asked) -> Iterator[Finding]:
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
+def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
     if image is None:
         return
-    for product, held in data.held(image).items():
+    for product, contents in data.contents(image).items():
         value = row.values.get(product)
-        if value is None or not value.mask or not held.mask or value.mask & held.mask:
+        if value is None or not value.mask or not contents.mask or value.mask & contents.mask:
             continue
         from compatkb.output import disputes
 
-        said = [d["decision"] for d in disputes.of_name(data.facts, f"{image.repository}:{image.name}")]
-        how = "is inferred to hold" if held.basis == "inferred" else "is said to hold"
-        message = f"{image.name} {how} {value.product.name} {_spec(held.spec)}, not {value.text}"
-        if said:
-            message += f"; sources disagree about this image, and the data decided: {' and '.join(said)}"
-        yield at(page, CONTENTS, value, message, image.sources, f"write {_spec(held.spec)}")
+        decisions = [d["decision"] for d in disputes.of_name(data.facts, f"{image.repository}:{image.name}")]
+        how = "is inferred to hold" if contents.basis == "inferred" else "is said to hold"
+        message = f"{image.name} {how} {value.product.name} {_spec(contents.spec)}, not {value.text}"
+        if decisions:
+            message += f"; sources disagree about this image, and the data decided: {' and '.join(decisions)}"
+        yield at(page, CONTENTS, value, message, image.sources, f"write {_spec(contents.spec)}")
 
 
 def _spec(spec: str) -> str:
@@ -70,24 +78,24 @@ def _spec(spec: str) -> str:
 # -- pairs ---------------------------------------------------------------------------------------------------------------
 
 
-def _together(page: Page, row: Facts, asked: Asked) -> Iterator[Finding]:
+def _together(page: MarkdownPage, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     chosen = [v for v in row.values.values() if v.mask and (v.product.role in BUILT or v.product.scheme == "minor")]
-    if len(chosen) < 2 or not (found := denial(page, asked, tuple((v.product.id, v.text) for v in chosen))):
+    if len(chosen) < 2 or not (found := denial(page, context, tuple((v.product.id, v.text) for v in chosen))):
         return
     last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
     versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in found.products)
-    yield at(page, TOGETHER, last, f"{versions} do not work together: {found.said}", found.sources)
+    yield at(page, TOGETHER, last, f"{versions} do not work together: {found.reason}", found.sources)
 
 
-def _differ(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterator[Finding]:
+def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield rows that give a release another version of something than an earlier row gives it."""
-    first: dict[tuple[str, int, str], tuple[Facts, Value]] = {}
+    first: dict[tuple[str, int, str], tuple[RowFacts, CellVersion]] = {}
     for row, main in _mains(rows):
         for product, value in row.values.items():
             if product == main.product.id or not value.mask or value.product.platform:
                 continue
             before, other = first.setdefault((main.product.id, main.mask, product), (row, value))
-            if other.mask & value.mask or (_confirmed(data, before, other, asked) and _confirmed(data, row, value, asked)):
+            if other.mask & value.mask or (_confirmed(data, before, other, context) and _confirmed(data, row, value, context)):
                 continue
             line = page.document.place(other.cell.start).line
             release = f"{main.product.name} {main.text}"
@@ -95,14 +103,14 @@ def _differ(page: Page, data: Known, rows: list[Facts], asked: Asked) -> Iterato
             yield at(page, DIFFER, value, message)
 
 
-def _confirmed(data: Known, row: Facts, value: Value, asked: Asked) -> bool:
+def _confirmed(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
     """Return whether the image of a row is known to hold what the row says."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), asked.day)
-    held = data.held(image).get(value.product.id) if image else None
-    return held is not None and bool(held.spec) and bool(held.mask & value.mask)
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    contents = data.contents(image).get(value.product.id) if image else None
+    return contents is not None and bool(contents.spec) and bool(contents.mask & value.mask)
 
 
-def _mains(rows: list[Facts]) -> Iterator[tuple[Facts, Value]]:
+def _mains(rows: list[RowFacts]) -> Iterator[tuple[RowFacts, CellVersion]]:
     """Yield rows with the release that each is about: that which its tag begins with, of the product that most tags do."""
     fitting = [(row, [value for value in row.values.values() if _names(row, value)]) for row in rows]
     counts = Counter(value.product.id for _, values in fitting for value in values)
@@ -111,7 +119,7 @@ def _mains(rows: list[Facts]) -> Iterator[tuple[Facts, Value]]:
             yield row, max(values, key=lambda value: counts[value.product.id])
 
 
-def _names(row: Facts, value: Value) -> bool:
+def _names(row: RowFacts, value: CellVersion) -> bool:
     numbers = value.text.removeprefix("v").partition("+")[0]
     named = any(tag.name == numbers or tag.name.startswith(f"{numbers}-") for tag in row.tags)
     return named and bool(value.mask) and value.product.role in BUILT

@@ -2,31 +2,32 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Rule
-from compatkb.check.markdown.text import Page, Row, Table
+from compatkb.check.document import CheckContext
+from compatkb.check.markdown.text import PAGES, MarkdownPage, MarkdownTable, TableRow
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-SHAPE = Rule(
+SHAPE = CheckRule(
     "table-shape",
     Severity.WARNING,
     "malformed table: header and delimiter row differ, or a row has the wrong number of cells",
 )
-TWICE = Rule("row-twice", Severity.WARNING, "a table has the same row twice")
-RULES = (SHAPE, TWICE)
+TWICE = CheckRule("row-twice", Severity.WARNING, "a table has the same row twice")
 
 
-def check(page: Page, asked: Asked) -> Iterator[Finding]:
+@PAGES.rule(SHAPE, TWICE)
+def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with the tables of a page as such."""
-    del asked
-    for wrong in page.misshapen:
+    del context
+    for wrong in page.broken_tables:
         message = f"malformed table: {_columns(wrong.head)} in its header and {wrong.below} in the delimiter row"
         yield page.document.finding(SHAPE, wrong.start, wrong.end, message, fix="give both lines the same number of cells")
     for table in page.tables:
         yield from _rows(page, table)
 
 
-def _rows(page: Page, table: Table) -> Iterator[Finding]:
-    seen: dict[tuple[str, ...], Row] = {}
+def _rows(page: MarkdownPage, table: MarkdownTable) -> Iterator[Finding]:
+    seen: dict[tuple[str, ...], TableRow] = {}
     width = len(table.head)
     for row in table.rows:
         yield from _cells(page, row, width)
@@ -38,7 +39,7 @@ def _rows(page: Page, table: Table) -> Iterator[Finding]:
                 yield page.document.finding(TWICE, row.start, row.end, message, fix="remove one of them")
 
 
-def _cells(page: Page, row: Row, width: int) -> Iterator[Finding]:
+def _cells(page: MarkdownPage, row: TableRow, width: int) -> Iterator[Finding]:
     """Yield a row whose cells differ in number from the head; one that is a heading over all columns is left alone."""
     count = len(row.cells)
     text = page.document.text[row.start : row.end]

@@ -2,12 +2,15 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compatkb.check.document import Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.grammar import blocks, columns_of, cut, label_key, spans
+from compatkb.check.rules import Registry
+from compatkb.core.findings import Finding
+from compatkb.parsers.statement import ParsedFile
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -24,7 +27,7 @@ _DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:[\s>]*(?P<target><[
 _BRACKETS = re.compile(r"(?<![\]\\!])\[(?P<text>[^\[\]\n\\]+)\](?:\[(?P<label>[^\[\]\n\\]*)\])?(?![\[(:])")
 
 
-class Link(NamedTuple):
+class MarkdownLink(NamedTuple):
     """A link; `label` is the key of its definition, None where it has its target with it."""
 
     text: str
@@ -34,7 +37,7 @@ class Link(NamedTuple):
     end: int
 
 
-class Code(NamedTuple):
+class CodeSpan(NamedTuple):
     """A code span without its backticks."""
 
     text: str
@@ -42,7 +45,7 @@ class Code(NamedTuple):
     end: int
 
 
-class Loose(NamedTuple):
+class UndefinedLink(NamedTuple):
     """Brackets that would be a link if what they name were defined; `full` ones name a label of their own."""
 
     text: str
@@ -52,41 +55,41 @@ class Loose(NamedTuple):
     end: int
 
 
-class Piece:
+class TextRun:
     """A run of text: a paragraph, a heading or a cell; offsets are those of the document."""
 
     def __init__(self, text: str, start: int, end: int, kind: str, section: int = 0) -> None:
         self.text = text  # as people read it
         self.start, self.end = start, end
         self.kind, self.section = kind, section
-        self.links: tuple[Link, ...] = ()
-        self.codes: tuple[Code, ...] = ()
-        self.loose: tuple[Loose, ...] = ()
+        self.links: tuple[MarkdownLink, ...] = ()
+        self.codes: tuple[CodeSpan, ...] = ()
+        self.undefined: tuple[UndefinedLink, ...] = ()
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table; cells beyond those of the head are kept, since readers do not see them."""
 
-    cells: tuple[Piece, ...]
+    cells: tuple[TextRun, ...]
     line: int
     start: int
     end: int
 
 
-class Table(NamedTuple):
+class MarkdownTable(NamedTuple):
     """A table with its head, its rows, and the number of the section that it is in."""
 
-    head: tuple[Piece, ...]
-    rows: tuple[Row, ...]
+    head: tuple[TextRun, ...]
+    rows: tuple[TableRow, ...]
     line: int
     section: int
 
-    def cell(self, row: Row, column: int) -> Piece | None:
+    def cell(self, row: TableRow, column: int) -> TextRun | None:
         """Return the cell of a row in a column, None where the row is too short."""
         return row.cells[column] if column < len(row.cells) else None
 
 
-class Misshapen(NamedTuple):
+class BrokenTable(NamedTuple):
     """Two lines that look like the beginning of a table but are none, since their cells differ in number."""
 
     head: int
@@ -116,23 +119,24 @@ class Definition(NamedTuple):
     counts: bool
 
 
-class Page:
+class MarkdownPage:
     """What a document holds, in its order; `sections` are the headings, of which 0 is what stands above the first."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: TextDocument) -> None:
         self.document = document
-        self.tables: list[Table] = []
-        self.misshapen: list[Misshapen] = []
-        self.pieces: list[Piece] = []
+        self.tables: list[MarkdownTable] = []
+        self.broken_tables: list[BrokenTable] = []
+        self.pieces: list[TextRun] = []
         self.codes: list[CodeBlock] = []
         self.definitions: list[Definition] = []
-        self.sections = [Piece("", 0, 0, "heading")]
+        self.sections = [TextRun("", 0, 0, "heading")]
         self.unread: int | None = None  # the first line that was not read
         self.questions: set[object] = set()  # the combinations of versions that were judged
         self.unjudged = 0  # how many of them were not
         self.rows: list[Any] | None = None  # its tables read as facts
+        self.reading: ParsedFile | None = None  # its code blocks read as commands
 
-    def everything(self) -> Iterator[Piece]:
+    def everything(self) -> Iterator[TextRun]:
         """Yield every piece and every cell."""
         yield from self.pieces
         for table in self.tables:
@@ -141,10 +145,10 @@ class Page:
                 yield from row.cells
 
 
-def read_page(document: Document) -> Page:
+def read_page(document: TextDocument) -> MarkdownPage:
     """Return a document as the reviewer sees it; of a very long one what stands within MOST_LINES and MOST_CHARACTERS."""
     read = _beginning(document)
-    page = Page(read)
+    page = MarkdownPage(read)
     if read is not document:
         page.unread = len(read.starts)
     tokens, environment = blocks(read.text)
@@ -152,17 +156,17 @@ def read_page(document: Document) -> Page:
     return page
 
 
-def _beginning(document: Document) -> Document:
+def _beginning(document: TextDocument) -> TextDocument:
     """Return a document, or of a very long one what is read of it: whole lines."""
     text = document.text
     if len(text) <= MOST_CHARACTERS and text.count("\n") + text.count("\r") <= MOST_LINES:
         return document
     ends = [match.end() for match in islice(_BREAK.finditer(text, 0, MOST_CHARACTERS), MOST_LINES)]
-    return Document(document.path, text[: ends[-1] if ends else 0])
+    return TextDocument(document.path, text[: ends[-1] if ends else 0])
 
 
 class _Reader:
-    def __init__(self, page: Page, environment: dict[str, Any]) -> None:
+    def __init__(self, page: MarkdownPage, environment: dict[str, Any]) -> None:
         self.page = page
         self.document = page.document
         self.environment = environment
@@ -209,12 +213,12 @@ class _Reader:
             place += len(part) + 1
         return found
 
-    def _piece(self, content: str, offsets: list[tuple[int, int]], kind: str) -> Piece:
+    def _piece(self, content: str, offsets: list[tuple[int, int]], kind: str) -> TextRun:
         def at(place: int) -> int:
             line = offsets[bisect_right(offsets, (place, MOST_PLACE)) - 1]
             return line[1] + place - line[0]
 
-        piece = Piece(content, at(0), at(len(content)), kind, self.section)
+        piece = TextRun(content, at(0), at(len(content)), kind, self.section)
         if len(content) > _LONG or not any(mark in content for mark in "[`<&\\*_"):
             return piece
         if (quick := self._simple(content, piece)) is not None:
@@ -230,44 +234,44 @@ class _Reader:
             start, end = at(span[0]), at(span[1])
             if token.type == "link_open":
                 label = token.meta.get("label")
-                links.append(Link(_plain(_inside(tokens, number)), str(token.attrs["href"]), label, start, end))
+                links.append(MarkdownLink(_plain(_inside(tokens, number)), str(token.attrs["href"]), label, start, end))
             elif token.type == "image" and token.meta.get("label"):
-                links.append(Link(token.content, str(token.attrs["src"]), token.meta["label"], start, end))
+                links.append(MarkdownLink(token.content, str(token.attrs["src"]), token.meta["label"], start, end))
             elif token.type == "code_inline":
                 marks = len(token.markup)
                 inner = content[span[0] + marks : span[1] - marks]
                 first = span[0] + marks + len(inner) - len(inner.lstrip())
-                codes.append(Code(token.content.strip(), at(first), at(first + len(inner.strip()))))
+                codes.append(CodeSpan(token.content.strip(), at(first), at(first + len(inner.strip()))))
         piece.links, piece.codes = tuple(links), tuple(codes)
         inside = bytearray(len(content) + 1)
         for begin, stop in covered:
             inside[begin:stop] = b"\1" * (stop - begin)
-        piece.loose = tuple(
-            Loose(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
+        piece.undefined = tuple(
+            UndefinedLink(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
             for m in _BRACKETS.finditer(content)
             if not inside[m.start()]
         )
         return piece
 
-    def _simple(self, content: str, piece: Piece) -> Piece | None:
+    def _simple(self, content: str, piece: TextRun) -> TextRun | None:
         """Return a piece that is one code span or one link to a definition, as most cells are; None for any other."""
         if match := _CODE.fullmatch(content):
             piece.text = match[1]
-            piece.codes = (Code(match[1], piece.start + 1, piece.end - 1),)
+            piece.codes = (CodeSpan(match[1], piece.start + 1, piece.end - 1),)
             return piece
         match = _REFERENCE.fullmatch(content)
         label = label_key(match["label"] or match["text"]) if match else ""
         if match and "\n" not in content and (found := self.environment.get("references", {}).get(label)):
             piece.text = match["text"]
-            piece.links = (Link(match["text"], str(found["href"]), label, piece.start, piece.end),)
+            piece.links = (MarkdownLink(match["text"], str(found["href"]), label, piece.start, piece.end),)
             return piece
         return None
 
     def _table(self, first: int, columns: list[int]) -> None:
         rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
-        self.page.tables.append(Table(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
+        self.page.tables.append(MarkdownTable(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
 
-    def _row(self, number: int, start: int) -> Row:
+    def _row(self, number: int, start: int) -> TableRow:
         source = self.document.line(number)
         body = source[start:].rstrip()
         base = self.document.offset(number) + start
@@ -277,7 +281,7 @@ class _Reader:
             lead = len(inner) - len(inner.lstrip())
             text = inner.strip()
             cells.append(self._piece(text, [(0, base + begin + lead)], "cell"))
-        return Row(tuple(cells), number, base, base + len(body))
+        return TableRow(tuple(cells), number, base, base + len(body))
 
     def _misshapen(self, lines: list[str], offsets: list[tuple[int, int]]) -> None:
         for number, (head, below) in enumerate(pairwise(lines)):
@@ -285,7 +289,7 @@ class _Reader:
             if "|" in head and columns and (columns > 1 or "|" in below):
                 cells = sum(1 for _ in cut(head.strip()))
                 start = offsets[number][1]
-                self.page.misshapen.append(Misshapen(cells, columns, start, start + len(head.rstrip())))
+                self.page.broken_tables.append(BrokenTable(cells, columns, start, start + len(head.rstrip())))
 
     def _code(self, token: "Token") -> None:
         assert token.map
@@ -305,7 +309,7 @@ class _Reader:
         found += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
         for key, value, counts in found:
             start = self.document.offset(value["map"][0] + 1)
-            end = self.document.starts[value["map"][1]] if value["map"][1] < len(self.document.starts) else None
+            end = self.document.offset(value["map"][1] + 1)
             for match in _DEFINITION.finditer(self.document.text[start:end]):
                 if label_key(match["label"]) == label_key(key):
                     where = start + match.start(), start + match.end()
@@ -334,3 +338,8 @@ def _plain(tokens: "list[Token]") -> str:
         elif token.type in ("text", "text_special", "code_inline", "image"):
             found.append(token.content)
     return "".join(found)
+
+
+PageCheck = Callable[[MarkdownPage, CheckContext], Iterator[Finding]]
+PAGES = Registry[PageCheck]()
+"""What checks the pages of Markdown."""

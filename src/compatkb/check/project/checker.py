@@ -2,54 +2,57 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.document import Asked, Document, Rule
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins
-from compatkb.check.project.environments import World
-from compatkb.check.project.install_plan import Setting, is_judged, settings_of
-from compatkb.check.project.queries import Judge
+from compatkb.check.project import machine, metadata, pairs, pins  # noqa: F401 - they register
+from compatkb.check.project.environments import Project
+from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
 
-RULES: tuple[Rule, ...] = (
-    *pairs.RULES,
-    *pins.RULES,
-    *metadata.RULES,
-    *machine.RULES,
-)
+RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules)
 
 
-def check(documents: tuple[Document, ...], asked: Asked) -> Iterator[Finding]:
+def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
-    judge = Judge(asked)
+    queries = ProjectQueries(context)
     for document, reading in readings:
         if reading.kind not in ("yaml", "manifest"):  # files of any purpose, some of which are templates
             for problem in reading.problems:
-                told = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
-                yield told._replace(column=problem.place.column)
-    settings: list[Setting] = []
-    found: dict[Finding, None] = {}
-    world = World(asked.facts, readings)
-    for document, more in world.unjudged():
+                finding = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
+                yield finding._replace(column=problem.place.column)
+    project = Project(context.facts, readings)
+    for document, more in project.unjudged():
         yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
-    for environment in world.environments():
-        if environment.images or environment.includes:
-            found.update(dict.fromkeys(metadata.check_environment(environment, judge)))
-        if not environment.wishes and not environment.images:
-            continue
-        for setting in settings_of(environment, judge):
-            if not is_judged(setting, judge):
-                continue
-            settings.append(setting)
-            for rules in (pins, pairs, metadata, machine):
-                found.update(dict.fromkeys(rules.check(setting, judge)))
-    found.update(dict.fromkeys(metadata.check_apart(settings, judge)))
-    yield from found
-    if judge.is_exhausted:
+    yield from judged(project, queries)
+    if queries.is_exhausted:
         yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
 
 
-def _line(document: Document, line: int) -> tuple[int, int]:
-    start = document.offset(line) if line <= len(document.starts) else len(document.text)
+def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield what is wrong with the environments of some files, each finding once."""
+    plans: list[InstallPlan] = []
+    found: dict[Finding, None] = {}
+    for environment in project.environments():
+        if environment.images or environment.includes:
+            for check_environment in ENVIRONMENTS.checks:
+                found.update(dict.fromkeys(check_environment(environment, queries)))
+        if not environment.requirements and not environment.images:
+            continue
+        for plan in install_plans(environment, queries):
+            if not is_supported(plan, queries):
+                continue
+            plans.append(plan)
+            for check_setting in SETTINGS.checks:
+                found.update(dict.fromkeys(check_setting(plan, queries)))
+    for check_project in PROJECTS.checks:
+        found.update(dict.fromkeys(check_project(plans, queries)))
+    yield from found
+
+
+def _line(document: TextDocument, line: int) -> tuple[int, int]:
+    start = document.offset(line)
     return start, start + len(document.line(line))

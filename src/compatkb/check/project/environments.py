@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from compatkb.check.document import Document
+from compatkb.check.document import TextDocument
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.requirement import normal
 from compatkb.parsers.statement import (
@@ -13,8 +13,8 @@ from compatkb.parsers.statement import (
     ImageUse,
     Include,
     IndexUse,
+    ParsedFile,
     PythonUse,
-    Reading,
     Requirement,
     RequirementRole,
     Statement,
@@ -26,16 +26,19 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 _DEEPEST = 8
+_MOST_FOLDERS = 30
+_OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
+"""Files that are installed into the Python of their folder."""
 _MOST_STATEMENTS = 20_000
 MOST_ENVIRONMENTS = 400
 """More environments of one file are not judged."""
 MOST_INDEXES = 100
 
 
-class Said(NamedTuple):
+class LocatedStatement(NamedTuple):
     """A statement with the document that it stands in."""
 
-    document: Document
+    document: TextDocument
     statement: Statement
 
     @property
@@ -48,27 +51,32 @@ class Said(NamedTuple):
         return start, start + max(1, min(len(self.statement.text), rest)) if rest > 0 else start
 
 
-class Wish(NamedTuple):
+class ProductRequirement(NamedTuple):
     """A package of the data that is asked for."""
 
-    said: Said
+    located: LocatedStatement
     requirement: Requirement
     product: Product
 
+    @property
+    def document(self) -> TextDocument:
+        """Return the document that it stands in."""
+        return self.located.document
 
-class Environment:
+
+class ProjectEnvironment:
     """What one group of one file installs, in its steps; `borrowed` where other files include this one."""
 
-    def __init__(self, document: Document, reading: Reading, group: str, *, borrowed: bool = False) -> None:
+    def __init__(self, document: TextDocument, reading: ParsedFile, group: str, *, borrowed: bool = False) -> None:
         self.document, self.reading, self.group = document, reading, group
-        self.wishes: list[Wish] = []
-        self.indexes: list[tuple[Said, IndexUse]] = []
-        self.pythons: list[tuple[Said, PythonUse]] = []
-        self.systems: list[tuple[Said, SystemUse]] = []
-        self.images: list[tuple[Said, ImageUse]] = []
-        self.packages: list[tuple[Said, SystemPackage]] = []
-        self.actions: list[tuple[Said, Action]] = []
-        self.includes: list[tuple[Said, Include]] = []
+        self.requirements: list[ProductRequirement] = []
+        self.indexes: list[tuple[LocatedStatement, IndexUse]] = []
+        self.pythons: list[tuple[LocatedStatement, PythonUse]] = []
+        self.systems: list[tuple[LocatedStatement, SystemUse]] = []
+        self.images: list[tuple[LocatedStatement, ImageUse]] = []
+        self.packages: list[tuple[LocatedStatement, SystemPackage]] = []
+        self.actions: list[tuple[LocatedStatement, Action]] = []
+        self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
         self.missing = False  # it includes a file that is not there
 
@@ -87,10 +95,10 @@ class Environment:
         return self.reading.groups[self.group].kind
 
 
-class World:
+class Project:
     """The documents of a project, read, and the environments in them."""
 
-    def __init__(self, facts: Snapshot, read: Iterable[tuple[Document, Reading]]) -> None:
+    def __init__(self, facts: Snapshot, read: Iterable[tuple[TextDocument, ParsedFile]]) -> None:
         self.facts = facts
         self.read = {document.path: (document, reading) for document, reading in read}
         self._names = _distributions(facts)
@@ -112,28 +120,21 @@ class World:
             return product if product and product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) else None
         return None
 
-    def target(self, path: str, named: str, reading: Reading) -> str | None:
+    def target(self, path: str, named: str, reading: ParsedFile) -> str | None:
         """Return the file that an include means: beside the one that names it, above it, or where it was copied from."""
         named = named.removeprefix("file://").replace("\\", "/")
         names = [named]
         base = posixpath.basename(named)
         names += self._copied(reading).get(base, ())
         names.append(base)
-        folder = posixpath.dirname(path)
-        folders = [folder]
-        while folder:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
-            if len(folders) > 30:
-                break
         for name in names:
-            for parent in folders:
+            for parent in _folders(path):
                 found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
                 if found in self.read and found != path:
                     return found
         return None
 
-    def _copied(self, reading: Reading) -> dict[str, list[str]]:
+    def _copied(self, reading: ParsedFile) -> dict[str, list[str]]:
         """Return the paths that are copied, a few by each last part."""
         if reading.path not in self._copies:
             found: dict[str, list[str]] = {}
@@ -145,51 +146,61 @@ class World:
             self._copies[reading.path] = found
         return self._copies[reading.path]
 
-    def environments(self) -> Iterator[Environment]:
+    def environments(self) -> Iterator[ProjectEnvironment]:
         """Yield every group that says something of products that the data know."""
         for document, reading in self.read.values():
             stated = _by_group(reading)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
-                made = Environment(document, reading, group, borrowed=document.path in self.borrowed)
+                made = ProjectEnvironment(document, reading, group, borrowed=document.path in self.borrowed)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
-                self._put(made, [Said(document, reading.statements[number]) for number, _ in found], (document.path,))
+                own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
+                if reading.kind in _OF_FOLDER:
+                    own += self._python_version(document.path)
+                self._put(made, own, (document.path,))
                 yield made
 
-    def unjudged(self) -> Iterator[tuple[Document, int]]:
+    def _python_version(self, path: str) -> Iterable[LocatedStatement]:
+        """Return the Python of the nearest `.python-version`, beside a file or above it."""
+        for folder in _folders(path):
+            if found := self.read.get(posixpath.join(folder, ".python-version")):
+                return [LocatedStatement(found[0], statement) for statement in found[1].statements]
+        return ()
+
+    def unjudged(self) -> Iterator[tuple[TextDocument, int]]:
         """Yield files with more environments than are judged, and how many more."""
         for document, reading in self.read.values():
             if (more := len(_by_group(reading)) - MOST_ENVIRONMENTS) > 0:
                 yield document, more
 
-    def _put(self, made: Environment, statements: Iterable[Said], chain: tuple[str, ...]) -> None:
-        for said in statements:
-            statement = said.statement
+    def _put(self, made: ProjectEnvironment, statements: Iterable[LocatedStatement], chain: tuple[str, ...]) -> None:
+        for located in statements:
+            statement = located.statement
             self._left -= 1
             if self._left < 0:
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
                 if product:
-                    made.wishes.append(Wish(said, statement, product))
+                    made.requirements.append(ProductRequirement(located, statement, product))
             elif isinstance(statement, IndexUse):
                 if len(made.indexes) < MOST_INDEXES:
-                    made.indexes.append((said, statement))
+                    made.indexes.append((located, statement))
             elif isinstance(statement, PythonUse):
-                made.pythons.append((said, statement))
+                made.pythons.append((located, statement))
             elif isinstance(statement, SystemUse):
-                made.systems.append((said, statement))
+                made.systems.append((located, statement))
             elif isinstance(statement, ImageUse):
-                made.images.append((said, statement))
+                made.images.append((located, statement))
             elif isinstance(statement, SystemPackage):
-                made.packages.append((said, statement))
+                made.packages.append((located, statement))
             elif isinstance(statement, Action):
-                made.actions.append((said, statement))
+                made.actions.append((located, statement))
             elif isinstance(statement, Include):
-                made.includes.append((said, statement))
-                self._include(made, said, statement, chain)
+                made.includes.append((located, statement))
+                self._include(made, located, statement, chain)
 
-    def _include(self, made: Environment, said: Said, include: Include, chain: tuple[str, ...]) -> None:
-        target = self.target(said.document.path, include.path, self.read[said.document.path][1])
+    def _include(self, made: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]) -> None:
+        target = self.target(located.document.path, include.path, self.read[located.document.path][1])
         if target is None:
             made.missing = True
             return
@@ -201,11 +212,19 @@ class World:
             moved = statement._replace(group=include.group, step=include.step)
             if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
                 moved = moved._replace(role=RequirementRole.CONSTRAINT)
-            inner.append(Said(document, moved))
+            inner.append(LocatedStatement(document, moved))
         self._put(made, inner, (*chain, target))
 
 
-def _by_group(reading: Reading) -> dict[str, list[tuple[int, str]]]:
+def _folders(path: str) -> list[str]:
+    """Return the folder of a file and those above it, the nearest first."""
+    folders = [posixpath.dirname(path)]
+    while folders[-1] and folders[-1] != "/" and len(folders) <= _MOST_FOLDERS:
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders
+
+
+def _by_group(reading: ParsedFile) -> dict[str, list[tuple[int, str]]]:
     """Return the numbers of the statements of each group that states something itself, in the order of the groups."""
     found: dict[str, list[tuple[int, str]]] = {}
     for number, statement in enumerate(reading.statements):

@@ -3,98 +3,106 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.document import Rule
-from compatkb.check.project.environments import Said
-from compatkb.check.project.install_plan import Installed, Setting
+from compatkb.check.project.environments import LocatedStatement
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import Held, Judge
+from compatkb.check.project.queries import AllowedVersions, ProjectQueries
+from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.errors import UsageError
 from compatkb.request_parser import find_versions
 
-REFUSED = Rule("machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with")
-OLDER = Rule("machine-older", Severity.WARNING, "a driver of the system is older than any that a package was verified with")
-RULES = (REFUSED, OLDER)
+REFUSED = CheckRule(
+    "machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with"
+)
+OLDER = CheckRule(
+    "machine-older", Severity.WARNING, "a driver of the system is older than any that a package was verified with"
+)
 
 _SERIES = re.compile(r"[-+](\d{3,4})~\d+\.\d+")
 _NUMBER = re.compile(r"(?<!\d)(\d{4}\.\d+(?:\.\d+)?)(?!\d)")
 
 
-def check(setting: Setting, judge: Judge) -> Iterator[Finding]:
+@SETTINGS.rule(REFUSED, OLDER)
+def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield drivers and toolkits that packages of an environment refuse, whatever else is chosen."""
-    packages = [one for one in setting.final.values() if one.hold.mask and one.hold.text and one.step >= 0]
+    packages = [one for one in plan.final.values() if one.allowed.mask and one.allowed.text and one.step >= 0]
     if not packages:
         return
-    for said, hold, text in _brought(setting, judge):
-        judged = [one for one in packages if judge.facts.products[one.hold.product].role != Role.LEAF]
-        fitting = [one for one in judged if not judge.refused([one.hold])]
-        if refused := next((found for one in fitting if (found := _refused(said, one, hold, text, judge))), None):
+    for located, allowed, text in _brought(plan, queries):
+        judged = [one for one in packages if queries.facts.products[one.allowed.product].role != Role.LEAF]
+        fitting = [one for one in judged if not queries.refused([one.allowed])]
+        if refused := next((found for one in fitting if (found := _refused(located, one, allowed, text, queries))), None):
             yield refused
-        elif older := next((found for one in fitting if (found := _older(said, one, hold, text, judge))), None):
+        elif older := next((found for one in fitting if (found := _older(located, one, allowed, text, queries))), None):
             yield older
 
 
-def _refused(said: Said, one: Installed, hold: Held, text: str, judge: Judge) -> Finding | None:
-    denial = judge.denial([one.hold, hold])
+def _refused(
+    located: LocatedStatement, one: InstalledProduct, allowed: AllowedVersions, text: str, queries: ProjectQueries
+) -> Finding | None:
+    denial = queries.denial([one.allowed, allowed])
     if denial is None:
         return None
-    product, name = judge.facts.products[hold.product].name, judge.facts.products[one.hold.product].name
-    package = f"{name} {one.hold.text.removeprefix('==')}"
-    message = f"{product} {text} does not go with {package}: {short(denial.said)} ({denial.basis})"
-    return at(said, REFUSED, message, sources=denial.sources)
+    product, name = queries.facts.products[allowed.product].name, queries.facts.products[one.allowed.product].name
+    package = f"{name} {one.allowed.text.removeprefix('==')}"
+    message = f"{product} {text} does not go with {package}: {short(denial.reason)} ({denial.basis})"
+    return at(located, REFUSED, message, sources=denial.sources)
 
 
-def _older(said: Said, one: Installed, hold: Held, text: str, judge: Judge) -> Finding | None:
+def _older(
+    located: LocatedStatement, one: InstalledProduct, allowed: AllowedVersions, text: str, queries: ProjectQueries
+) -> Finding | None:
     """Return a finding where all versions that a package was verified with are newer."""
     edges = [
         edge
-        for edge in judge.facts.edges(one.hold.product, hold.product)
-        if edge.kind == Kind.VERIFIED and not edge.open and edge.of_mask & one.hold.mask == one.hold.mask
+        for edge in queries.facts.edges(one.allowed.product, allowed.product)
+        if edge.kind == Kind.VERIFIED and not edge.open and edge.of_mask & one.allowed.mask == one.allowed.mask
     ]
     verified = 0
     for edge in edges:
         verified |= edge.to_mask
     oldest = (verified & -verified).bit_length() - 1
-    if not verified or hold.mask.bit_length() - 1 >= oldest:
+    if not verified or allowed.mask.bit_length() - 1 >= oldest:
         return None
-    product, name = judge.facts.products[hold.product].name, judge.facts.products[one.hold.product].name
-    first = judge.facts.elements(hold.product)[oldest].version
+    product, name = queries.facts.products[allowed.product].name, queries.facts.products[one.allowed.product].name
+    first = queries.facts.elements(allowed.product)[oldest].version
     from compatkb.output.messages import claim_sources
 
-    sources = tuple(url or cited for edge in edges[:2] for cited, url in claim_sources(judge.facts, edge.claim))
-    message = f"{name} {one.hold.text.removeprefix('==')} was verified with {product} {first} and newer, not {text}"
-    return at(said, OLDER, message, sources=sources, fix=f"install {first} or newer")
+    sources = tuple(url or cited for edge in edges[:2] for cited, url in claim_sources(queries.facts, edge.claim))
+    message = f"{name} {one.allowed.text.removeprefix('==')} was verified with {product} {first} and newer, not {text}"
+    return at(located, OLDER, message, sources=sources, fix=f"install {first} or newer")
 
 
-def _brought(setting: Setting, judge: Judge) -> Iterator[tuple[Said, Held, str]]:
+def _brought(plan: InstallPlan, queries: ProjectQueries) -> Iterator[tuple[LocatedStatement, AllowedVersions, str]]:
     """Yield what packages and images of the system are versions of: products that no installer of Python knows."""
-    for said, package in setting.environment.packages:
+    for located, package in plan.environment.packages:
         series = _SERIES.search(package.version or "")
         number = _NUMBER.search(f"{package.name} {package.version or ''}")
-        yield from _versions(said, package.name, (series, number), judge)
-    for said, image in setting.environment.images:
+        yield from _versions(located, package.name, (series, number), queries)
+    for located, image in plan.environment.images:
         if image.tag:
-            yield from _versions(said, image.repository, (None, _NUMBER.match(image.tag)), judge)
+            yield from _versions(located, image.repository, (None, _NUMBER.match(image.tag)), queries)
 
 
 def _versions(
-    said: Said, name: str, found: tuple[re.Match[str] | None, re.Match[str] | None], judge: Judge
-) -> Iterator[tuple[Said, Held, str]]:
+    located: LocatedStatement, name: str, found: tuple[re.Match[str] | None, re.Match[str] | None], queries: ProjectQueries
+) -> Iterator[tuple[LocatedStatement, AllowedVersions, str]]:
     series, number = found
     words = set(re.split(r"[-_/]", name.lower()))
-    for product in judge.facts.products.values():
+    for product in queries.facts.products.values():
         if product.role != Role.DIMENSION or product.platform or product.scheme != "dotted":
             continue
         text = number[1] if number and product.id in words else None
-        if text is None and series and product.series == 1 and judge.facts.word(product.id, series[1]):
+        if text is None and series and product.series == 1 and queries.facts.word(product.id, series[1]):
             text = series[1]
-        if text and (mask := _mask(judge, product.id, text)):
-            yield said, Held(product.id, f"=={text}", mask, exact=True), text
+        if text and (mask := _mask(queries, product.id, text)):
+            yield located, AllowedVersions(product.id, f"=={text}", mask, exact=True), text
 
 
-def _mask(judge: Judge, product: str, text: str) -> int:
+def _mask(queries: ProjectQueries, product: str, text: str) -> int:
     try:
-        return find_versions(judge.facts, judge.facts.products[product], text)
+        return find_versions(queries.facts, queries.facts.products[product], text)
     except UsageError:
         return 0

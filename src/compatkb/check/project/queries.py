@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from compatkb.check.document import Asked
+from compatkb.check.document import CheckContext
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Answer, Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -18,14 +18,15 @@ from compatkb.store.records import Element, Pin, Product, Request
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from compatkb.check.lookups import Known
+    from compatkb.check.lookups import Lookups
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
+_PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
 
 
-class Held(NamedTuple):
+class AllowedVersions(NamedTuple):
     """What is installed of a product: the elements that it may be, and how that reads."""
 
     product: str
@@ -34,33 +35,46 @@ class Held(NamedTuple):
     exact: bool  # one version is named, so a yanked one is taken
 
 
+class Pythons(NamedTuple):
+    """Pythons that may run: minors, as elements, and the patch where one is named; false where any may."""
+
+    mask: int = 0
+    patch: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.mask != 0
+
+
+ANY_PYTHON = Pythons()
+
+
 class Denial(NamedTuple):
     """Why versions do not go together: a sentence, how well it is known, its sources, whom it concerns, what is near."""
 
-    said: str
+    reason: str
     basis: str
     sources: tuple[str, ...]
     products: frozenset[str]
     nearest: tuple[Near, ...]
 
 
-class Judge:
+class ProjectQueries:
     """The data as questions about projects meet them; each question is asked once."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.facts: Snapshot = asked.facts
-        self.day = asked.day.toordinal()
+    def __init__(self, context: CheckContext) -> None:
+        self.context = context
+        self.facts: Snapshot = context.facts
+        self.day = context.day.toordinal()
         self._denials: dict[tuple[object, ...], Denial | None] = {}
         self._refused: dict[tuple[object, ...], bool] = {}
         self.is_exhausted = False
 
     @property
-    def known(self) -> "Known":
+    def lookups(self) -> "Lookups":
         """Return the data as documents meet them."""
-        from compatkb.check.lookups import known  # for images alone
+        from compatkb.check.lookups import lookups  # for images alone
 
-        return known(self.facts)
+        return lookups(self.facts)
 
     @cached_property
     def channels(self) -> Mapping[str, str]:
@@ -88,7 +102,7 @@ class Judge:
         whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
         return frozenset(p for p in whole if all(e.eol is not None and e.eol < self.day for e in self.facts.elements(p)))
 
-    def held(self, product: Product, specifiers: Iterable[str]) -> Held | None:
+    def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
         texts = [text for text in dict.fromkeys(specifiers) if text]
         mask = (1 << len(self.facts.elements(product.id))) - 1
@@ -99,21 +113,23 @@ class Judge:
                 return None
             mask &= found
             exact |= is_exact(text)
-        return Held(product.id, ",".join(texts), mask, exact)
+        return AllowedVersions(product.id, ",".join(texts), mask, exact)
 
     def elements(self, product: str, mask: int) -> list[Element]:
         """Return the elements of a set, oldest first."""
         return self.facts.elements(product).of(mask)
 
-    def refused(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> bool:
+    def refused(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> bool:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
-        holds = tuple(sorted(set(holds)))
-        key = (holds, pythons, systems)
+        constraints = tuple(sorted(set(constraints)))
+        key = (constraints, pythons, systems)
         if key not in self._refused and len(self._refused) >= MOST_QUESTIONS:
             self.is_exhausted = True
             return False
         if key not in self._refused:
-            request = self._request(holds, pythons, systems)
+            request = self._request(constraints, pythons, systems)
             try:
                 self._refused[key] = request is not None and not is_possible(self.facts, request)
             except GaveUpError:
@@ -123,24 +139,26 @@ class Judge:
                 self._refused[key] = False
         return self._refused[key]
 
-    def denial(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Denial | None:
-        """Return why these do not go together, None where they may; 0 and an empty tuple leave Python and OS free.
+    def denial(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> Denial | None:
+        """Return why these do not go together, None where they may; ANY_PYTHON and an empty tuple leave Python and OS free.
 
         Ask it of few: it looks for all that is near.
         """
-        holds = tuple(sorted(set(holds)))
-        key = (holds, pythons, systems)
+        constraints = tuple(sorted(set(constraints)))
+        key = (constraints, pythons, systems)
         if key not in self._denials and len(self._denials) >= MOST_QUESTIONS:
             self.is_exhausted = True
             return None
         if key not in self._denials:
-            self._denials[key] = self._denial(holds, pythons, systems)
+            self._denials[key] = self._denial(constraints, pythons, systems)
         return self._denials[key]
 
-    def _denial(self, holds: tuple[Held, ...], pythons: int, systems: tuple[str, ...]) -> Denial | None:
-        if not self.refused(holds, pythons, systems):
+    def _denial(self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...]) -> Denial | None:
+        if not self.refused(constraints, pythons, systems):
             return None
-        answer = self.answer(holds, pythons, systems)
+        answer = self.answer(constraints, pythons, systems)
         if answer is None or answer.verdict != Verdict.DOES_NOT_WORK or not answer.causes:
             return None
         from compatkb.output.messages import cause, cause_sources
@@ -148,31 +166,35 @@ class Judge:
         found = answer.causes[0]
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
-        said = cause(self.facts, found, answer.request)
-        return Denial(said, _basis(found), sources, products, answer.nearest)
+        reason = cause(self.facts, found, answer.request)
+        return Denial(reason, _basis(found), sources, products, answer.nearest)
 
-    def answer(self, holds: Iterable[Held], pythons: int = 0, systems: tuple[str, ...] = ()) -> Answer | None:
+    def answer(
+        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+    ) -> Answer | None:
         """Return what the engine says; None for what it cannot be asked."""
-        request = self._request(holds, pythons, systems)
+        request = self._request(constraints, pythons, systems)
         try:
             return resolve(self.facts, request) if request is not None else None
         except CompatkbError:
             return None
 
-    def _request(self, holds: Iterable[Held], pythons: int, systems: tuple[str, ...]) -> Request | None:
+    def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
-        for hold in holds:
-            if hold.text:
-                pins.append(Pin(hold.product, f"{hold.product}{hold.text}", hold.mask, strict=True, exact=hold.exact))
-            elif self.facts.products[hold.product].role in (Role.PACKAGE, Role.COMPANION):
-                bare.append(hold.product)
+        for allowed in constraints:
+            if allowed.text:
+                pins.append(
+                    Pin(allowed.product, f"{allowed.product}{allowed.text}", allowed.mask, strict=True, exact=allowed.exact)
+                )
+            elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
+                bare.append(allowed.product)
         if pythons:
-            names = [e.version for e in self.elements("python", pythons)]
-            pins.append(Pin("python", f"python {' or '.join(names)}", pythons, exact=False))
+            text = f"python {self.python_names(pythons)}"
+            pins.append(Pin("python", text, pythons.mask, exact=False, patch=pythons.patch))
         try:
             words = [f"os=={name}" for name in systems]
-            base = make_request(self.facts, (), words, clock=self.asked.clock)
+            base = make_request(self.facts, (), words, clock=self.context.clock)
             devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
             ranks = self.facts.ranks
             return base._replace(
@@ -187,9 +209,14 @@ class Judge:
         chosen = self.elements(pin.product, pin.mask)
         return not chosen or any(not e.devices or device in e.devices for e in chosen)
 
-    def python(self, specifier: str) -> int:
-        """Return the Pythons that a specifier admits, 0 for none and for what is no specifier."""
-        return _pythons(self.facts, specifier)
+    def python(self, specifier: str) -> Pythons:
+        """Return the Pythons that a specifier admits, none for what is no specifier."""
+        patch = _PATCH.fullmatch(specifier)
+        return Pythons(_pythons(self.facts, specifier), patch[1] if patch else None)
+
+    def python_names(self, pythons: Pythons) -> str:
+        """Return Pythons as people name them."""
+        return pythons.patch or " or ".join(e.version for e in self.elements("python", pythons.mask))
 
     def system(self, name: str) -> str | None:
         """Return the operating system that a runner or an image is named for, None where the data do not know it."""
@@ -198,25 +225,25 @@ class Judge:
                 return self.elements("os", mask)[0].version if mask & (mask - 1) == 0 else text
         return None
 
-    def taken(self, hold: Held, channels: frozenset[str], beside: Iterable[Held]) -> Element | None:
+    def taken(self, allowed: AllowedVersions, channels: frozenset[str], beside: Iterable[AllowedVersions]) -> Element | None:
         """Return what an installer takes: the newest build on these indexes that the metadata of the others admit."""
         best: tuple[Version, Element] | None = None
-        for element in self.elements(hold.product, hold.mask):
+        for element in self.elements(allowed.product, allowed.mask):
             if not element.installable or not channels & set(element.channels):
                 continue
-            if element.yank_by is not None and element.yank_by <= self.day and not hold.exact:
+            if element.yank_by is not None and element.yank_by <= self.day and not allowed.exact:
                 continue
             if element.since is not None and element.since > self.day:
                 continue
             version = _version(element.version)
-            if version is None or (version.is_prerelease and not hold.exact) or (best and version < best[0]):
+            if version is None or (version.is_prerelease and not allowed.exact) or (best and version < best[0]):
                 continue
-            others = [other for other in beside if other.product != hold.product and other.mask]
+            others = [other for other in beside if other.product != allowed.product and other.mask]
             if all(self._demands(element, other) and self._demanded(element, other, channels) for other in others):
                 best = (version, element)
         return best[1] if best else None
 
-    def _demands(self, element: Element, other: Held) -> bool:
+    def _demands(self, element: Element, other: AllowedVersions) -> bool:
         """Return whether what a build declares leaves something of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
             if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1:
@@ -225,16 +252,16 @@ class Judge:
                     return False
         return True
 
-    def _demanded(self, element: Element, other: Held, channels: frozenset[str]) -> bool:
+    def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
-        mine = Held(element.product, "", 1 << element.idx, exact=True)
+        mine = AllowedVersions(element.product, "", 1 << element.idx, exact=True)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
         return not there or any(self._demands(one, mine) for one in there)
 
-    def narrowed(self, hold: Held, channels: frozenset[str]) -> Held:
+    def narrowed(self, allowed: AllowedVersions, channels: frozenset[str]) -> AllowedVersions:
         """Return what of a product these indexes have."""
-        mask = sum(1 << e.idx for e in self.elements(hold.product, hold.mask) if channels & set(e.channels))
-        return hold._replace(mask=mask)
+        mask = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if channels & set(e.channels))
+        return allowed._replace(mask=mask)
 
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""

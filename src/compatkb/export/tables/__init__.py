@@ -5,7 +5,7 @@ A module defines the tables of a topic and fills them. Days are ISO dates, truth
 """
 
 from compatkb import __version__
-from compatkb.export.columns import Table, maybe, number, text
+from compatkb.export.columns import TableSchema, maybe, number, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.export.tables import advice, builds, claims, disputes, features, images, observations, products, timeline
 from compatkb.store.queries.claims import citations
@@ -20,14 +20,14 @@ FORMAT = 1
 _TOPICS = (products, builds, claims, features, advice, images, timeline, disputes, observations)
 """In the order in which they are filled: a table refers only to tables of its own topic or of one before it."""
 
-TABLES: tuple[Table, ...] = (
-    Table(
+TABLES: tuple[TableSchema, ...] = (
+    TableSchema(
         "meta",
         "What this is: the number of its format, and the dates and digest of the data.",
         ("key",),
         (text("key", "format, data_date, digest or program"), text("value", "its value")),
     ),
-    Table(
+    TableSchema(
         "source",
         "Cited documents, each once.",
         ("id",),

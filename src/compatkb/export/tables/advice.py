@@ -1,15 +1,13 @@
 """Published tables of what to know before installing: advisories, complete lists, installations, routes."""
 
-from datetime import date
-
-from compatkb.export.columns import ELEMENT, Table, cites, day, maybe, number, text
+from compatkb.core.vocabulary import FOREVER
+from compatkb.export.columns import ELEMENT, TableSchema, cites, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.claims import installs
 from compatkb.store.queries.products import route_notes
 
-_FOREVER = date.max.toordinal()
 TABLES = (
-    Table(
+    TableSchema(
         "advisory",
         "What users of some versions must be told.",
         ("id",),
@@ -24,14 +22,14 @@ TABLES = (
         ),
         ("message",),
     ),
-    Table(
+    TableSchema(
         "advisory_version",
         "The versions that an advisory concerns.",
         (),
         (number("advisory", "the advisory", "advisory"), *ELEMENT),
     ),
     cites("advisory", "an advisory"),
-    Table(
+    TableSchema(
         "completeness",
         "Scopes inside which our list of releases is whole, so that an absence means no.",
         ("id",),
@@ -45,7 +43,7 @@ TABLES = (
         ),
     ),
     cites("completeness", "a scope"),
-    Table(
+    TableSchema(
         "install",
         "Installations that one plain command cannot do.",
         ("id",),
@@ -57,14 +55,14 @@ TABLES = (
             maybe("note", "a remark"),
         ),
     ),
-    Table(
+    TableSchema(
         "install_version",
         "The versions that an installation is for.",
         (),
         (number("install", "the installation", "install"), *ELEMENT),
     ),
     cites("install", "an installation"),
-    Table(
+    TableSchema(
         "route",
         "Ways to reach a device.",
         ("id",),
@@ -125,7 +123,7 @@ def _fill_scopes(reader: Reader, tables: Tables) -> None:
                 "term": scope.product + scope.spec,
                 "channel": scope.channel if scope.channel in channels else None,
                 "devices": " ".join(scope.devices),
-                "until": None if scope.until == _FOREVER else day_of(scope.until),
+                "until": None if scope.until == FOREVER else day_of(scope.until),
             }
         )
         tables["completeness_source"] += reader.cite("completeness", key, scope.sources)

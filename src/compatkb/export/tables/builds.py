@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from compatkb.export.columns import Table, cites, days, maybe, number, text, truth
+from compatkb.export.columns import TableSchema, cites, days, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, element_id, is_build
 from compatkb.store.queries.products import ElementDetails, channels, element_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
 TABLES = (
-    Table(
+    TableSchema(
         "channel",
         "Package indexes.",
         ("id",),
@@ -23,13 +23,13 @@ TABLES = (
             maybe("note", "a remark"),
         ),
     ),
-    Table(
+    TableSchema(
         "channel_mirror",
         "Mirrors of package indexes.",
         ("channel", "name"),
         (text("channel", "the index", "channel"), text("name", "where the mirror is"), text("url", "its address")),
     ),
-    Table(
+    TableSchema(
         "build",
         "Builds: the installable forms of releases.",
         ("id",),
@@ -52,20 +52,20 @@ TABLES = (
         ),
         ("id", "note", "wheels_note"),
     ),
-    Table(
+    TableSchema(
         "build_device",
         "The devices that a build is for.",
         ("build", "device"),
         (text("build", "the build", "build"), text("device", "the device")),
     ),
-    Table(
+    TableSchema(
         "build_channel",
         "The indexes that carry a build.",
         ("build", "channel"),
         (text("build", "the build", "build"), text("channel", "the index", "channel")),
     ),
     cites("build", "a build"),
-    Table(
+    TableSchema(
         "wheel",
         "The platforms for which a build has wheels, by family of operating systems.",
         ("build", "os", "arch", "python"),

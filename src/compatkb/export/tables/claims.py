@@ -1,11 +1,12 @@
 """Published tables of claims: their words, their sources, and the versions that they name."""
 
-from compatkb.export.columns import ELEMENT, Table, cites, maybe, text
-from compatkb.export.table_reader import ANY_VERSION, Reader, Row, Tables
+from compatkb.core.vocabulary import ANY_VERSION
+from compatkb.export.columns import ELEMENT, TableSchema, cites, maybe, text
+from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.store.queries.claims import every_edge, product_claims, sources_by_claim
 
 TABLES = (
-    Table(
+    TableSchema(
         "claim",
         "Claims: what versions of one product say of versions of another.",
         ("id",),
@@ -25,7 +26,7 @@ TABLES = (
         ("id", "of_term", "to_terms", "reason", "note"),
     ),
     cites("claim", "a claim"),
-    Table(
+    TableSchema(
         "claim_side",
         "The known versions that the two sides of a claim name; a claim that was overruled names none.",
         (),

@@ -1,12 +1,12 @@
 """Published tables of disputes: whom they concern, what each side says, what was decided."""
 
-from compatkb.catalog.disputes import Disagreement, Subject
-from compatkb.export.columns import Table, day, maybe, number, text
+from compatkb.export.columns import TableSchema, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Row, Tables
+from compatkb.store.queries.disputes import Disagreement, DisputeSubject
 
 _PLATFORM = ("os", "arch", "python")
 TABLES = (
-    Table(
+    TableSchema(
         "dispute",
         "Sources that disagree, and what was decided.",
         ("id",),
@@ -30,19 +30,19 @@ TABLES = (
         ),
         ("id", "about", "decision", "holds", "reason"),
     ),
-    Table(
+    TableSchema(
         "dispute_claim",
         "The claims that a dispute is about.",
         ("dispute", "claim"),
         (text("dispute", "the dispute", "dispute"), text("claim", "the claim", "claim")),
     ),
-    Table(
+    TableSchema(
         "dispute_statement",
         "The statements about a feature that a dispute is about.",
         ("dispute", "statement"),
         (text("dispute", "the dispute", "dispute"), text("statement", "the statement", "statement")),
     ),
-    Table(
+    TableSchema(
         "dispute_subject",
         "Whom a dispute concerns beside its claims: in each row a version, a feature, an image tag, a channel or an event.",
         (),
@@ -57,7 +57,7 @@ TABLES = (
             maybe("event", "the event", "event"),
         ),
     ),
-    Table(
+    TableSchema(
         "dispute_position",
         "What each side of a dispute says.",
         ("dispute", "position"),
@@ -70,7 +70,7 @@ TABLES = (
         ),
         ("text",),
     ),
-    Table(
+    TableSchema(
         "dispute_position_source",
         "The documents of each side of a dispute.",
         ("dispute", "position", "number"),
@@ -120,7 +120,7 @@ def fill(reader: Reader, tables: Tables) -> None:
             tables["dispute_position_source"] += [{**at, "number": n, "source": source} for n, source in numbers]
 
 
-def _subjects(reader: Reader, dispute: Disagreement, subject: Subject, known: dict[str, set[str]]) -> list[Row]:
+def _subjects(reader: Reader, dispute: Disagreement, subject: DisputeSubject, known: dict[str, set[str]]) -> list[Row]:
     """Return whom a dispute concerns: a row for each version, or one for the feature, tag, channel or event."""
     nothing = dict.fromkeys(("product", "release", "build", "feature", "image_tag", "channel", "event"))
     if dispute.kind == "feature" and subject.name == dispute.owner:
@@ -132,7 +132,7 @@ def _subjects(reader: Reader, dispute: Disagreement, subject: Subject, known: di
     return [{**nothing, column: subject.name}] if subject.name in known[column] else []
 
 
-def _where(reader: Reader, subjects: tuple[Subject, ...]) -> Row:
+def _where(reader: Reader, subjects: tuple[DisputeSubject, ...]) -> Row:
     """Return on which machines a dispute matters, as words; empty for any."""
     facts = reader.facts
     found = dict.fromkeys(("devices", "hardware", *_PLATFORM), "")

@@ -1,11 +1,11 @@
 """Published tables of features, and of what sources say of them."""
 
-from compatkb.export.columns import ELEMENT, Table, cites, maybe, number, text
+from compatkb.export.columns import ELEMENT, TableSchema, cites, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.claims import features, sources_by_claim, statements
 
 TABLES = (
-    Table(
+    TableSchema(
         "feature",
         "Features: something that software can do.",
         ("id",),
@@ -18,14 +18,14 @@ TABLES = (
         ),
         ("id", "name", "names", "note"),
     ),
-    Table(
+    TableSchema(
         "feature_need",
         "Products without which nobody has a feature.",
         ("feature", "product"),
         (text("feature", "the feature", "feature"), text("product", "the product", "product")),
     ),
     cites("feature", "what a feature needs"),
-    Table(
+    TableSchema(
         "statement",
         "What sources say of a feature: which versions have it, under which condition.",
         ("id",),
@@ -48,7 +48,7 @@ TABLES = (
         ),
         ("id", "term", "status", "reason", "note"),
     ),
-    Table(
+    TableSchema(
         "statement_version",
         "The known versions that a statement covers; one that was overruled covers none.",
         (),

@@ -1,14 +1,12 @@
 """Published tables of container images: tags, when they were listed, what they contain."""
 
-from datetime import date
-
-from compatkb.export.columns import Table, cites, day, maybe, number, text
+from compatkb.core.vocabulary import FOREVER
+from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.images import contents, images
 
-_FOREVER = date.max.toordinal()
 TABLES = (
-    Table(
+    TableSchema(
         "image_tag",
         "Container image tags.",
         ("id",),
@@ -23,7 +21,7 @@ TABLES = (
         ),
         ("id", "note"),
     ),
-    Table(
+    TableSchema(
         "image_listing",
         "The spans of days in which the maker's document listed a tag.",
         ("image_tag", "position"),
@@ -34,7 +32,7 @@ TABLES = (
             maybe("listed_to", "the last day; null while it is listed", kind="date"),
         ),
     ),
-    Table(
+    TableSchema(
         "image_content",
         "What image tags contain.",
         (),
@@ -66,7 +64,7 @@ def fill(reader: Reader, tables: Tables) -> None:
                 "name": image.name,
                 "device": image.device,
                 "first_listed": day_of(first),
-                "last_listed": _end(max((end for _, end in image.runs), default=_FOREVER)),
+                "last_listed": _end(max((end for _, end in image.runs), default=FOREVER)),
                 "note": image.note,
             }
         )
@@ -82,4 +80,4 @@ def fill(reader: Reader, tables: Tables) -> None:
 
 
 def _end(ordinal: int) -> str | None:
-    return None if ordinal == _FOREVER else day_of(ordinal)
+    return None if ordinal == FOREVER else day_of(ordinal)

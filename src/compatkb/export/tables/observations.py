@@ -1,11 +1,11 @@
 """Published tables of what commands saw."""
 
-from compatkb.export.columns import Table, day, maybe, number, text, truth
+from compatkb.export.columns import TableSchema, day, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.provenance import observations
 
 TABLES = (
-    Table(
+    TableSchema(
         "observation",
         "What commands saw, dated and repeatable.",
         ("id",),
@@ -26,7 +26,7 @@ TABLES = (
         ),
         ("outcome", "detail", "culprit"),
     ),
-    Table(
+    TableSchema(
         "observation_package",
         "The packages of an observation.",
         ("observation", "name"),

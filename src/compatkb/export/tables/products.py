@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from compatkb.export.columns import Table, cites, days, maybe, number, text, truth
+from compatkb.export.columns import TableSchema, cites, days, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, series_of
 from compatkb.store.queries.products import ReleaseRecord, element_details, every_product_details, product_names, releases_of
 from compatkb.store.records import Element
 
 TABLES = (
-    Table(
+    TableSchema(
         "product",
         "Products: packages, runtimes, drivers, and the properties of a machine.",
         ("id",),
@@ -30,7 +30,7 @@ TABLES = (
         ),
         ("id", "name", "distribution", "import_name", "names", "note"),
     ),
-    Table(
+    TableSchema(
         "release",
         "Releases of products; of a property of a machine, its values (a Python, a system, a GPU family).",
         ("id",),
@@ -85,7 +85,7 @@ def _products(reader: Reader) -> Iterator[Row]:
             "names": " ".join(names.get(name, ())),
             "eol": more.eol,
             "replaced_by": reader.known(other.product) if other else None,
-            "replaced_by_version": other.version if other else None,
+            "replaced_by_version": other.specifier if other else None,
             "replaced_by_device": other.device if other else None,
             "note": more.note,
         }

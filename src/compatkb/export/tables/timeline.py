@@ -1,16 +1,16 @@
 """Published tables of the timeline: whose events there are, and the events."""
 
-from compatkb.export.columns import Table, cites, day, maybe, number, text
+from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 
 TABLES = (
-    Table(
+    TableSchema(
         "vendor",
         "Those whose events the timeline has.",
         ("id",),
         (text("id", "its id"), number("position", "its place in the data"), text("name", "its name")),
     ),
-    Table(
+    TableSchema(
         "event",
         "Events of the timeline: releases, milestones, ends of life.",
         ("id",),

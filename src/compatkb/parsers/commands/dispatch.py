@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from compatkb.parsers.commands import tools
-from compatkb.parsers.commands.model import PYTHON, Run, Scope, active
+from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active
 from compatkb.parsers.shell import Shell
-from compatkb.parsers.source import Fragment, Source
-from compatkb.parsers.statement import IndexUse, Reading, Word
+from compatkb.parsers.source import Fragment, SourceFile
+from compatkb.parsers.statement import IndexUse, ParsedFile, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
@@ -36,12 +36,12 @@ SETTINGS = {
 """Variables that name indexes, with the option that each stands for."""
 
 
-def read_script(source: Source, reading: Reading) -> None:
+def read_script(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a shell script installs."""
-    read_shell(source.whole(), Scope(reading))
+    read_shell(source.whole(), CommandScope(reading))
 
 
-def read_shell(fragment: Fragment, scope: Scope) -> None:
+def read_shell(fragment: Fragment, scope: CommandScope) -> None:
     """Add what a piece of shell text installs, in order; `scope` carries variables and steps to the next piece."""
     shell = Shell(fragment, scope.variables, scope.group)
     known = 0
@@ -58,12 +58,12 @@ def read_shell(fragment: Fragment, scope: Scope) -> None:
             read_shell(inner, replace_scope(scope, shell.group))
 
 
-def replace_scope(scope: Scope, group: str) -> Scope:
+def replace_scope(scope: CommandScope, group: str) -> CommandScope:
     """Return the scope of another group, with its own steps from the same number on."""
     return scope.changed(group=group)
 
 
-def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> None:
+def read_settings(settings: Mapping[str, Word], scope: CommandScope, group: str) -> None:
     """Add the indexes that variables name."""
     for name, word in settings.items():
         style = SETTINGS.get(name)
@@ -76,16 +76,16 @@ def read_settings(settings: Mapping[str, Word], scope: Scope, group: str) -> Non
             )
 
 
-def read_command(words: Sequence[Word], scope: Scope, group: str) -> None:
+def read_command(words: Sequence[Word], scope: CommandScope, group: str) -> None:
     """Add what one command says; words that say nothing of versions are passed over."""
-    words = _without_prefix(words)
+    words = without_prefix(words)
     for _ in range(3):  # conda run, uv run
         if not words:
             return
         inner = _inner(words)
         if inner is None:
             break
-        words = _without_prefix(inner)
+        words = without_prefix(inner)
     if not words:
         return
     head = words[0].value
@@ -94,10 +94,11 @@ def read_command(words: Sequence[Word], scope: Scope, group: str) -> None:
     reader, rest, tool = _reader(head, words)
     if reader:
         chosen = active(scope, group)
-        reader(Run(scope, chosen, scope.next_step(), tool), rest, words)
+        reader(Invocation(scope, chosen, scope.next_step(), tool), rest, words)
 
 
-def _without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+    """Return a command without `sudo`, `env` and the like, and without the mark of a notebook."""
     at = 0
     while at < len(words) and (
         words[at].value.lower().lstrip("!%@") in ("", *_PREFIXES)
@@ -128,7 +129,7 @@ def _inner(words: Sequence[Word]) -> Sequence[Word] | None:
     return None
 
 
-def _activates(words: Sequence[Word], scope: Scope) -> bool:
+def _activates(words: Sequence[Word], scope: CommandScope) -> bool:
     values = [word.value for word in words[:3]]
     if len(values) > 1 and _CONDA.fullmatch(values[0]) and values[1] in ("activate", "deactivate"):
         scope.active = values[2] if values[1] == "activate" and len(values) > 2 else ""
@@ -142,7 +143,7 @@ def _activates(words: Sequence[Word], scope: Scope) -> bool:
     return False
 
 
-_Reader = Callable[[Run, Sequence[Word], Sequence[Word]], None]
+_Reader = Callable[[Invocation, Sequence[Word], Sequence[Word]], None]
 
 
 def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[Word], str]:
@@ -169,6 +170,6 @@ def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[
         return tools.project, words[1:], head
     if head in _SYSTEM:
         return tools.system, words[1:], _SYSTEM[head]
-    if head in ("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"):
+    if head in tools.CONTAINER_TOOLS:
         return tools.container, words[1:], head
     return None, words, head

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import Place
+from compatkb.core.text_position import Place
 from compatkb.parsers.requirement import from_conda, is_name, normal, of_file, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
@@ -12,110 +12,28 @@ from compatkb.parsers.statement import (
     Group,
     Include,
     IndexUse,
+    ParsedFile,
     PythonUse,
-    Reading,
     Requirement,
     RequirementRole,
     Statement,
     Word,
 )
 
-_VALUED = frozenset(
-    [
-        "-r",
-        "--requirement",
-        "--requirements",
-        "-c",
-        "--constraint",
-        "--constraints",
-        "-e",
-        "--editable",
-        "-i",
-        "--index-url",
-        "--extra-index-url",
-        "--pypi-url",
-        "-f",
-        "--find-links",
-        "-t",
-        "--target",
-        "--platform",
-        "--python-version",
-        "--python-platform",
-        "--prefix",
-        "--root",
-        "--src",
-        "--upgrade-strategy",
-        "--no-binary",
-        "--only-binary",
-        "--progress-bar",
-        "--global-option",
-        "--config-settings",
-        "--config-setting",
-        "-C",
-        "--proxy",
-        "--retries",
-        "--timeout",
-        "--trusted-host",
-        "--cert",
-        "--client-cert",
-        "--cache-dir",
-        "--log",
-        "--exists-action",
-        "--report",
-        "--implementation",
-        "--abi",
-        "--index-strategy",
-        "--index",
-        "--default-index",
-        "--torch-backend",
-        "--group",
-        "--extra",
-        "--override",
-        "--overrides",
-        "--prerelease",
-        "--resolution",
-        "--exclude-newer",
-        "--keyring-provider",
-        "-p",
-        "--python",
-        "-d",
-        "--dest",
-        "-w",
-        "--wheel-dir",
-        "-b",
-        "--build",
-        "--no-build-package",
-        "--no-binary-package",
-        "--reinstall-package",
-        "--refresh-package",
-        "-P",
-        "--upgrade-package",
-        "--link-mode",
-        "--allow-insecure-host",
-        "--build-constraint",
-        "--build-constraints",
-        "--rev",
-        "--tag",
-        "--branch",
-        "--source",
-        "-G",
-        "--with",
-        "--without",
-        "-n",
-        "--name",
-        "--channel",
-        "--file",
-        "--user-agent",
-        "--use-feature",
-        "--use-deprecated",
-        "--no-build-isolation-package",
-        "--directory",
-        "--project",
-        "--config-file",
-        "--color",
-        "--optional",
-    ]
-)
+_VALUED = (
+    "-r", "--requirement", "--requirements", "-c", "--constraint", "--constraints", "-e", "--editable", "-i",
+    "--index-url", "--extra-index-url", "--pypi-url", "-f", "--find-links", "-t", "--target", "--platform",
+    "--python-version", "--python-platform", "--prefix", "--root", "--src", "--upgrade-strategy", "--no-binary",
+    "--only-binary", "--progress-bar", "--global-option", "--config-settings", "--config-setting", "-C", "--proxy",
+    "--retries", "--timeout", "--trusted-host", "--cert", "--client-cert", "--cache-dir", "--log", "--exists-action",
+    "--report", "--implementation", "--abi", "--index-strategy", "--index", "--default-index", "--torch-backend",
+    "--group", "--extra", "--override", "--overrides", "--prerelease", "--resolution", "--exclude-newer",
+    "--keyring-provider", "-p", "--python", "-d", "--dest", "-w", "--wheel-dir", "-b", "--build", "--no-build-package",
+    "--no-binary-package", "--reinstall-package", "--refresh-package", "-P", "--upgrade-package", "--link-mode",
+    "--allow-insecure-host", "--build-constraint", "--build-constraints", "--rev", "--tag", "--branch", "--source", "-G",
+    "--with", "--without", "-n", "--name", "--channel", "--file", "--user-agent", "--use-feature", "--use-deprecated",
+    "--no-build-isolation-package", "--directory", "--project", "--config-file", "--color", "--optional",
+)  # fmt: skip
 PYTHON = re.compile(r"(?:.*[/\\])?(?:python(\d(?:\.\d+)?t?)?|py)(?:\.exe)?|\{sys\.executable\}")
 INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
 INDEXES |= {"--extra-index-url": "extra-index-url", "--index": "extra-index-url"}
@@ -128,21 +46,21 @@ FILES |= {
 }
 
 
-class Scope:
+class CommandScope:
     """Where commands are read: what they add to, the variables, and the environment that is active."""
 
     def __init__(
-        self, reading: Reading, variables: Variables | None = None, group: str = MAIN, step: int = 0, active: str = ""
+        self, reading: ParsedFile, variables: Variables | None = None, group: str = MAIN, step: int = 0, active: str = ""
     ) -> None:
         self.reading = reading
         self.variables: Variables = {} if variables is None else variables
         self.group, self.step = group, step
         self.active = active  # the environment that was activated last
 
-    def changed(self, *, group: str | None = None, active: str | None = None) -> "Scope":
+    def changed(self, *, group: str | None = None, active: str | None = None) -> "CommandScope":
         """Return the scope of another group or environment, with its own steps from the same number on."""
-        kept = self.group if group is None else group
-        return Scope(self.reading, self.variables, kept, self.step, self.active if active is None else active)
+        chosen = self.group if group is None else group
+        return CommandScope(self.reading, self.variables, chosen, self.step, self.active if active is None else active)
 
     def next_step(self) -> int:
         """Return the number of a new step."""
@@ -150,7 +68,7 @@ class Scope:
         return self.step
 
 
-def active(scope: Scope, group: str) -> str:
+def active(scope: CommandScope, group: str) -> str:
     """Return the group of what is installed now: the branch, within the active environment."""
     if not scope.active:
         return group
@@ -160,10 +78,10 @@ def active(scope: Scope, group: str) -> str:
     return name
 
 
-class Run(NamedTuple):
+class Invocation(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
-    scope: Scope
+    scope: CommandScope
     group: str
     step: int
     tool: str
@@ -175,7 +93,7 @@ class Run(NamedTuple):
                 self.scope.reading.statements.append(one)
 
 
-class Options:
+class CommandOptions:
     """The words of a command sorted: options with values, flags, the rest."""
 
     def __init__(self) -> None:
@@ -184,14 +102,14 @@ class Options:
         self.rest: list[Word] = []
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def given(self) -> tuple[str, ...]:
         """Return the flags and options in one sorted tuple."""
         return tuple(sorted({*self.flags, *(f"{name}={word.value}" for name, word in self.valued if name not in FILES)}))
 
 
-def sort_words(words: Sequence[Word]) -> Options:
+def sort_words(words: Sequence[Word]) -> CommandOptions:
     """Return the words of a command sorted into options, flags and the rest."""
-    found = Options()
+    found = CommandOptions()
     at = 0
     while at < len(words):
         word = words[at]
@@ -213,7 +131,7 @@ def sort_words(words: Sequence[Word]) -> Options:
     return found
 
 
-def installed(run: Run, options: Options, rest: Sequence[Word], *, files: bool = False) -> None:
+def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *, files: bool = False) -> None:
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
         if name in INDEXES and not word.open:
@@ -228,7 +146,7 @@ def installed(run: Run, options: Options, rest: Sequence[Word], *, files: bool =
             run.add(include(run, word, RequirementRole.INSTALL) if files else requirement(word, run.group, run.step, run.tool))
 
 
-def index_use(run: Run, style: str, word: Word) -> IndexUse | None:
+def index_use(run: Invocation, style: str, word: Word) -> IndexUse | None:
     """Return the index that an option names, None where only a run would tell."""
     url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
     if not url or word.open:
@@ -238,7 +156,7 @@ def index_use(run: Run, style: str, word: Word) -> IndexUse | None:
     )
 
 
-def include(run: Run, word: Word, role: RequirementRole) -> Include | None:
+def include(run: Invocation, word: Word, role: RequirementRole) -> Include | None:
     """Return the file that a command reads, None where only a run would tell."""
     if word.open or not word.value:
         return None
@@ -247,7 +165,7 @@ def include(run: Run, word: Word, role: RequirementRole) -> Include | None:
     )
 
 
-def python_use(run: Run, word: Word) -> PythonUse | None:
+def python_use(run: Invocation, word: Word) -> PythonUse | None:
     """Return the Python that an option names, None for a path or a name."""
     version = re.fullmatch(r"(?:cpython-?|python)?(\d+\.\d+(?:\.\d+)?)t?", word.value)
     if not version or word.open:

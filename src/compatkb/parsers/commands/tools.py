@@ -1,11 +1,12 @@
 """What the tools that install something were told: one function for each kind of tool."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from compatkb.parsers.commands.model import (
     PYTHON,
-    Run,
+    Invocation,
     active,
     conda_requirement,
     index_use,
@@ -20,64 +21,47 @@ from compatkb.parsers.images import image_use
 from compatkb.parsers.requirement import from_poetry, is_name, normal
 from compatkb.parsers.statement import Action, PythonUse, Requirement, SystemPackage, Word
 
-_VALUED = frozenset(
-    [
-        "-v",
-        "--volume",
-        "-e",
-        "--env",
-        "-p",
-        "--publish",
-        "-w",
-        "--workdir",
-        "-u",
-        "--user",
-        "--name",
-        "--device",
-        "--network",
-        "--net",
-        "--ipc",
-        "--shm-size",
-        "--entrypoint",
-        "--memory",
-        "-m",
-        "--cpus",
-        "--gpus",
-        "--group-add",
-        "--cap-add",
-        "--security-opt",
-        "--mount",
-        "--hostname",
-        "-h",
-        "--env-file",
-        "--ulimit",
-        "--pid",
-        "--platform",
-        "--add-host",
-        "--runtime",
-        "--restart",
-        "--label",
-        "-l",
-        "--tmpfs",
-        "--cpuset-cpus",
-        "--cpuset-mems",
-        "--userns",
-        "--pull",
-        "--dns",
-        "--link",
-        "--expose",
-        "--log-driver",
-        "--log-opt",
-        "--cidfile",
-        "--volumes-from",
-        "-c",
-        "--bind",
-        "-B",
-    ]
-)
+CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
+_VALUED = (
+    "-v", "--volume", "-e", "--env", "-p", "--publish", "-w", "--workdir", "-u", "--user", "--name", "--device",
+    "--network", "--net", "--ipc", "--shm-size", "--entrypoint", "--memory", "-m", "--cpus", "--gpus", "--group-add",
+    "--cap-add", "--security-opt", "--mount", "--hostname", "-h", "--env-file", "--ulimit", "--pid", "--platform",
+    "--add-host", "--runtime", "--restart", "--label", "-l", "--tmpfs", "--cpuset-cpus", "--cpuset-mems", "--userns",
+    "--pull", "--dns", "--link", "--expose", "--log-driver", "--log-opt", "--cidfile", "--volumes-from", "-c", "--bind",
+    "-B",
+)  # fmt: skip
 
 
-def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+class ContainerRun(NamedTuple):
+    """A command that runs or pulls an image: the image, None where none is named, and the options before it."""
+
+    image: Word | None
+    options: tuple[tuple[str, Word], ...]
+
+
+def container_run(words: Sequence[Word]) -> ContainerRun | None:
+    """Return what a command of docker or what is like it runs or pulls; None for other commands."""
+    tool = words[0].value.rpartition("/")[2] if words else ""
+    verb = words[1].value if len(words) > 1 else ""
+    runs = ("run", "pull", "create", "from", "shell", *(("exec",) if tool in ("singularity", "apptainer") else ()))
+    if tool not in CONTAINER_TOOLS or verb not in runs:
+        return None
+    options: list[tuple[str, Word]] = []
+    at = 2
+    while at < len(words) and (words[at].value.startswith("-") or not words[at].value):
+        word = words[at]
+        name, equals, value = word.value.partition("=")
+        if equals and word.raw.startswith(f"{name}="):
+            place = word.place._replace(column=word.place.column + len(name) + 1)
+            options.append((name, word._replace(value=value, raw=word.raw[len(name) + 1 :], place=place)))
+        elif name in _VALUED and at + 1 < len(words):
+            at += 1
+            options.append((name, words[at]))
+        at += 1
+    return ContainerRun(words[at] if at < len(words) else None, tuple(options))
+
+
+def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of pip, or of `uv pip`."""
     options = sort_words(words)
     if not options.rest:
@@ -97,24 +81,26 @@ def pip(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             run.add(index_use(run._replace(step=0), style[rest[1].value], rest[2]))
     elif verb in ("install", "download", "wheel", "sync", "compile"):
         run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool=run.tool, group=run.group, step=run.step)
+            Action(
+                place=whole[0].place, text="", verb=verb, words=options.given, tool=run.tool, group=run.group, step=run.step
+            )
         )
         installed(run, options, rest, files=verb in ("sync", "compile"))
 
 
-def uv(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def uv(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of uv."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
     rest = options.rest[1:]
     if verb in ("sync", "lock", "run"):
         run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=options.told, tool="uv", group=run.group, step=run.step)
+            Action(place=whole[0].place, text="", verb=verb, words=options.given, tool="uv", group=run.group, step=run.step)
         )
     elif verb == "add":
         run.add(
             Action(
-                place=whole[0].place, text="", verb="install", words=options.told, tool="uv", group=run.group, step=run.step
+                place=whole[0].place, text="", verb="install", words=options.given, tool="uv", group=run.group, step=run.step
             )
         )
         installed(run, options, rest)
@@ -128,7 +114,7 @@ def uv(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
         return
 
 
-def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of conda or mamba."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
@@ -142,20 +128,20 @@ def conda(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
         group = active(run.scope.changed(active=named), run.group.partition("#")[0])
     run = run._replace(group=group)
     run.add(
-        Action(place=whole[0].place, text="", verb="install", words=options.told, tool="conda", group=group, step=run.step)
+        Action(place=whole[0].place, text="", verb="install", words=options.given, tool="conda", group=group, step=run.step)
     )
     for word in options.rest[1:]:
         run.add(conda_requirement(word.value, word.place, word.raw, group, run.step, unknown=word.open))
 
 
-def project(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of poetry, pdm, pipenv or pipx."""
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
     if verb not in ("add", "install", "sync", "inject"):
         return
-    told = options.told
-    run.add(Action(place=whole[0].place, text="", verb="install", words=told, tool=run.tool, group=run.group, step=run.step))
+    given = options.given
+    run.add(Action(place=whole[0].place, text="", verb="install", words=given, tool=run.tool, group=run.group, step=run.step))
     if run.tool == "pipx":
         return
     for word in options.rest[1:]:
@@ -171,7 +157,7 @@ def project(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
             run.add(requirement(word, run.group, run.step, run.tool))
 
 
-def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+def system(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
     """Read a command of a package manager of the operating system."""
     options = sort_words([word for word in words if word.value not in ("-t",)])
     verb = options.rest[0].value if options.rest else ""
@@ -190,34 +176,18 @@ def system(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
             )  # fmt: skip
 
 
-def container(run: Run, words: Sequence[Word], _: Sequence[Word]) -> None:
+def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of docker or what is like it: the image that it runs."""
-    if not words or words[0].value not in ("run", "pull", "create", "from", "exec", "shell", "build"):
-        return
-    verb = words[0].value
-    if verb == "build" or (verb == "exec" and run.tool not in ("singularity", "apptainer")):
-        return
-    for word in _operands(words[1:]):
+    ran = container_run(whole)
+    if ran and (word := ran.image):
         text = word.value.removeprefix("docker://")
         run.add(image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step))
-        return
 
 
-def _operands(words: Sequence[Word]) -> Iterator[Word]:
-    at = 0
-    while at < len(words):
-        value = words[at].value
-        if value.startswith("-") or not value:
-            at += 2 if value in _VALUED else 1
-            continue
-        yield words[at]
-        at += 1
-
-
-def ran(run: Run, words: Sequence[Word], whole: Sequence[Word]) -> None:
+def ran(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Note a Python that runs something: what it imports comes after what was installed before."""
-    told = tuple(word.value for word in words[1:4])
-    run.add(Action(place=whole[0].place, text="", verb="run", words=told, tool="python", group=run.group, step=run.step))
+    given = tuple(word.value for word in words[1:4])
+    run.add(Action(place=whole[0].place, text="", verb="run", words=given, tool="python", group=run.group, step=run.step))
     version = PYTHON.fullmatch(words[0].value)
     if version and version[1] and "." in version[1] and not words[0].open:
         number = version[1].rstrip("t")

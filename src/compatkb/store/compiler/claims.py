@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import Knowledge, Origin, split_term
+from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Claim, Kind, When
-from compatkb.store.compiler.platform_sets import FOREVER, Interned, Row
+from compatkb.store.compiler.platform_sets import Interned, Row
 
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import Dispute, Source, When
+from compatkb.schema import Dispute, SourceEntry, When
 from compatkb.store.compiler.platform_sets import Interned, Row
 
 
@@ -30,7 +30,7 @@ def disputes(knowledge: Knowledge) -> Iterator[Row]:
         }
 
 
-def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, Source]) -> list[Row]:
+def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, SourceEntry]) -> list[Row]:
     """Return what each side says: in words, or by its claim."""
     if dispute.positions:
         pairs = zip(dispute.positions, dispute.sources, strict=True)
@@ -45,7 +45,7 @@ def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, Source
     return found
 
 
-def _cited(source: Source) -> list[str | None]:
+def _cited(source: SourceEntry) -> list[str | None]:
     return [cite_text(source), cite_url(source)]
 
 

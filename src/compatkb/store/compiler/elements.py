@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from compatkb.authoring.build_kinds import is_foreign, other_kinds, own_kind, runs_on
 from compatkb.authoring.citation import cite_text, cite_url, dumps
-from compatkb.authoring.knowledge_base import Element, Knowledge, end_of_life, first_day
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_of_life, first_day
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import Basis, Role, Source, Stage, Status
-from compatkb.store.compiler.platform_sets import FOREVER, Interned, Row
+from compatkb.core.vocabulary import FOREVER
+from compatkb.schema import Basis, Role, SourceEntry, Stage, Status
+from compatkb.store.compiler.platform_sets import Interned, Row
 
 
 def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
@@ -63,14 +64,14 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             }
 
 
-def _devices(knowledge: Knowledge, element: Element) -> tuple[str, ...]:
+def _devices(knowledge: Knowledge, element: KnowledgeElement) -> tuple[str, ...]:
     """Return the devices on which an element is of use."""
     if element.build is None:
         return element.release.devices
     return tuple(dict.fromkeys(name for device in element.build.devices for name in runs_on(knowledge, device)))
 
 
-def _kinds(knowledge: Knowledge, element: Element, cells: Interned) -> Row:
+def _kinds(knowledge: Knowledge, element: KnowledgeElement, cells: Interned) -> Row:
     """What a build was compiled for: in general, and on the platforms where it is another device."""
     own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
     foreign = 0
@@ -84,19 +85,19 @@ def _kinds(knowledge: Knowledge, element: Element, cells: Interned) -> Row:
     }
 
 
-def _published(element: Element) -> bool:
+def _published(element: KnowledgeElement) -> bool:
     """Return whether a wheel of a build was seen or stated."""
     rows = element.build.wheels if element.build else ()
     return element.listed is not None or any(row.basis is not Basis.INFERRED for row in rows)
 
 
-def _requires_python(element: Element) -> str:
+def _requires_python(element: KnowledgeElement) -> str:
     """Return what the index says of the release; of builds by other makers it says nothing."""
     told = element.listed if element.build and element.build.maker else element.published
     return told.requires_python if told else ""
 
 
-def _element_sources(knowledge: Knowledge, product: str, element: Element) -> str:
+def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeElement) -> str:
     cited = [knowledge.sources[product, s] for s in element.release.sources if (product, s) in knowledge.sources]
     if element.build:
         names = [*element.build.sources, *(s for row in element.build.wheels for s in row.sources)]
@@ -104,23 +105,23 @@ def _element_sources(knowledge: Knowledge, product: str, element: Element) -> st
     if element.listed:
         files = [f for f in knowledge.files.index if any(r is element.listed for r in f.release)]
         name = element.listed.file or f"{files[0].distribution} {element.listed.version}"
-        cited.insert(0, Source(channel="default", file=name, seen=files[0].seen))
+        cited.insert(0, SourceEntry(channel="default", file=name, seen=files[0].seen))
     return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
 
 
-def _stage(role: Role, element: Element) -> Stage:
+def _stage(role: Role, element: KnowledgeElement) -> Stage:
     if role is Role.FEATURE:  # its elements are named for how far it has come
         return {Status.BETA: Stage.PREVIEW, Status.PROTOTYPE: Stage.PROTOTYPE}.get(Status(element.version), Stage.STABLE)
     return element.build.stage if element.build else Stage.STABLE
 
 
-def _installable(role: Role, element: Element) -> bool:
+def _installable(role: Role, element: KnowledgeElement) -> bool:
     if element.build is None:
         return role not in (Role.PACKAGE, Role.COMPANION)
     return element.build.stage not in (Stage.SOURCE_ONLY, Stage.TAG_ONLY) and bool(element.build.channels)
 
 
-def _yank(elements: list[Element], element: Element) -> Row:
+def _yank(elements: list[KnowledgeElement], element: KnowledgeElement) -> Row:
     """A withdrawal concerns the release: its builds on other indexes are the same code."""
     listed = next((e.listed for e in elements if e.release is element.release and e.listed), None)
     known = element.release.yanked

@@ -1,11 +1,9 @@
 """Platform masks, each stored once in the snapshot."""
 
 from collections.abc import Iterator
-from datetime import date
 from typing import Any
 
 Row = dict[str, Any]
-FOREVER = date.max.toordinal()
 
 
 class Interned:

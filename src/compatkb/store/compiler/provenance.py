@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import Source
+from compatkb.schema import SourceEntry
 from compatkb.store.compiler.platform_sets import Row
 
 
@@ -13,7 +13,7 @@ def documents(knowledge: Knowledge) -> Iterator[Row]:
     sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
     for listed in knowledge.files.index:
         names = (release.file or f"{listed.distribution} {release.version}" for release in listed.release)
-        sources += [Source(channel="default", file=name, seen=listed.seen) for name in names]
+        sources += [SourceEntry(channel="default", file=name, seen=listed.seen) for name in names]
     seen: dict[tuple[str, str], str] = {}
     for source in sources:
         key = (cite_text(source), cite_url(source) or "")

@@ -5,7 +5,7 @@ from datetime import UTC, date, timedelta
 
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge, split_term
-from compatkb.schema import ImageFile, Listing, Tag
+from compatkb.schema import ImageFile, ListingEntry, Tag
 from compatkb.store.compiler.platform_sets import Row
 
 
@@ -66,7 +66,7 @@ def listings(knowledge: Knowledge) -> Iterator[Row]:
         }
 
 
-def _days(file: ImageFile, listing: Listing) -> list[list[int]]:
+def _days(file: ImageFile, listing: ListingEntry) -> list[list[int]]:
     """Return first and last days of a row; what another revision of the same day replaced is left out."""
     when = {revision.n: revision.at.astimezone(UTC).date() for revision in file.revision}
     found = []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import Record, Source
+from compatkb.schema import Record, SourceEntry
 from compatkb.store.compiler.platform_sets import Row
 
 
@@ -26,7 +26,7 @@ def guides(knowledge: Knowledge) -> Iterator[Row]:
                 }
 
 
-def _body(record: Record, known: dict[str, Source]) -> str:
+def _body(record: Record, known: dict[str, SourceEntry]) -> str:
     content = record.model_dump(mode="json")
     cited = [known[name] for name in content["sources"] if name in known]
     return dumps({**content, "sources": [[cite_text(source), cite_url(source)] for source in cited]})

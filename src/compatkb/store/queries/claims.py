@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import EDGE, Snapshot, read_sources
 from compatkb.store.records import Edge, Sources
 
@@ -101,6 +102,7 @@ _STATEMENT = (
 )
 
 
+@kept
 def claim(facts: Snapshot, name: str) -> ClaimRecord:
     """Return a claim; raises KeyError for an unknown one."""
     for row in facts.select(f"select {_CLAIM} from claim where id = ?", name):
@@ -127,18 +129,6 @@ def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
     return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge order by id")))
 
 
-def needs_by_origin(facts: Snapshot, product: str) -> dict[str, frozenset[str]]:
-    """Return what a product needs, and where that is known from: people, index, evidence; sorted."""
-    query = (
-        "select distinct to_product, origin from edge join claim on claim.id = edge.claim "
-        "where of_product = ? and edge.kind = 'needs' order by to_product"
-    )
-    found: dict[str, set[str]] = {}
-    for other, origin in facts.select(query, product):
-        found.setdefault(other, set()).add(origin)
-    return {other: frozenset(origins) for other, origins in found.items()}
-
-
 def citations(facts: Snapshot) -> tuple[Citation, ...]:
     """Return the sources of all claims."""
     query = "select claim, text, url, seen, document, publisher from citation order by claim, n"
@@ -153,6 +143,7 @@ def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
     return {name: tuple(sources) for name, sources in found.items()}
 
 
+@kept
 def installs(facts: Snapshot) -> tuple[InstallRecord, ...]:
     """Return the installations that one command cannot do."""
     rows = facts.select("select id, product, mask, steps, waives, note, sources from install order by id")

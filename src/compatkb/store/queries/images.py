@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot, read_sources
 from compatkb.store.records import Sources
 
@@ -102,6 +103,7 @@ def images_of(facts: Snapshot, repository: str) -> tuple[ImageRecord, ...]:
     return tuple(map(_image, facts.select(f"select {_IMAGE} from image where repository = ? order by id", repository)))
 
 
+@kept
 def image(facts: Snapshot, number: int) -> ImageRecord:
     """Return the image tag of a number."""
     return _image(facts.select(f"select {_IMAGE} from image where id = ?", number)[0])
@@ -132,12 +134,14 @@ def contents(facts: Snapshot) -> dict[int, tuple[ContentRecord, ...]]:
     return {number: tuple(parts) for number, parts in found.items()}
 
 
+@kept
 def contents_of(facts: Snapshot, number: int) -> tuple[ContentRecord, ...]:
     """Return what an image contains."""
     query = "select image, product, mask, spec, basis from content where image = ? order by rowid"
     return tuple(map(_content, facts.select(query, number)))
 
 
+@kept
 def images_with(facts: Snapshot, product: str) -> tuple[ContentRecord, ...]:
     """Return what images contain of a product."""
     query = "select image, product, mask, spec, basis from content where product = ? order by rowid"

@@ -3,17 +3,9 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot, read_sources
-from compatkb.store.records import Sources
-
-
-class Replacement(NamedTuple):
-    """What takes the place of a product that has ended: a product in some versions, on a device or on any."""
-
-    product: str
-    version: str
-    device: str | None
-    sources: Sources
+from compatkb.store.records import Sources, Successor
 
 
 class ProductDetails(NamedTuple):
@@ -24,7 +16,9 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
-    replaced_by: Replacement | None
+    eol_rule: str | None  # how long releases are supported, where no day is known
+    eol_rule_sources: Sources
+    replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
 
@@ -77,7 +71,7 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-_DETAILS = "id, homepage, page_label, page_url, eol, replaced_by, replaced_sources, note"
+_DETAILS = "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_sources, replaced_by, replaced_sources, note"
 _RELEASE = (
     "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
     "page, needs, proof, note, sources"
@@ -96,7 +90,7 @@ def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
     return {row[0]: _details(row) for row in facts.select(f"select {_DETAILS} from product order by rank, id")}
 
 
-def replacements(facts: Snapshot) -> dict[str, Replacement]:
+def replacements(facts: Snapshot) -> dict[str, Successor]:
     """Return what takes the place of each product that has ended, in rank order."""
     known = every_product_details(facts)
     return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
@@ -108,9 +102,9 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
-    instead = json.loads(row[5]) if row[5] else None
-    replaced = instead and Replacement(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
-    return ProductDetails._make((*row[:5], replaced, instead, row[7]))
+    instead = json.loads(row[7]) if row[7] else None
+    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
+    return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
 
 
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
@@ -126,11 +120,13 @@ def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release order by product, position")))
 
 
+@kept
 def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a product, as its file has them."""
     return tuple(map(_release, facts.select(f"select {_RELEASE} from release where product = ? order by position", product)))
 
 
+@kept
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
     rows = facts.select(f"select {_RELEASE} from release where product = ? and version = ?", product, version)
@@ -156,6 +152,7 @@ def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]
     return tuple(ElementDetails(wheels, note, read_sources(sources)) for wheels, note, sources in rows)
 
 
+@kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
     query = "select wheels_note, note, sources from element where product = ? and idx = ?"
@@ -175,6 +172,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     return {version: tuple(devices.split()) for version, devices in rows}
 
 
+@kept
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
     rows = facts.select("select id, name, url, style, mirrors, hardware, note from channel order by position")

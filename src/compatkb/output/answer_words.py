@@ -1,0 +1,70 @@
+"""What a screen and a page say alike of an answer: its sentence, what it needs, what stands beside it, its causes in order."""
+
+from compatkb.engine.answer import Answer, Beside
+from compatkb.engine.conflicts import Cause
+from compatkb.engine.stacks import Stack
+from compatkb.output import messages
+from compatkb.output.labels import HARDWARE, asked, label, main_packages, place, shortened, stack_name
+from compatkb.output.payload import support
+from compatkb.store.queries.products import release
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Compiled, Request
+
+
+def headline(facts: Snapshot, answer: Answer) -> str:
+    """Return what a verdict is about: the best stack and where it runs, or what was asked for."""
+    if not answer.stacks or answer.verdict == "unknown":
+        return asked(facts, answer.request)
+    stack = answer.stacks[0]
+    features = [facts.features[offered.feature][0] for offered in stack.features]
+    using = f"using {' and '.join(features)}" if features else ""
+    parts = (stack_name(facts, stack, answer.request), using, place(facts, answer.request, stack.device))
+    return " ".join(part for part in parts if part)
+
+
+def needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, str]]:
+    """Return what a stack needs of the machine beyond the platform, by product, as far as that is known and was not fixed."""
+    found = []
+    for product in facts.products.values():
+        values = stack.known.get(product.id, ())
+        if not product.shown or product.id == HARDWARE or not values or request.pin(product.id):
+            continue
+        names = [v for v in values if v[:1].isalnum()] or list(values)
+        found.append((product.id, shortened(names).replace(", ", " or ")))
+    return found
+
+
+def unbounded_need(facts: Snapshot, stack: Stack) -> str:
+    """Return what the device of a stack needs where no version of it is known; empty where it needs nothing."""
+    device = release(facts, "device", stack.device)
+    return f"{device.needs}; no minimum version is known" if device and device.needs else ""
+
+
+def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, str]:
+    """Return why a stack stands beside the best one, in a word, and what it is."""
+    name = stack_name(facts, beside.stack, answer.request)
+    if beside.kind == "proven":
+        return "proven", f"{name}: {messages.basis(support(facts, beside.stack))}"
+    if beside.kind == "successor":
+        kept = {e.product for e in beside.stack.packages}
+        ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
+        gone = " and ".join(label(facts, e.product) for e in ended)
+        text = f"{name} replaces {gone}" if gone else name
+        return "instead", f"{text}; `compatkb migrate` shows what changes in your code"
+    built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
+    larger = f", a {built[0].device.upper()} build: several GB more, for no gain on this device" if built else ""
+    return "also", f"{name} from the default index{larger}"
+
+
+def _covers(facts: Snapshot, kind: Compiled, stack: Stack) -> bool:
+    """Return whether builds are of a kind on a platform of a stack."""
+    grid = facts.grid
+    systems = facts.dimension_cells("os", sum(1 << grid["os"].index(system) for system in stack.os))
+    archs = facts.dimension_cells("arch", sum(1 << grid["arch"].index(arch) for arch in stack.arch))
+    return bool(kind.cells & systems & archs)
+
+
+def foremost(answer: Answer) -> list[Cause]:
+    """Return the causes of a "no", first those that are about nothing but what was asked for."""
+    pinned = {pin.product for pin in answer.request.pins}
+    return sorted(answer.causes, key=lambda cause: cause.blocker[0] == "offer" or not pinned.issuperset(cause.blocker[1:]))

@@ -1,0 +1,281 @@
+"""What search looks through: every record with its names, its remarks and the command that shows more, as an FTS5 index."""
+
+import json
+import re
+import shlex
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from compatkb.core.names import search_words, word_key
+from compatkb.core.vocabulary import Role
+from compatkb.store.queries.claims import every_edge, features, product_claims, statements
+from compatkb.store.queries.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.images import contents, images
+from compatkb.store.queries.products import ReleaseRecord, element_details, every_product_details, product_names, releases
+from compatkb.store.queries.provenance import guide_records
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Product
+from compatkb.store.schema import SEARCH
+
+_TERMS = 4  # so many terms of a claim are shown in its title
+_SLOT = re.compile(r"\*|\{[^}]*\}")
+
+
+class Searchable(NamedTuple):
+    """A record to search in, known from `since` on, an ordinal; `place` is its place among those of its kind."""
+
+    kind: str
+    product: str | None
+    version: str | None
+    title: str
+    names: tuple[str, ...]
+    remarks: tuple[str, ...]
+    command: tuple[str, ...]
+    place: int
+    since: int = 0
+
+
+def add_search_index(target: Path) -> None:
+    """Add the index over all records to the snapshot in `target`."""
+    records = list(_records(Snapshot(str(target))))
+    with sqlite3.connect(target) as db:
+        db.executescript(SEARCH)
+        for number, record in enumerate(records, 1):
+            texts = (json.dumps(record.names, ensure_ascii=False), json.dumps(record.remarks, ensure_ascii=False))
+            keys = sorted({word_key(name) for name in record.names})
+            row = (
+                number,
+                *record[:4],
+                *texts,
+                json.dumps(keys, ensure_ascii=False),
+                shlex.join(record.command),
+                record.place,
+                record.since,
+            )
+            db.execute(f"insert into searchable values ({', '.join('?' * len(row))})", row)
+            words = (" ".join(search_words(" ".join(part))) for part in (record.names, record.remarks, keys))
+            db.execute("insert into search(rowid, names, remarks, keys) values (?, ?, ?, ?)", (number, *words))
+    db.close()
+
+
+def _records(facts: Snapshot) -> Iterator[Searchable]:
+    yield from _products(facts)
+    yield from _features(facts)
+    yield from _events(facts)
+    yield from _releases(facts)
+    yield from _images(facts)
+    yield from _advisories(facts)
+    yield from _disputes(facts)
+    yield from _claims(facts)
+    yield from _symptoms(facts)
+    yield from _libraries(facts)
+    yield from _graphics(facts)
+
+
+def _products(facts: Snapshot) -> Iterator[Searchable]:
+    keys, details = product_names(facts), every_product_details(facts)
+    products = [product for product in facts.products.values() if product.role != Role.FEATURE]
+    for place, product in enumerate(products):
+        key = product.id
+        names = _some(key, product.name, product.distribution, product.import_name, *keys.get(key, ()))
+        title = key if key == product.name else f"{key}: {product.name}"
+        yield Searchable("product", key, None, title, names, _some(details[key].note), ("compatkb", "show", key), place)
+
+
+def _features(facts: Snapshot) -> Iterator[Searchable]:
+    for place, feature in enumerate(features(facts)):
+        names = (feature.id, feature.name, *feature.aliases)
+        title = feature.id if feature.id == feature.name else f"{feature.id}: {feature.name}"
+        command = ("compatkb", "features", feature.id)
+        yield Searchable("feature", feature.product, None, title, names, _some(feature.note, feature.product), command, place)
+    for place, said in enumerate(statements(facts)):
+        product = said.product
+        since = _first(facts.elements(product).of(said.mask))
+        where = ", ".join(" ".join(values) for values in said.condition.values())
+        title = f"{said.feature} {said.status} in {product}{said.spec}{f' ({where})' if where else ''}"
+        command = ("compatkb", "features", said.feature)
+        remarks = _some(title, *facts.features[said.feature], said.reason, said.note)
+        yield Searchable("statement", product, None, title, (said.claim,), remarks, command, place, since)
+
+
+def _events(facts: Snapshot) -> Iterator[Searchable]:
+    for place, event in enumerate(reversed(facts.events)):
+        known = event.first if event.announced is None else min(event.first, event.announced)
+        first = date.fromordinal(event.first)
+        vendor = facts.vendors.get(event.vendor, event.vendor)
+        title = f"{first if event.first == event.last else _span(event.first, event.last)} {event.title}"
+        remarks = _some(vendor, event.kind, event.product, event.note)
+        command = _timeline(event.first, event.last)
+        yield Searchable("event", event.product, event.version, title, (event.id, event.title), remarks, command, place, known)
+
+
+def _span(first: int, last: int) -> str:
+    return f"{date.fromordinal(first)} to {date.fromordinal(last)}"
+
+
+def _timeline(first: int, last: int) -> tuple[str, ...]:
+    days = (date.fromordinal(first).isoformat(), date.fromordinal(last).isoformat())
+    return ("compatkb", "timeline", "--from", days[0], "--to", days[1])
+
+
+def _releases(facts: Snapshot) -> Iterator[Searchable]:
+    stored = {(release.product, release.version): release for release in releases(facts)}
+    place = 0
+    for product in facts.products.values():
+        if product.role == Role.FEATURE:
+            continue
+        details = element_details(facts, product.id)
+        builds: dict[str, list[Element]] = {}
+        for element in reversed(facts.elements(product.id)):
+            builds.setdefault(element.release, []).append(element)
+        for version, mine in builds.items():
+            known = [(details[build.idx], build.yank_reason) for build in mine]
+            notes = [note for more, reason in known for note in (more.note, more.wheels_note, reason)]
+            yield _release(product, version, stored.get((product.id, version)), mine, notes, place)
+            place += 1
+
+
+def _release(
+    product: Product, version: str, record: ReleaseRecord | None, builds: list[Element], notes: list[str | None], place: int
+) -> Searchable:
+    key = product.id
+    own = _some(record.name, *record.aliases) if record else ()
+    names = (f"{key} {version}", version, *own, *(f"{key} {build.version}" for build in builds))
+    remarks = _some(record.note if record else None, *notes)
+    title = f"{key} {version}" + (f" ({', '.join(own[:6])})" if own else "")
+    kind = "value" if product.role == Role.DIMENSION else "release"
+    return Searchable(kind, key, version, title, names, remarks, ("compatkb", "show", key, version), place, _first(builds))
+
+
+def _images(facts: Snapshot) -> Iterator[Searchable]:
+    held = contents(facts)
+    for place, image in enumerate(reversed(images(facts))):
+        since = min((first for first, _ in image.runs), default=0)
+        parts = held.get(image.id, ())
+        pins = [
+            f"{part.product}{part.spec}"
+            for part in parts
+            if part.product in facts.products
+            and facts.products[part.product].role == Role.PACKAGE
+            and re.fullmatch(r"==[^*,]+", part.spec)
+            and part.mask
+            and facts.elements(part.product)[part.mask.bit_length() - 1].devices
+        ]
+        title = image.reference
+        command = ("compatkb", "explain", *pins, "--device", image.device) if pins else ("docker", "pull", title)
+        remarks = _some(image.note, *(f"{part.product}{part.spec}" for part in parts))
+        yield Searchable("image", None, None, title, (title, image.name), remarks, command, place, since)
+
+
+def _advisories(facts: Snapshot) -> Iterator[Searchable]:
+    for place, advisory in enumerate(facts.advisories):
+        product, newest = advisory.product, advisory.mask.bit_length() - 1
+        version = facts.elements(product)[newest].release if newest >= 0 else None
+        command = ("compatkb", "show", product, *([version] if version else ()))
+        title = f"{advisory.kind} advisory on {product}{f' {version}' if version else ''}"
+        names, remarks = (product, advisory.kind), _some(advisory.message)
+        yield Searchable("advisory", product, version, title, names, remarks, command, place, advisory.since)
+
+
+def _claims(facts: Snapshot) -> Iterator[Searchable]:
+    known = _known_since(facts)
+    explained = [claim for claim in product_claims(facts) if claim.reason is not None or claim.note is not None]
+    for place, claim in enumerate(explained):
+        terms = claim.to_terms
+        whole = f"{claim.of_term} {claim.kind} {', '.join(terms)}"
+        more = f" and {len(terms) - _TERMS} more" if len(terms) > _TERMS else ""
+        title = f"{claim.of_term} {claim.kind} {', '.join(terms[:_TERMS])}{more}"
+        of, spec = _split(claim.of_term)
+        plain = spec[2:] if re.fullmatch(r"==[^*,=]+", spec) else spec
+        command = ("compatkb", "show", of, *([plain] if plain else ()))
+        remarks = _some(whole, claim.reason, claim.note)
+        yield Searchable("claim", of, plain or None, title, (claim.id,), remarks, command, place, known.get(claim.id, 0))
+
+
+def _disputes(facts: Snapshot) -> Iterator[Searchable]:
+    for place, dispute in enumerate(read_disagreements(facts)):
+        concerned = [subject.name for subject in dispute.subjects]
+        days = [e for e in facts.events if dispute.kind == "timeline" and e.id in concerned]
+        since = min((min(e.first, e.announced or e.first) for e in days), default=0)
+        sides = (position.text for position in dispute.positions)
+        remarks = _some(dispute.about, dispute.reason, dispute.holds, *sides)
+        products = [e.product for e in days if e.product]
+        product = dispute.owner if dispute.kind == "product" else next(iter(products), None)
+        names = _some(dispute.owner, dispute.id, *concerned)
+        command = _shows(facts, dispute)
+        yield Searchable("dispute", product, None, dispute.about, names, remarks, command, place, since)
+
+
+def _shows(facts: Snapshot, dispute: Disagreement) -> tuple[str, ...]:
+    """Return the command that shows a dispute with both sides."""
+    concerned = [subject.name for subject in dispute.subjects]
+    if dispute.kind == "timeline":
+        events = [event for event in facts.events if event.id in concerned]
+        return _timeline(min(event.first for event in events), max(event.last for event in events))
+    if dispute.kind == "image":
+        tag = next((name.rpartition(":")[2] for name in concerned), None)
+        return ("compatkb", "show", dispute.owner, *([tag] if tag else ()))
+    if dispute.kind == "channel":  # no product of its own shows it
+        return ("compatkb", "export", "--format", "csv", "--table", "dispute_position")
+    return ("compatkb", "features" if dispute.kind == "feature" else "show", dispute.owner)
+
+
+def _known_since(facts: Snapshot) -> dict[str, int]:
+    """Return the day on which the first version came out of which each claim speaks."""
+    found: dict[str, int] = {}
+    for edge in every_edge(facts):
+        day = _first(facts.elements(edge.of).of(edge.of_mask))
+        found[edge.claim] = min(found.get(edge.claim, day), day)
+    return found
+
+
+def _first(builds: Sequence[Element]) -> int:
+    """Return the day on which the first of some builds came out, 0 where that of one is unknown."""
+    return min((build.since or 0 for build in builds), default=0)
+
+
+def _split(term: str) -> tuple[str, str]:
+    match = re.match(r"[a-z0-9][a-z0-9_-]*", term)
+    end = match.end() if match else len(term)
+    return term[:end], term[end:].strip()
+
+
+def _some(*texts: str | None) -> tuple[str, ...]:
+    return tuple(text for text in texts if text)
+
+
+def _libraries(facts: Snapshot) -> Iterator[Searchable]:
+    for place, record in enumerate(guide_records(facts, "generation")):
+        library, product, version = record["library"], record["product"], record["version"]
+        names = (library, library.partition(".so")[0])
+        command = ("compatkb", "diagnose", f"{library}: cannot open shared object file")
+        title = f"{library} comes with {product} {version}"
+        yield Searchable("library", product, version, title, names, _some(record["note"]), command, place)
+
+
+def _graphics(facts: Snapshot) -> Iterator[Searchable]:
+    for place, record in enumerate(guide_records(facts, "graphics")):
+        ids = tuple(f"{record['vendor']}:{device}" for device in record["ids"])
+        hardware = record["hardware"]
+        title = f"{record['name']}" + (f" is hardware {hardware}" if hardware else " is on no list of supported hardware")
+        names = (record["name"], *ids, *record["ids"])
+        command = ("compatkb", "resolve", hardware) if hardware else ("compatkb", "list", "hardware")
+        yield Searchable("graphics", None, None, title, names, _some(record["note"], hardware), command, place)
+
+
+def _symptoms(facts: Snapshot) -> Iterator[Searchable]:
+    causes = {record["id"]: record for record in guide_records(facts, "cause")}
+    for place, record in enumerate(guide_records(facts, "symptom")):
+        likeliest = causes[max(record["causes"], key=lambda speaks: speaks["weight"])["cause"]]
+        patterns = tuple(
+            " ".join(re.sub(r"\{[^}]*\}", "", pattern).replace("*", " ").split()) for pattern in record["patterns"]
+        )
+        pieces = _SLOT.split(record["patterns"][0])
+        phrase = max((piece.strip(" :=") for piece in pieces), key=len)
+        remarks = (likeliest["why"], *likeliest["do"], *_some(record["note"]))
+        names = (*patterns, likeliest["title"], record["id"], likeliest["id"])
+        title = f"{patterns[0]}: {likeliest['title']}"
+        yield Searchable("symptom", None, None, title, names, remarks, ("compatkb", "diagnose", phrase), place)

@@ -1,0 +1,58 @@
+"""Full-text search: records by their words, the best first, and the words that there are."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from compatkb.store.reader import Snapshot
+
+
+class SearchRecord(NamedTuple):
+    """A record that was found; `keys` are its names as look-up words, `rank` is that of FTS5's bm25: less is better."""
+
+    kind: str
+    product: str | None
+    version: str | None
+    title: str
+    names: tuple[str, ...]
+    remarks: tuple[str, ...]
+    keys: frozenset[str]
+    command: str
+    place: int
+    rank: float
+
+
+_COLUMNS = "kind, product, version, title, searchable.names, searchable.remarks, searchable.keys, command, place"
+_WEIGHTS = "8.0, 1.0, 0.0"
+"""How much a word counts in names, in remarks and in names without separators."""
+
+
+def search_records(facts: Snapshot, words: Iterable[str], day: int) -> list[SearchRecord]:
+    """Return the records known on a day, as an ordinal, in which each of the words begins some word; in no order."""
+    query = (
+        f"select {_COLUMNS}, bm25(search, {_WEIGHTS}) from search join searchable on searchable.id = search.rowid "
+        "where search match ? and since <= ?"
+    )
+    return [_record(row) for row in facts.select(query, " ".join(f'"{word}"*' for word in sorted(words)), day)]
+
+
+def records_of_kind(facts: Snapshot, kind: str) -> list[SearchRecord]:
+    """Return all records of a kind, in the order of the data."""
+    return [_record(row) for row in facts.select(f"select {_COLUMNS}, 0 from searchable where kind = ? order by place", kind)]
+
+
+def count_records(facts: Snapshot, word: str, day: int) -> int:
+    """Return how many of the records known on a day have a word that begins so."""
+    query = "select count(*) from search join searchable on searchable.id = search.rowid where search match ? and since <= ?"
+    ((count,),) = facts.select(query, f'"{word}"*', day)
+    return int(count)
+
+
+def name_words(facts: Snapshot) -> list[str]:
+    """Return the words of which names are made, sorted."""
+    return [word for (word,) in facts.select("select term from search_word where col = 'names'")]
+
+
+def _record(row: tuple[Any, ...]) -> SearchRecord:
+    names, remarks, keys = map(json.loads, row[4:7])
+    return SearchRecord._make((*row[:4], tuple(names), tuple(remarks), frozenset(keys), *row[7:]))

@@ -1,0 +1,80 @@
+"""What a page shows of an answer is what the screen says, and each way out leads to what it names."""
+
+import random
+from email.message import Message
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from markupsafe import escape
+from site_of_tests import random_question
+
+from compatkb.errors import CompatkbError
+from compatkb.output import commands
+from compatkb.output.answer_words import beside_words, headline
+from compatkb.output.ways import ways_of
+from compatkb.web import pages
+from compatkb.web.answer_view import view_of
+from compatkb.web.asker import Asker
+from compatkb.web.pages import Site
+from compatkb.web.questions import Question, read_question
+
+TRACKER = "https://example.org/project/issues"
+
+
+def drawn(asker: Asker, count: int) -> list[Question]:
+    """Return questions at random that can be asked."""
+    draw, found = random.Random(7), []
+    while len(found) < count:
+        try:
+            question = read_question(random_question(asker.facts, draw))
+            asker.answer(question)
+        except CompatkbError:
+            continue
+        found.append(question)
+    return found
+
+
+def test_pages_say_what_the_screen_says(asker: Asker) -> None:
+    """The sentence, the ways out in their order, and what stands beside are those of the screen."""
+    site, seen = Site(asker, live=True), set()
+    for question in drawn(asker, 60):
+        answer = asker.answer(question)
+        page = site.answer_page(question)
+        assert str(escape(headline(asker.facts, answer))) in page
+        titles = [way.title for way in view_of(asker, question, answer).ways]
+        denied = not answer.stacks or answer.verdict == "unknown"
+        assert titles == ([way.title for way in ways_of(asker.facts, answer)] if denied else [])
+        for beside in () if denied else answer.beside:
+            word, text = beside_words(asker.facts, answer, beside)
+            shown = str(pages.prose(text))
+            assert f"{word.capitalize()}: {shown}" in page
+            seen.add(word)
+    assert seen >= {"instead", "also"}
+
+
+def test_ways_lead_to_what_they_name(asker: Asker) -> None:
+    """The question behind a way out has an answer, whose command has the pins that the way shows."""
+    followed = 0
+    for question in drawn(asker, 120):
+        for way in view_of(asker, question, asker.answer(question)).ways:
+            stack = asker.answer(way.question).stacks[0]
+            pins = " ".join(pin for step in commands.steps_of(asker.facts, stack) for pin in step.pins)
+            assert (stack.verdict, pins) == (way.verdict, way.pins), (question, way)
+            followed += 1
+    assert followed > 20
+
+
+def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link to an issue is made from the package's metadata, and left out where they name no tracker."""
+    known = Message()
+    monkeypatch.setattr(pages, "metadata", lambda _: known)
+    question = Question((("torch", "2.4"),), (), ("xpu",))
+    assert "Report an error" not in Site(asker, live=True).answer_page(question)
+    known["Project-URL"] = f"Issue Tracker, {TRACKER}"
+    site = Site(asker, live=True)
+    address = site.report(question, view_of(asker, question, asker.answer(question)))
+    assert address.startswith(f"{TRACKER}/new?")
+    asked = parse_qs(urlsplit(address).query)
+    assert asked["title"] == ["Wrong answer: torch 2.4 on Intel GPU"]
+    assert question.command() in asked["body"][0]
+    assert str(escape(address)) in site.answer_page(question)
