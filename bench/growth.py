@@ -38,7 +38,7 @@ BOUND = 3.0
 """How many times as long a first answer may take over ten times the data."""
 LIMIT = 10.0
 """Processor seconds after which the command line gives up."""
-FIRST, WARM = 12, 24
+FIRST, WARM = 12, 12
 """Questions, each to a snapshot of which nothing is read yet, and to one that was asked before."""
 LATER = 100
 """Added to the first number of a version for each generation: more than the numbers of one generation span."""
@@ -192,7 +192,9 @@ generations.
 
 {growth}
 
-{verdict} What grows is the reading of a product's releases and of what they say, and the width of the sets of releases.
+{verdict}
+By a profile most of it goes into finding the platforms of candidates: for each release all claims of its product are gone
+through, so that the time grows with the square of the releases of one product.
 """
 
 
