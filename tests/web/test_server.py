@@ -227,10 +227,11 @@ def test_raw_bytes(live: str) -> None:
     assert httpx.get(f"{live}api/v1/eol").status_code == 200
 
 
-def test_ends_at_once() -> None:
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.2, 0.4])
+def test_ends_at_once(seconds: float) -> None:
     """Ctrl-C ends the server, also before its first answer; `make bench` measures how soon."""
     with serving():
-        pass
+        time.sleep(seconds)
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3.0])
