@@ -12,7 +12,7 @@ from hostile import LINE, TEXT, hostile_facts
 
 from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
-from compatkb.output.changelog import FORMS
+from compatkb.output.registry import form as form_of
 from compatkb.store.queries import claims
 from compatkb.store.queries.images import image, images_with
 from compatkb.store.queries.products import releases
@@ -200,7 +200,7 @@ def test_hostile_text_adds_no_line_and_no_mark_up(hostile: Snapshot) -> None:
     """In text and Markdown a change stays on its line, and what looks like mark-up is escaped."""
     found = find_changes(hostile, *ALWAYS)
     for form in ("text", "markdown"):
-        text = FORMS[form](hostile, found, *ALWAYS)
+        text = form_of("changes", form)(hostile, found, *ALWAYS)
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert not re.search(r"(?<!\\)<img", text) or form == "text"
-    assert len(json.loads(FORMS["json"](hostile, found, *ALWAYS))["changes"]) == len(found)
+    assert len(json.loads(form_of("changes", "json")(hostile, found, *ALWAYS))["changes"]) == len(found)

@@ -15,11 +15,13 @@ from compatkb.check.config import Settings, matches, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import document_of, find
 from compatkb.check.fixes import diff, mended
-from compatkb.check.report_text import checking_payload, checking_text
+from compatkb.check.report_text import Shown, excerpt, report_lines, report_payload
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError
+from compatkb.output.registry import Wanted
+from compatkb.output.screen import text_of
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -74,25 +76,51 @@ def test_places_count_every_line_end(facts: Snapshot, words: None, newline: str)
     assert [finding.end_column for finding in found.findings] == [5, 7, 4]
 
 
-def test_text_form_points_at_the_place(facts: Snapshot, words: None) -> None:
-    """The line is shown with carets below what is meant, tabs as one space."""
-    lines = checking_text(report(facts, "a\tbad b\n")).splitlines()
-    assert lines[:3] == ["a.md:1:3: error: this is bad [bad-word]", "     1 | a bad b", "       |   ^^^"]
-    assert "write good (--fix does it)" in lines[3]
-    assert lines[-1] == "1 error"
+def screen(facts: Snapshot, text: str) -> list[str]:
+    return text_of(report_lines(Shown(report(facts, text), CheckContext(facts, clock())))).splitlines()
+
+
+def test_text_form_shows_what_changes(facts: Snapshot, words: None) -> None:
+    """The count and the command that mends stand first, then the place with its line before and after."""
+    lines = screen(facts, "a\tbad b\n")
+    assert lines[0] == "✗ 1 error   in 1 file"
+    assert lines[2] == "    compatkb check --fix   mends all of them"
+    assert lines[4:7] == ["a.md:1:3: error: this is bad [bad-word]", "    - a\tbad b", "    + a\tgood b"]
+    assert lines[-1].startswith("  data of ")
+
+
+def test_text_form_points_at_the_place() -> None:
+    """A line that nothing mends is shown with carets below what is meant, tabs as one space."""
+    quoted, carets = excerpt(Finding("r", Severity.ERROR, "a", 1, "", 3, end_column=6), "a\tbad b")
+    assert (quoted.text, carets.text) == ("     1 | a bad b", "       |   ^^^")
+    assert quoted.text[slice(*quoted.underlined)] == "bad"
 
 
 def test_long_lines_are_cut_around_the_place(facts: Snapshot, words: None) -> None:
     """A line of a megabyte is not printed whole, and the caret still points at its word."""
-    text = checking_text(report(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000))
-    _, shown, carets, *_ = text.splitlines()
-    assert max(map(len, text.splitlines())) < 200
+    lines = screen(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000)
+    carets = next(line for line in lines if "^" in line)
+    shown = lines[lines.index(carets) - 1]
+    assert max(map(len, lines)) <= 80
     assert shown[carets.index("^") : carets.index("^") + 3] == "bad"
+
+
+def test_the_gravest_findings_stay_on_the_first_screen(facts: Snapshot) -> None:
+    """What does not fit into 24 lines is counted, least grave first to go; --all and --why have all of it."""
+    found = [Finding("r", Severity.INFO, "a.md", n, f"info {n}") for n in range(1, 30)]
+    found.append(Finding("r", Severity.ERROR, "z.md", 1, "an error", sources=("a source",)))
+    shown = Shown(checking.CheckReport(tuple(found), {}), CheckContext(facts, clock()))
+    lines = text_of(report_lines(shown)).splitlines()
+    assert len(lines) <= 24
+    assert "z.md:1: error: an error [r]" in lines
+    assert lines[-1].endswith("--why: sources · --all: 20 more")
+    assert sum(line.text.startswith("a.md") for line in report_lines(shown, Wanted(everything=True))) == 29
+    assert "    source: a source" in text_of(report_lines(shown, Wanted(why=True)))
 
 
 def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
     """Each finding has rule, level, path, line, column, message, fix and sources."""
-    payload = checking_payload(report(facts, "bad"), DAY, "2026-11-21")
+    payload = report_payload(Shown(report(facts, "bad"), CheckContext(facts, clock())))
     (finding,) = payload["findings"]  # type: ignore[misc]
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
     assert {"rule", "level", "path", "line", "column", "message", "fix", "sources"} <= set(finding)

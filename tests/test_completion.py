@@ -105,6 +105,11 @@ def typed(shell: str, home: dict[str, str], line: str) -> list[str]:
         pytest.param("compatkb resolve --needs torch.comp\t", ["resolve", "--needs", "torch.compile"], id="feature"),
         pytest.param("compatkb show neural\t3.3\t", ["show", "neural-compressor", "3.3"], id="product-and-version"),
         pytest.param("compatkb explain torchserve==0.9\t", ["explain", "torchserve==0.9.0"], id="pin"),
+        pytest.param("compatkb resolve mlperf==\t", ["resolve", "mlperf==inference-4.1"], id="pin-from-its-start"),
+        pytest.param(
+            "compatkb resolve torch==2.15\tubuntu24.0\t", ["resolve", "torch==2.15.0", "ubuntu24.04"], id="pin-and-system"
+        ),
+        pytest.param("compatkb check --format sa\t", ["check", "--format", "sarif"], id="form"),
     ],
 )
 def test_shell_completes(shell: str, home: dict[str, str], line: str, words: list[str]) -> None:

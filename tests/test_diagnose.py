@@ -5,6 +5,7 @@ import json
 import sys
 import time
 import tomllib
+import tracemalloc
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -20,7 +21,7 @@ from test_lint import good, written
 
 from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import diagnose
-from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, shorten
+from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED, guide
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.reader import Snapshot
@@ -176,6 +177,8 @@ def test_every_symptom_has_a_thread_or_file(facts: Snapshot) -> None:
         ("for {requirement}", "for torch[x]==2.0", (("requirement", "torch[x]==2.0"),)),
         ("version 'glibc_{_}' not", "version `GLIBC_2.28' not found", (("_", "2.28"),)),
         ("abc*def", "abc\ndef", None),
+        ("abc()*def", ">>> abc()\ndef", ()),
+        ("abc()*def", ">>> abc()\nx\ndef", None),
         ("abc*def", "abc" + "x" * 3000 + "def", None),
         ("torch {torch} x", "torch none x", None),
     ],
@@ -254,10 +257,22 @@ def test_long_texts_are_bounded(facts: Snapshot, piece: str) -> None:
 
 def test_only_a_part_of_very_long_texts_counts() -> None:
     """Of a text beyond the limit the first and the last half count, and what is left out is said."""
-    content, left = shorten(b"a" * (LIMIT + 10))
-    assert left == 10
-    assert len(content) == LIMIT + 1
-    assert shorten(b"abc") == (b"abc", 0)
+    text = b"a" * (LIMIT // 2) + b"left out" + b"z" * (LIMIT // 2)
+    assert read_ends(io.BytesIO(text)) == (text.replace(b"left out", b"\n\n"), 8)
+    assert read_ends(io.BytesIO(b"abc")) == (b"abc", 0)
+
+
+def test_a_line_of_many_megabytes_is_bounded(run: Callable[..., Run], tmp_path: Path) -> None:
+    """One endless line is read in part: what its ends say is answered, and how much was left out is told."""
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"torch==2. python " * 1_200_000 + GATE.encode())
+    tracemalloc.start()
+    done = run("diagnose", str(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert done.out.startswith("✗ IPEX and torch are of different releases")
+    assert "bytes in the middle of the text are left out" in done.err
+    assert peak < 200_000_000
 
 
 GATE = "ERROR! Intel® Extension for PyTorch* needs to work with PyTorch 2.4.*, but PyTorch 2.5.1+cpu is found."

@@ -9,12 +9,12 @@ from builders import TODAY, compiled, needs, product, universe
 from hypothesis import given
 from test_universe import World, checked, questions, told
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import resolve, routes_of
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.problem import Problem, Question
 from compatkb.engine.relations import relation_of
 from compatkb.engine.search import Search
-from compatkb.store.records import UNKNOWN
 
 MANY = [f"{n}.0" for n in range(1, 271)]
 
@@ -100,7 +100,7 @@ def test_stacks_that_are_known_are_found_alone(question: tuple[World, Case], fol
     """Sought alone they are no worse than any, the best of them is the best; where there is none, the rest is unknown."""
     for problem in problems(question, folder):
         known = Search(problem, known_only=True).run()
-        assert all(hit.quality.level < UNKNOWN and not hit.quality.is_unknown for hit in known)
+        assert all(hit.quality.level < Certainty.UNKNOWN and not hit.quality.is_unknown for hit in known)
         best = Search(problem, known_only=True, best_only=True).run()[:1]
         assert [hit.quality for hit in best] == [hit.quality for hit in known[:1]]
         certain = Search(problem, certain_only=True, best_only=True).run()[:1]

@@ -230,14 +230,14 @@ def test_nothing_changes_without_fix(run: Runner, project: Path) -> None:
     done = run("migrate")
     assert done.code == 1
     assert '    - with torch.xpu.amp.autocast():\n    + with torch.autocast("xpu", dtype=torch.bfloat16):\n' in done.out
-    assert done.out.endswith("2 warnings; --fix does all of them\n")
+    assert done.out.startswith("~ 2 warnings   in 1 file\n\n    compatkb migrate --fix   mends all of them\n")
     assert (project / "train.py").read_text(encoding="utf-8") == TRAIN
 
 
 def test_fix_writes_and_reports_what_is_left(run: Runner, project: Path) -> None:
     """--fix writes the files, says how many findings it mended, and exits with 0 where nothing is left."""
     done = run("migrate", "--fix", "train.py")
-    assert (done.code, done.out) == (0, "no findings\n")
+    assert (done.code, done.out.splitlines()[0]) == (0, "✓ no findings   in 1 file")
     assert "2 findings were mended" in done.err
     assert (project / "train.py").read_text(encoding="utf-8") == (
         'import torch\nwith torch.autocast("xpu", dtype=torch.bfloat16):\n    pass\n'

@@ -14,7 +14,8 @@ from builders import TODAY, build, index, listing, product, release, universe, w
 from conftest import ROOT, Run
 
 from compatkb.errors import UsageError
-from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, python_matrix, text
+from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, matrix_lines, python_matrix
+from compatkb.output.screen import text_of
 from compatkb.store.queries.disputes import dispute_records
 from compatkb.store.reader import Snapshot
 
@@ -128,7 +129,7 @@ def test_yanked_releases_say_so(small: Snapshot) -> None:
     row = python_matrix(small, small.products["tool"], TODAY).rows[-1]
     earlier = python_matrix(small, small.products["tool"], date(2026, 1, 31)).rows[-1]
     assert (row.release, row.yanked, earlier.yanked) == ("0.9", True, False)
-    assert "0.9 (yanked)" in text(small, python_matrix(small, small.products["tool"], TODAY), TODAY)
+    assert "0.9 (yanked)" in text_of(matrix_lines(small, python_matrix(small, small.products["tool"], TODAY), TODAY))
 
 
 def test_products_without_wheels_are_refused(small: Snapshot) -> None:

@@ -5,22 +5,22 @@ import os
 import re
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, clock
 
 from compatkb.check import CheckReport, rules_by_id
-from compatkb.check.document import TextDocument
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.report_formats import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
+from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.store.cache import cache_directory
+from compatkb.store.reader import Snapshot
 
-DAY = date(2026, 11, 21)
 RULE = next(iter(rules_by_id()))
 
 
@@ -33,7 +33,7 @@ def finding(**more: Any) -> Finding:
 
 
 @pytest.fixture
-def report() -> CheckReport:
+def report(facts: Snapshot) -> Shown:
     document = TextDocument("a b/é|.txt", "one\nxyzzy\nthree\n")
     found = (
         finding(),
@@ -41,12 +41,13 @@ def report() -> CheckReport:
         finding(level=Severity.INFO, line=0, column=None, end_column=None, fix=None),
         finding(level=Severity.WARNING, line=3, column=1, end_column=None, edits=(Edit(10, 15, "3"),)),
     )
-    return CheckReport(found, {document.path: document, "clean.txt": TextDocument("clean.txt", "")})
+    documents = {document.path: document, "clean.txt": TextDocument("clean.txt", "")}
+    return Shown(CheckReport(found, documents), CheckContext(facts, clock()))
 
 
-def test_sarif_has_what_the_standard_asks_for(report: CheckReport) -> None:
+def test_sarif_has_what_the_standard_asks_for(report: Shown) -> None:
     """A log of one run: every result names a rule that is there, a level, a place from 1 on, and a fingerprint of its own."""
-    log = json.loads(sarif_text(report, DAY, "2026-11-20"))
+    log = json.loads(sarif_text(report))
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     run = log["runs"][0]
     rules = run["tool"]["driver"]["rules"]
@@ -63,16 +64,16 @@ def test_sarif_has_what_the_standard_asks_for(report: CheckReport) -> None:
     assert len(set(prints)) == len(prints)
 
 
-def test_sarif_carries_edits(report: CheckReport) -> None:
+def test_sarif_carries_edits(report: Shown) -> None:
     """What --fix would write stands in `fixes`, with the text that goes and the text that comes."""
-    results = json.loads(sarif_text(report, DAY, "2026-11-20"))["runs"][0]["results"]
+    results = json.loads(sarif_text(report))["runs"][0]["results"]
     (fix,) = next(result["fixes"] for result in results if "fixes" in result)
     (replacement,) = fix["artifactChanges"][0]["replacements"]
     assert replacement["deletedRegion"] == {"startLine": 3, "startColumn": 1, "endLine": 3, "endColumn": 6}
     assert replacement["insertedContent"] == {"text": "3"}
 
 
-def test_gitlab_has_the_fields_of_code_quality(report: CheckReport) -> None:
+def test_gitlab_has_the_fields_of_code_quality(report: Shown) -> None:
     """Each entry has description, rule, severity, place, and a fingerprint of its own."""
     entries = json.loads(gitlab_text(report))
     assert [entry["severity"] for entry in entries] == ["major", "major", "info", "minor"]
@@ -81,15 +82,15 @@ def test_gitlab_has_the_fields_of_code_quality(report: CheckReport) -> None:
     assert len({entry["fingerprint"] for entry in entries}) == len(entries)
 
 
-def test_fingerprints_outlive_edits_elsewhere(report: CheckReport) -> None:
+def test_fingerprints_outlive_edits_elsewhere(report: Shown) -> None:
     """A line put in above changes no fingerprint."""
     document = TextDocument("a b/é|.txt", "new\none\nxyzzy\nthree\n")
-    moved = tuple(finding(line=3) if f.line == 2 and f.message != "again" else f for f in report.findings)[:1]
-    later = CheckReport(moved, {document.path: document})
+    moved = tuple(finding(line=3) if f.line == 2 and f.message != "again" else f for f in report.report.findings)[:1]
+    later = report._replace(report=CheckReport(moved, {document.path: document}))
     assert json.loads(gitlab_text(later))[0]["fingerprint"] == json.loads(gitlab_text(report))[0]["fingerprint"]
 
 
-def test_junit_is_xml_with_right_counts(report: CheckReport) -> None:
+def test_junit_is_xml_with_right_counts(report: Shown) -> None:
     """Counts are those of the elements; info does not fail; a file without findings is a test that passed."""
     root = ElementTree.fromstring(junit_text(report))
     cases = root.findall("./testsuite/testcase")
@@ -98,15 +99,15 @@ def test_junit_is_xml_with_right_counts(report: CheckReport) -> None:
     assert [case.get("name") for case in root.findall("./testsuite[@name='clean.txt']/testcase")] == ["no findings"]
 
 
-def test_annotations_are_one_line_each(report: CheckReport) -> None:
+def test_annotations_are_one_line_each(report: Shown) -> None:
     """Line breaks, colons and commas of a finding stay within its command."""
     lines = github_text(report).splitlines()
-    assert len(lines) == len(report.findings)
+    assert len(lines) == len(report.report.findings)
     assert lines[0].startswith("::error file=a b/é|.txt,line=2,col=3,title=")
     assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::notice", "::warning"]
 
 
-def test_summary_keeps_its_table_whole(report: CheckReport) -> None:
+def test_summary_keeps_its_table_whole(report: Shown) -> None:
     """Pipes, markup and line breaks in findings neither break the table nor become markup."""
     lines = summary_text(report).splitlines()
     rows = [line for line in lines if line.startswith(("| error", "| warning", "| info"))]
@@ -115,9 +116,9 @@ def test_summary_keeps_its_table_whole(report: CheckReport) -> None:
     assert all("<b>" not in row for row in rows)
 
 
-def test_summary_is_short(report: CheckReport) -> None:
+def test_summary_is_short(report: Shown) -> None:
     """Of many findings the gravest are shown, and how many are not."""
-    many = CheckReport(tuple(finding(line=n) for n in range(1, 200)), report.documents)
+    many = report._replace(report=CheckReport(tuple(finding(line=n) for n in range(1, 200)), report.report.documents))
     text = summary_text(many)
     assert text.count("| error |") == MOST_ROWS
     assert f"{199 - MOST_ROWS} more" in text

@@ -12,7 +12,8 @@ from conftest import ROOT, Run
 
 from compatkb.authoring.citation import document_of
 from compatkb.catalog.statistics import statistics
-from compatkb.output.statistics import badge_json, badge_line, stats_markdown, stats_text
+from compatkb.output.screen import text_of
+from compatkb.output.statistics import badge_json, badge_line, stats_lines, stats_markdown
 from compatkb.schema import SourceEntry
 from compatkb.store.reader import Snapshot
 
@@ -149,7 +150,7 @@ def test_ages_are_of_the_day(small: Snapshot) -> None:
     assert (readings["source"].newest, readings["source"].oldest) == (TODAY, TODAY - timedelta(days=40))
     assert readings["source"].example == "products/a.toml elsewhere"
     assert (readings["index"].total, readings["index"].example) == (1, "index/b.toml")
-    text = stats_text(statistics(small, LATER))
+    text = text_of(stats_lines(statistics(small, LATER)))
     assert "(10 days before)" in text
     assert "(50 days before)" in text
     assert "(110 days before)" in text
@@ -191,14 +192,14 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
     assert (stats.observed, stats.requirements) == (5, 0)
     seen = stats.readings[-1]
     assert (seen.kind, seen.oldest, seen.newest) == ("evidence", date(2026, 11, 1), date(2026, 11, 3))
-    assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in stats_text(stats)
+    assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in text_of(stats_lines(stats))
 
 
 def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
     """Without a requirement there is no share, and no division by nothing."""
     stats = statistics(universe(tmp_path, [product("torch", releases=[])]), TODAY)
     assert stats.requirements == 0
-    assert "0 (0 %)" in stats_text(stats)
+    assert "0 (0 %)" in text_of(stats_lines(stats))
 
 
 def test_real_figures_agree_with_the_files(facts: Snapshot) -> None:
@@ -223,14 +224,14 @@ def test_forms(facts: Snapshot, run: Callable[..., Run]) -> None:
     """Text, Markdown and both badges say the same figures; a badge is one line."""
     stats = statistics(facts, TODAY)
     figure = f"{stats.requirements}: needs {stats.by_kind['needs']}"
-    assert figure in stats_text(stats)
+    assert figure in text_of(stats_lines(stats))
     assert f"| requirements | {figure}" in stats_markdown(stats)
     assert badge_line(stats).count("\n") == 1
     badge = json.loads(badge_json(stats))
     assert set(badge) == {"schemaVersion", "label", "message", "color"}
     assert badge["message"] in badge_line(stats)
     done = run("stats", "--as-of", TODAY.isoformat())
-    assert (done.code, done.out) == (0, stats_text(stats))
+    assert (done.code, done.out) == (0, text_of(stats_lines(stats)))
 
 
 def test_json_is_documented(run: Callable[..., Run]) -> None:

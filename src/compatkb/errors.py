@@ -58,6 +58,12 @@ class NotListedError(UnavailableError):
     """An index answered, and has nothing of that name."""
 
 
+class NoRequirementsError(CompatkbError):
+    """An answer is none that a requirements file can install."""
+
+    exit_code = 1
+
+
 class GaveUpError(CompatkbError):
     """The search ended at its budget without an answer."""
 

@@ -5,15 +5,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 from compatkb import __version__
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.baseline import baseline_entry
+from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
+from compatkb.output.registry import Wanted
 
 _SARIF = "2.1.0"
 _SCHEMA = f"https://json.schemastore.org/sarif-{_SARIF}.json"
@@ -23,8 +24,9 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 MOST_ROWS = 50
 
 
-def sarif_text(report: CheckReport, day: date, data_date: str) -> str:
+def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return a log of one run in SARIF; columns count Unicode characters, paths are relative to the working directory."""
+    report = shown.report
     used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
     numbers = {rule: number for number, rule in enumerate(used)}
     results = [_result(finding, print_, numbers, report) for finding, print_ in _fingerprinted(report)]
@@ -38,7 +40,7 @@ def sarif_text(report: CheckReport, day: date, data_date: str) -> str:
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The working directory of the run."}}},
         "invocations": [{"executionSuccessful": True}],
-        "properties": {"asOf": day.isoformat(), "dataDate": data_date},
+        "properties": {"asOf": shown.dates["as_of"], "dataDate": shown.dates["data_date"]},
         "results": results,
     }
     return _json({"$schema": _SCHEMA, "version": _SARIF, "runs": [run]})
@@ -95,7 +97,7 @@ def _fingerprinted(report: CheckReport) -> Iterator[tuple[Finding, str]]:
         yield finding, hashlib.sha256(json.dumps([*known, seen[known]]).encode()).hexdigest()
 
 
-def gitlab_text(report: CheckReport) -> str:
+def gitlab_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return the report of code quality that GitLab shows in a merge request."""
     return _json(
         [
@@ -106,17 +108,17 @@ def gitlab_text(report: CheckReport) -> str:
                 "severity": _GITLAB_LEVELS[finding.level],
                 "location": {"path": finding.path, "lines": {"begin": max(finding.line, 1)}},
             }
-            for finding, fingerprint in _fingerprinted(report)
+            for finding, fingerprint in _fingerprinted(shown.report)
         ]
     )
 
 
-def junit_text(report: CheckReport) -> str:
+def junit_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as failed tests, one suite a file, and files without any as a test that passed; info does not fail."""
     root = ElementTree.Element("testsuites", name="compatkb check")
     total = failed = 0
-    by_path: dict[str, list[Finding]] = {path: [] for path in sorted(report.documents)}
-    for finding in report.findings:
+    by_path: dict[str, list[Finding]] = {path: [] for path in sorted(shown.report.documents)}
+    for finding in shown.report.findings:
         by_path.setdefault(finding.path, []).append(finding)
     for path, findings in by_path.items():
         failures = [finding for finding in findings if finding.level is not Severity.INFO]
@@ -144,25 +146,26 @@ def _writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-def github_text(report: CheckReport) -> str:
+def github_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
-    return findings_annotations(report.findings, "")
+    return findings_annotations(shown.report.findings, "")
 
 
-def summary_text(report: CheckReport) -> str:
+def summary_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return a Markdown summary for a pull request: a count, and a table of the gravest findings, MOST_ROWS at most."""
+    report = shown.report
     files = f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
     lines = ["### compatkb check", "", f"{count_text(report.findings)} in {files} read."]
     order = list(Severity)
-    shown = sorted(report.findings, key=lambda finding: (-order.index(finding.level), finding.order))[:MOST_ROWS]
-    if shown:
+    rows = sorted(report.findings, key=lambda finding: (-order.index(finding.level), finding.order))[:MOST_ROWS]
+    if rows:
         lines += ["", "| level | where | what | fix |", "|---|---|---|---|"]
-    for finding in shown:
+    for finding in rows:
         place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
         what = f"{_cell(finding.message)} ({_code(finding.rule)})"
         lines.append(f"| {finding.level} | {_code(place)} | {what} | {_cell(finding.fix or '')} |")
-    if len(report.findings) > len(shown):
-        lines += ["", f"{len(report.findings) - len(shown)} more are not shown."]
+    if len(report.findings) > len(rows):
+        lines += ["", f"{len(report.findings) - len(rows)} more are not shown."]
     return "\n".join(lines) + "\n"
 
 

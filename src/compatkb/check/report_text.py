@@ -1,57 +1,151 @@
-"""What `check` found, as a string: text with the source line, JSON, and the list of rules."""
+"""What `check` and `migrate` found: the first screen, JSON, and the list of rules."""
 
+import json
 from collections.abc import Iterable
-from datetime import date
+from typing import NamedTuple
 
 from compatkb.check import CheckReport, rules_by_id
+from compatkb.check.document import CheckContext
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.output.findings import count_text
+from compatkb.output.messages import footer
+from compatkb.output.registry import Wanted
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, wrapped
+from compatkb.output.shells import POSIX, quote
 
 SCHEMA = 1
-_WIDE = 140
+_UNLIMITED = 1_000_000
+_FOOT = 2
+_BESIDE = 8
+"""Columns before the text of a quoted line: its number and a bar."""
+QUOTED, CARETS = "quoted", "carets"
+_SIGN = 6
+"""Columns before the text of a changed line."""
+_MOST_LINES = 6
+_STYLES = {Severity.ERROR: "does-not-work", Severity.WARNING: "likely", Severity.INFO: "unknown"}
 
 
-def checking_text(report: CheckReport) -> str:
-    """Return findings as people and editors read them, each with its line and a caret, and a count at the end."""
-    lines = []
-    for finding in report.findings:
-        place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
-        lines.append(f"{place}: {finding.level}: {finding.message} [{finding.rule}]")
+class Shown(NamedTuple):
+    """What a form of output is made from; `words` are those of the command, as they are typed again with --fix."""
+
+    report: CheckReport
+    asked: CheckContext
+    words: tuple[str, ...] = ("check",)
+
+    @property
+    def dates(self) -> dict[str, str]:
+        """The day of the data, and the one that was asked about, as JSON has them."""
+        return {"data_date": self.asked.facts.meta["data_date"], "as_of": self.asked.day.isoformat()}
+
+
+def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
+    """Return the first screen: a count, the command that mends, the gravest findings; or all that is wanted.
+
+    A finding is shown with its line and a caret, or with the lines before and after where --fix mends it; `why` adds sources.
+    """
+    why, everything, shell = wanted or Wanted()
+    findings = shown.report.findings
+    order = list(Severity)
+    head = _head(shown.report)
+    if mendable := sum(bool(finding.edits) for finding in findings):
+        mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
+        head += [BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]
+    ranked = sorted(findings, key=lambda finding: -order.index(finding.level))
+    weights = {finding: rank for rank, finding in enumerate(ranked)}
+    blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
+    kept = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
+    shows, before = {id(block) for block in kept}, None
+    lines = head
+    for block, finding in zip(blocks, findings, strict=True):
+        if id(block) in shows:
+            place = finding.path, finding.line, finding.column
+            lines += [line for line in block.lines if before != place or line.style not in (QUOTED, CARETS)]
+            before = place
+    more = [] if why or not any(finding.sources for finding in findings) else ["--why: sources"]
+    more += [f"--all: {len(blocks) - len(kept)} more"] if len(blocks) > len(kept) else []
+    foot = wrapped(footer(shown.asked.facts, shown.asked.day.toordinal(), more), "  ", style="dim")
+    return [*lines, BLANK, *foot]
+
+
+def _head(report: CheckReport) -> list[Line]:
+    read = f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
+    if not report.findings:
+        return wrapped(f"✓ no findings   {read}", "", "  ", "works")
+    gravest = max((finding.level for finding in report.findings), key=list(Severity).index)
+    sign = "✗" if gravest is Severity.ERROR else "~"
+    return wrapped(f"{sign} {count_text(report.findings)}   {read}", "", "  ", _STYLES[gravest])
+
+
+def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:
+    place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
+    first, *more = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ")
+    lines = [BLANK, first._replace(style=finding.level), *more]
+    before, after = (_marked(sign, text) for sign, text in zip("-+", change_of(finding, report) or ("", ""), strict=True))
+    seen = [line.text[_SIGN:] for line in before] != [line.text[_SIGN:] for line in after]
+    if seen:
+        lines += before + after
+    else:
         lines += excerpt(finding, report.line(finding))
-        if finding.fix:
-            lines.append(f"    fix: {finding.fix}" + (" (--fix does it)" if finding.edits else ""))
-        lines += [f"    source: {source}" for source in finding.sources]
-    return "\n".join([*lines, count_text(report.findings)]) + "\n"
+    if finding.fix and not seen:
+        lines += wrapped(f"fix: {finding.fix}", "    ", "      ")
+    return lines + [Line(f"    source: {source}", "dim") for source in finding.sources if why]
 
 
-def excerpt(finding: Finding, line: str) -> list[str]:
+def excerpt(finding: Finding, line: str) -> list[Line]:
     """Return the line of a finding with carets below what is meant; nothing where no place in it is known."""
     if not line.strip() or not finding.column:
         return []
+    wide = WIDTH - _BESIDE - 1
     start = finding.column - 1
     end = max(start + 1, min((finding.end_column or len(line) + 1) - 1, len(line)))
-    cut = max(0, min(start - 20, len(line) - _WIDE)) if len(line) > _WIDE else 0
-    shown = "".join(" " if mark.isspace() or not mark.isprintable() else mark for mark in line[cut : cut + _WIDE])
-    marks = "^" * max(1, min(end, cut + _WIDE) - start)
+    cut = max(0, min(start - 20, len(line) - wide)) if len(line) > wide else 0
+    shown = "".join(" " if mark.isspace() or not mark.isprintable() else mark for mark in line[cut : cut + wide])
     number = f"{finding.line:>6} | "
-    return [f"{number}{shown.rstrip()}", f"{' ' * (len(number) - 2)}| {' ' * (start - cut)}{marks}"]
+    first, last = len(number) + start - cut, len(number) + min(end, cut + wide) - cut
+    marks = "^" * max(1, last - first)
+    return [
+        Line(f"{number}{shown.rstrip()}", QUOTED, (first, last)),
+        Line(f"{' ' * (len(number) - 2)}| {' ' * (start - cut)}{marks}", CARETS),
+    ]
 
 
-def checking_payload(report: CheckReport, day: date, data_date: str) -> dict[str, object]:
+def _marked(sign: str, text: str) -> list[Line]:
+    lines = text.splitlines()
+    shown = [Line(f"    {sign} {line[: WIDTH - _BESIDE]}".rstrip(), sign) for line in lines[:_MOST_LINES]]
+    more = len(lines) - _MOST_LINES
+    return [*shown, Line(f"    {sign} ... {more} more lines", sign)] if more > 0 else shown
+
+
+def change_of(finding: Finding, report: CheckReport) -> tuple[str, str] | None:
+    """Return the lines of a finding before and after its edits there, None where nothing mends it for certain."""
+    document = report.documents.get(finding.path)
+    if not finding.edits or document is None:
+        return None
+    line = finding.line
+    near = [e for e in finding.edits if document.place(e.start).line <= line <= document.place(max(e.start, e.end - 1)).line]
+    near = near or [finding.edits[-1]]
+    first = document.place(min(edit.start for edit in near)).line
+    last = document.place(max(max(edit.start, edit.end - 1) for edit in near)).line
+    start = document.starts[first - 1]
+    end = document.starts[last] if last < len(document.starts) else len(document.text)
+    after = document.text[start:end]
+    for edit in sorted(near, key=lambda edit: (edit.start, edit.end), reverse=True):
+        after = after[: edit.start - start] + edit.text + after[edit.end - start :]
+    return document.text[start:end].rstrip("\r\n"), after.rstrip("\r\n")
+
+
+def report_payload(shown: Shown) -> dict[str, object]:
     """Return what was found as JSON has it; see docs/check.md."""
-    return {
-        "schema": SCHEMA,
-        "data_date": data_date,
-        "as_of": day.isoformat(),
-        "files": len(report.documents),
-        "findings": [finding_payload(finding) for finding in report.findings],
-    }
+    report = shown.report
+    findings = [finding_payload(finding, report) for finding in report.findings]
+    return {"schema": SCHEMA, **shown.dates, "files": len(report.documents), "findings": findings}
 
 
-def finding_payload(finding: Finding) -> dict[str, object]:
-    """Return one finding as JSON has it."""
+def finding_payload(finding: Finding, report: CheckReport) -> dict[str, object]:
+    """Return one finding as JSON has it, with its lines before and after where --fix mends it."""
     rule = rules_by_id().get(finding.rule)
+    before, after = change_of(finding, report) or (report.line(finding) or None, None)
     return {
         "rule": finding.rule,
         "level": str(finding.level),
@@ -62,16 +156,16 @@ def finding_payload(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "fix": finding.fix,
         "fixable": bool(finding.edits),
+        "before": before,
+        "after": after,
         "sources": list(finding.sources),
         "help": rule.anchor if rule else None,
     }
 
 
-def checking_json(report: CheckReport, day: date, data_date: str) -> str:
+def report_json(shown: Shown, _: Wanted | None = None) -> str:
     """Return what was found as JSON text."""
-    import json
-
-    return json.dumps(checking_payload(report, day, data_date), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
 
 
 def rules_text(rules: Iterable[CheckRule]) -> str:

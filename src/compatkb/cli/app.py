@@ -26,10 +26,10 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "resolve": Entry(ASK, "ask", "resolve", "find the versions that work together, or why none do and what comes near"),
-    "explain": Entry(ASK, "ask", "explain", "say whether these versions work together, why or why not, with sources"),
+    "resolve": Entry(ASK, "ask", "answer", "find the versions that work together, or why none do and what comes near"),
+    "explain": Entry(ASK, "ask", "answer", "say whether these versions work together, why or why not, with sources"),
     "diagnose": Entry(ASK, "helping", "diagnose", "name what may be behind an error that a program printed"),
-    "show": Entry(ASK, "catalog", "show", "show a product, one of its versions, or an image tag, with sources"),
+    "show": Entry(ASK, "catalog", "show_record", "show a product, one of its versions, or an image tag, with sources"),
     "list": Entry(ASK, "catalog", "list_products", "list the products, or the versions of one"),
     "features": Entry(ASK, "catalog", "features", "list features and the releases that support them"),
     "search": Entry(ASK, "catalog", "search", "search names, notes and reasons for words"),

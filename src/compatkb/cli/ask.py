@@ -1,30 +1,32 @@
-"""The commands that answer a request: resolve, explain."""
+"""The commands that answer a request: resolve, and explain, which needs to know what to explain."""
 
-import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts, patience
-from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
+from compatkb.errors import UsageError
+from compatkb.output import registry
+from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show
 from compatkb.request_parser import make_request, read_words
-from compatkb.store.reader import Snapshot
 
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[WORD]...",
-        help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-        autocompletion=completion.words,
-    ),
-]
+EXPLAIN = "explain"
 
 
-def resolve(
-    words: Words = None,
+def answer(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORD]...",
+            help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
+            autocompletion=completion.words,
+        ),
+    ] = None,
     torch: o.Torch = None,
     ipex: o.Ipex = None,
     torchvision: o.Torchvision = None,
@@ -44,7 +46,7 @@ def resolve(
     why: o.Why = False,
     everything: o.All = False,
     shell: o.Shell = None,
-    form: Annotated[Literal["text", "json", "requirements"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("resolve")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -64,87 +66,13 @@ def resolve(
         driver=driver,
         oneapi=oneapi,
     )
+    explains = ctx.info_name == EXPLAIN
+    if explains and not (words or pins or needs):
+        raise UsageError("name what should work together, such as `compatkb explain torch==2.8.0 ipex==2.8.0`")
     facts, clock = open_facts(data, as_of)
     read, rest = read_words(facts, words or ())
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
-    answer = answer_of(facts, request, patience())
-    if form != "text":
-        return _print_form(facts, answer, form, edges=why)
-    return _print_lines(facts, answer, shell, why=why, everything=everything)
-
-
-def explain(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="WORD...",
-            help="what stands together: PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-            autocompletion=completion.words,
-        ),
-    ],
-    python: o.Python = None,
-    system: o.System = None,
-    arch: o.Arch = None,
-    hardware: o.Hardware = None,
-    driver: o.Driver = None,
-    oneapi: o.OneApi = None,
-    device: o.Devices = None,
-    route: o.Route = None,
-    needs: o.Needs = None,
-    why: o.Why = False,
-    everything: o.All = False,
-    shell: o.Shell = None,
-    form: o.Format = "text",
-    as_of: o.AsOf = None,
-    data: o.Data = None,
-) -> int:
-    """Say whether pinned versions work together, with every source; without --device for what the builds pinned run on."""
-    pins = o.pins_of(python=python, os=system, arch=arch, hardware=hardware, driver=driver, oneapi=oneapi)
-    facts, clock = open_facts(data, as_of)
-    read, rest = read_words(facts, words)
-    request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
-    answer = answer_of(facts, request, patience())
-    if form != "text":
-        return _print_form(facts, answer, form, edges=not answer.causes)
-    return _print_lines(facts, answer, shell, why=why, everything=everything)
-
-
-def _print_lines(facts: Snapshot, answer: Answer, shell: str | None, *, why: bool, everything: bool) -> int:
-    from compatkb.output.shells import shell_here
-    from compatkb.output.terminal import print_lines
-    from compatkb.output.text import answer_lines
-
-    print_lines(answer_lines(facts, answer, why=why, everything=everything, shell=shell or shell_here()))
-    return _code(answer)
-
-
-def _print_form(facts: Snapshot, answer: Answer, form: str, *, edges: bool) -> int:
-    if form == "requirements":
-        return _requirements(facts, answer)
-    import json
-
-    from compatkb.output.payload import answer_payload
-
-    print(json.dumps(answer_payload(facts, answer, why=edges), indent=2, ensure_ascii=False))
-    return _code(answer)
-
-
-def _code(answer: Answer) -> int:
-    return 1 if answer.verdict in ("does-not-work", "unknown") else 0
-
-
-def _requirements(facts: Snapshot, answer: Answer) -> int:
-    from compatkb.output.commands import requirements, waived
-    from compatkb.output.messages import asked, cause
-
-    if not answer.stacks:
-        print(f"error: {asked(facts, answer.request)}: no stack", file=sys.stderr)
-        for found in answer.causes:
-            print(f"- {cause(facts, found, answer.request)}", file=sys.stderr)
-        return 1
-    if pins := waived(facts, answer.stacks[0]):
-        reason = f"its maker installs it in steps and against {', '.join(pins)}"
-        print(f"error: one requirements file cannot install this stack: {reason}; see `compatkb resolve`", file=sys.stderr)
-        return 1
-    print(requirements(facts, answer.stacks[0]), end="")
-    return 1 if answer.verdict == "unknown" else 0
+    found = answer_of(facts, request, patience())
+    edges = why or (form == "json" and explains and not found.causes)
+    show(registry.form(ctx.info_name or "", form)(facts, found, registry.Wanted(edges, everything, shell or shell_here())))
+    return 1 if found.verdict in ("does-not-work", "unknown") else 0

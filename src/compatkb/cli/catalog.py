@@ -8,10 +8,12 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
-from compatkb.request_parser import find_feature, find_product, parse_day
+from compatkb.output import registry
+from compatkb.output.terminal import show
+from compatkb.request_parser import find_feature, find_product, parse_day, read_words
 
 
-def show(
+def show_record(
     product: Annotated[
         str,
         typer.Argument(
@@ -30,7 +32,7 @@ def show(
     data: o.Data = None,
 ) -> int:
     """Show what the data hold of a product, a version, an image repository or a tag."""
-    from compatkb.output.catalog import product_text, release_text
+    from compatkb.output import catalog
 
     facts, clock = open_facts(data, as_of)
     as_json = form == "json"
@@ -40,6 +42,9 @@ def show(
         name = ":".join(filter(None, (product, version)))
         print(repository_text(facts, name, clock.day, as_json=as_json), end="")
         return 0
+    places, _ = read_words(facts, [product])
+    if places and not version:  # B580, ubuntu24.04
+        product, version = places[0]
     name, _, pinned = product.partition("==")
     found = find_product(facts, name)
     if found.role == "feature":
@@ -47,9 +52,14 @@ def show(
 
         print(features_text(facts, clock.day, feature=found.id, form=form), end="")
     elif wanted := version or pinned:
-        print(release_text(facts, found, wanted, clock.day, as_json=as_json, why=why), end="")
+        if as_json:
+            print(catalog.release_json(facts, found, wanted, clock.day), end="")
+        else:
+            show(catalog.release_screen(facts, found, wanted, clock.day, why=why))
+    elif as_json:
+        print(catalog.product_json(facts, found, clock.day), end="")
     else:
-        print(product_text(facts, found, clock.day, as_json=as_json, why=why), end="")
+        show(catalog.product_screen(facts, found, clock.day, why=why))
     return 0
 
 
@@ -57,13 +67,11 @@ def list_products(
     product: o.OptionalProduct = None, form: o.Format = "text", as_of: o.AsOf = None, data: o.Data = None
 ) -> int:
     """List products, or the versions of one."""
-    from compatkb.output.catalog import list_text
-
     facts, clock = open_facts(data, as_of)
     found = find_product(facts, product) if product else None
     if found and found.role == "feature":
         raise UsageError(f"{found.id} is a feature; see `compatkb features {found.id}`")
-    print(list_text(facts, found, clock.day, as_json=form == "json"), end="")
+    show(registry.form("list", form)(facts, found, clock.day))
     return 0
 
 
@@ -122,12 +130,11 @@ def eol(
     data: o.Data = None,
 ) -> int:
     """List ends of life."""
-    from compatkb.output.catalog import eol_text, parse_days
+    from compatkb.output.catalog import parse_days
 
     facts, clock = open_facts(data, as_of)
     found = find_product(facts, product) if product else None
-    days = parse_days(within)
-    print(eol_text(facts, found, clock.day, days, as_json=form == "json", everything=everything), end="")
+    show(registry.form("eol", form)(facts, found, clock.day, parse_days(within), everything=everything))
     return 0
 
 
@@ -138,16 +145,15 @@ def changes(
         str | None,
         typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)"),
     ] = None,
-    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("changes")] = "text",
     data: o.Data = None,
 ) -> int:
     """List what became true in a span of days."""
     from compatkb.catalog.changelog import find_changes
-    from compatkb.output.changelog import FORMS
 
     facts, clock = open_facts(data, as_of)
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
     found = find_changes(facts, first, clock.day, of)
-    print(FORMS[form](facts, found, first, clock.day), end="")
+    show(registry.form("changes", form)(facts, found, first, clock.day))
     return 0

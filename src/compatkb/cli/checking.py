@@ -3,10 +3,9 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,49 +14,17 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.report_text import checking_json, checking_text, rules_text
+from compatkb.check.report_text import Shown, rules_text
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.output import registry
+from compatkb.output.shells import shell_here
 
-
-class Shown(NamedTuple):
-    """What a form of output is made from."""
-
-    report: CheckReport
-    day: date
-    data_date: str
-
-
-def _reported(name: str) -> Callable[[Shown], str]:
-    """Return a form for other programs; their module is imported when one is asked for."""
-
-    def made(shown: Shown) -> str:
-        from compatkb.check import report_formats
-
-        text: str = getattr(report_formats, name)(*shown if name == "sarif_text" else shown[:1])
-        return text
-
-    return made
-
-
-FORMS: dict[str, Callable[[Shown], str]] = {
-    "text": lambda shown: checking_text(shown.report),
-    "json": lambda shown: checking_json(*shown),
-    "github": _reported("github_text"),
-    "gitlab": _reported("gitlab_text"),
-    "junit": _reported("junit_text"),
-    "markdown": _reported("summary_text"),
-    "sarif": _reported("sarif_text"),
-}
-"""Every form of output."""
-
-Form = Annotated[
-    Literal["text", "json", "github", "gitlab", "junit", "markdown", "sarif"],
-    typer.Option("--format", help="form of the output"),
-]
+Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
+All = Annotated[bool, typer.Option("--all", help="print every finding")]
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
 ]
@@ -102,7 +69,10 @@ def check(
     explain: Explain = None,
     config: Config = None,
     report_to: Reports = None,
-    form: Form = "text",
+    why: Why = False,
+    everything: All = False,
+    shell: o.Shell = None,
+    form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -120,11 +90,7 @@ def check(
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
     if show_diff:
-        from compatkb.check.fixes import diff, mended
-
-        changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
-        print("".join(diff(document, after) for document, after in changes), end="")
-        return int(any(after != document.text for document, after in changes))
+        return print_diff(report)
     if fix:
         done = mend(found, report)
         report = _checked(found, asked, settings, known) if done else report
@@ -136,21 +102,39 @@ def check(
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
         print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
         return 0
-    shown = Shown(report, asked.day, asked.facts.meta["data_date"])
+    shown = Shown(report, asked, ("check", *(paths or ())))
+    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
+
+
+def print_diff(report: CheckReport) -> int:
+    """Print what --fix would write; 1 where there is anything."""
+    from compatkb.check.fixes import diff, mended
+
+    changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
+    print("".join(diff(document, after) for document, after in changes), end="")
+    return int(any(after != document.text for document, after in changes))
+
+
+def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
+    """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
+    from compatkb.output.terminal import as_text, show
+
     for name, target in reports:
         from compatkb.core.atomic_write import write_file
 
-        write_file(target, FORMS[name](shown).encode())
-    print(FORMS[form](shown), end="")
-    remark_on(report)
-    return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
+        whole = registry.Wanted(why=True, everything=True)
+        write_file(target, as_text(registry.form(shown.words[0], name)(shown, whole)).encode())
+    show(registry.form(shown.words[0], form)(shown, wanted))
+    remark_on(shown.report)
+    return int(settings.fail_on != NEVER and worst(shown.report.findings, Severity(settings.fail_on)))
 
 
 def report_of(text: str) -> tuple[str, Path]:
     """Return form and file of a --report; raises UsageError."""
     form, equals, target = text.partition("=")
-    if form not in FORMS or not equals or not target:
-        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(FORMS)}, such as sarif=compatkb.sarif")
+    known = registry.FORMS["check"]
+    if form not in known or not equals or not target:
+        raise UsageError(f"{text!r} is not FORM=FILE with one of the forms {', '.join(known)}, such as sarif=compatkb.sarif")
     return form, Path(target)
 
 

@@ -15,6 +15,16 @@ _PLACES = ("hardware", "os", "python", "device")
 """The products whose versions stand as words of their own."""
 
 
+class _BehindEquals(str):
+    """A version that bash puts behind `==`, which it takes for the word that is completed."""
+
+    __slots__ = ()
+
+    def startswith(self, *_: object) -> bool:
+        """Return that it is not to be left out for not beginning with `==`."""
+        return True
+
+
 def _open(ctx: typer.Context) -> Snapshot:
     return Snapshot(locate(ctx.params.get("data")))
 
@@ -66,10 +76,12 @@ def versions(ctx: typer.Context, incomplete: str) -> Values:
 def words(ctx: typer.Context, incomplete: str) -> Values:
     """Return products, `PRODUCT==V` where a product stands already, features, hardware, systems, Pythons and devices.
 
-    bash takes `torch==2.8` for three words: then the product and `==` stand before.
+    bash takes `torch==2.8` for three words: then the product and `==` stand before, or the product alone.
     """
     facts = _open(ctx)
     before = list(ctx.params.get("words") or ())
+    if incomplete == "==" and before and (product := facts.product(before[-1])):
+        return [(_BehindEquals(version), about) for version, about in _versions(facts, product.id, "")]
     if len(before) > 1 and before[-1] == "==" and (product := facts.product(before[-2])):
         return _versions(facts, product.id, incomplete)
     name, equals, version = incomplete.partition("==")

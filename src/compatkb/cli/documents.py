@@ -21,18 +21,17 @@ Day = Annotated[
 
 
 def stats(
-    form: Annotated[
-        Literal["text", "json", "markdown", "badge", "badge-json"], typer.Option("--format", help="form of the output")
-    ] = "text",
+    form: Annotated[str, o.form("stats")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
     """Print how large, how well supported and how fresh the data are."""
     from compatkb.catalog.statistics import statistics
-    from compatkb.output.statistics import FORMS
+    from compatkb.output import registry
+    from compatkb.output.terminal import show
 
     facts, clock = open_facts(data, as_of)
-    print(FORMS[form](statistics(facts, clock.day)), end="")
+    show(registry.form("stats", form)(statistics(facts, clock.day)))
     return 0
 
 

@@ -12,6 +12,8 @@ from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output.shells import shell_here
 
+_REPORT = 16_000_000  # bytes; `pip inspect` prints the descriptions of all packages
+
 if TYPE_CHECKING:
     from compatkb.doctor.machine import Machine
     from compatkb.store.reader import Snapshot
@@ -29,12 +31,12 @@ def diagnose(
 ) -> int:
     """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
     from compatkb.doctor.diagnose import diagnose as look
-    from compatkb.doctor.error_text import decode, shorten
+    from compatkb.doctor.error_text import decode
     from compatkb.output.diagnosis import diagnosis_json
     from compatkb.output.diagnosis_screen import diagnosis_lines
     from compatkb.output.terminal import print_lines
 
-    content, left = shorten(_text_of(words or ["-"]))
+    content, left = _text_of(words or ["-"])
     if left:
         print(f"remark: {left} bytes in the middle of the text are left out", file=sys.stderr)
     text = decode(content)
@@ -49,12 +51,12 @@ def diagnose(
     return 0 if made.candidates else 1
 
 
-def _text_of(words: list[str]) -> bytes:
-    """Return what a file, standard input or the words themselves say; one word that looks like a path is a path."""
+def _text_of(words: list[str]) -> tuple[bytes, int]:
+    """Return what a file, standard input or the words say, and the bytes left out; a word that looks like a path is one."""
     name = words[0]
     if len(words) == 1 and (name == "-" or Path(name).exists() or not name or not (" " in name or _is_word(name))):
         return read_input(name)
-    return " ".join(words).encode()
+    return " ".join(words).encode(), 0
 
 
 def _is_word(name: str) -> bool:
@@ -62,14 +64,17 @@ def _is_word(name: str) -> bool:
     return "/" not in name and "\\" not in name and not name.endswith((".log", ".txt", ".out", ".err", ".md"))
 
 
-def read_input(name: str) -> bytes:
-    """Return the content of a file, or of standard input for `-`; raises UsageError."""
+def read_input(name: str, most: int | None = None) -> tuple[bytes, int]:
+    """Return the ends of a file, or of standard input for `-`, and how many bytes were left out; raises UsageError."""
+    from compatkb.doctor.error_text import LIMIT, read_ends
+
     if name == "-":
         if sys.stdin.isatty():
             print("remark: paste the text, then end it with Ctrl-D (Ctrl-Z and Enter on Windows)", file=sys.stderr)
-        return sys.stdin.buffer.read()
+        return read_ends(sys.stdin.buffer, most or LIMIT)
     try:
-        return Path(name).read_bytes()
+        with Path(name).open("rb") as stream:
+            return read_ends(stream, most or LIMIT)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{name}: cannot be read: {reason}") from None
@@ -118,10 +123,10 @@ def doctor(
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":
-    from compatkb.doctor.error_text import decode, shorten
+    from compatkb.doctor.error_text import decode
     from compatkb.doctor.machine.reports import read_report
 
-    content, _ = shorten(read_input(name))
+    content, _ = read_input(name, _REPORT)
     return read_report(facts, decode(content), "standard input" if name == "-" else name)
 
 

@@ -7,21 +7,20 @@ from typing import Annotated
 import typer
 
 from compatkb.check import CheckReport, files
-from compatkb.check.config import NEVER, Settings
+from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.fixes import diff, mended
 from compatkb.check.migration_rules import RULES
-from compatkb.check.report_text import rules_text
+from compatkb.check.report_text import Shown, rules_text
 from compatkb.cli import checking, completion
 from compatkb.cli import options as o
-from compatkb.cli.checking import FORMS, Shown, findings_of, mend, remark_on, report_of, settings_of
+from compatkb.cli.checking import finish, mend, print_diff, report_of, settings_of
 from compatkb.cli.opening import open_facts
-from compatkb.core.atomic_write import write_file
-from compatkb.core.findings import Finding, Severity, worst
+from compatkb.core.findings import Finding
 from compatkb.errors import UsageError
 from compatkb.migrate.project import migrate as migrate_documents
 from compatkb.migrate.project import reads
-from compatkb.migrate.report_text import migrating_json, migrating_text
+from compatkb.output.registry import Wanted
+from compatkb.output.shells import shell_here
 
 _MOST_ROUNDS = 10
 
@@ -44,7 +43,10 @@ def migrate(
     list_rules: checking.Rules = False,
     config: checking.Config = None,
     report_to: checking.Reports = None,
-    form: checking.Form = "text",
+    why: checking.Why = False,
+    everything: checking.All = False,
+    shell: o.Shell = None,
+    form: Annotated[str, o.form("migrate")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -59,9 +61,7 @@ def migrate(
     found = files.find(paths or ["."], reads, settings)
     report = _judged(found, asked, settings, device)
     if show_diff:
-        changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
-        print("".join(diff(document, after) for document, after in changes), end="")
-        return int(any(after != document.text for document, after in changes))
+        return print_diff(report)
     if fix:
         done = 0
         for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
@@ -70,18 +70,9 @@ def migrate(
             done += mending
             report = _judged(found, asked, settings, device)
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
-    shown = Shown(report, asked.day, asked.facts.meta["data_date"])
-    for name, target in reports:
-        write_file(target, _formed(name, shown).encode())
-    print(_formed(form, shown), end="")
-    remark_on(report)
-    return int(settings.fail_on != NEVER and worst(report.findings, Severity(settings.fail_on)))
-
-
-def _formed(form: str, shown: Shown) -> str:
-    if form == "text":
-        return migrating_text(shown.report)
-    return migrating_json(*shown) if form == "json" else FORMS[form](shown)
+    named = ("--device", device) if device else ()
+    shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
+    return finish(shown, settings, form, reports, Wanted(why, everything, shell or shell_here()))
 
 
 def _known_device(asked: CheckContext, device: str | None) -> None:

@@ -1,11 +1,13 @@
 """The options that several commands share, as types of their parameters."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
+from typer.main import get_click_type
 
 from compatkb.cli import completion
 from compatkb.headline_options import HEADLINES
+from compatkb.output.registry import FORMS
 
 Words = list[str] | None
 """What an option that is repeatable yields."""
@@ -59,6 +61,12 @@ Shell = Annotated[
 ]
 Fix = Annotated[bool, typer.Option("--fix", help="write the safe fixes, then report what is left")]
 Diff = Annotated[bool, typer.Option("--diff", help="print what --fix would write; exit 1 if there is anything")]
+
+
+def form(command: str, about: str = "form of the output") -> Any:
+    """Return --format, which takes the forms that a command has."""
+    kind = get_click_type(annotation=cast("Any", Literal)[tuple(FORMS[command])], parameter_info=typer.models.OptionInfo())
+    return typer.Option("--format", help=about, click_type=kind)
 
 
 def days(text: str) -> int:

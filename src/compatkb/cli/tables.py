@@ -9,6 +9,8 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.output import registry
+from compatkb.output.terminal import show
 from compatkb.request_parser import find_product
 
 
@@ -31,26 +33,20 @@ def timeline(
     ] = None,
     kind: Annotated[list[Kind] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
     width: Annotated[str, typer.Option("--width", metavar="PIXELS", help="how wide the SVG picture is")] = "960",
-    form: Annotated[
-        Literal["text", "json", "markdown", "mermaid", "svg"], typer.Option("--format", help="form of the output")
-    ] = "text",
+    form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
     """Print the events that were asked for; 1 where there is none."""
     from compatkb.output import timeline as made
+    from compatkb.output.timeline_svg import parse_width
 
     facts, clock = open_facts(data, as_of)
     first = made.parse_bound(since, end=False) if since else None
     last = made.parse_bound(until, end=True) if until else None
     events = made.select(facts, clock.day, first, last, vendor or (), [each.value for each in kind or ()])
-    if form == "svg":
-        from compatkb.output.timeline_svg import parse_width, svg
-
-        print(svg(facts, events, clock.day, parse_width(width)), end="")
-    else:
-        forms = {"text": made.text, "json": made.payload, "markdown": made.markdown, "mermaid": made.mermaid}
-        print(forms[form](facts, events, clock.day), end="")
+    wide = {"width": parse_width(width)} if form == "svg" else {}
+    show(registry.form("timeline", form)(facts, events, clock.day, **wide))
     if not events:
         print("remark: no event fits", file=sys.stderr)
     return 0 if events else 1
@@ -63,15 +59,14 @@ def matrix(
         str | None,
         typer.Option("--device", metavar="NAME", help="only the builds for this device", autocompletion=completion.devices),
     ] = None,
-    form: Annotated[Literal["text", "json", "markdown", "csv"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
     """Print which releases of a product have wheels for which Pythons."""
-    from compatkb.output import python_matrix as made
+    from compatkb.output.python_matrix import python_matrix
 
     facts, clock = open_facts(data, as_of)
-    table = made.python_matrix(facts, find_product(facts, product), clock.day, device)
-    forms = {"text": made.text, "json": made.payload, "markdown": made.markdown, "csv": made.comma_separated}
-    print(forms[form](facts, table, clock.day), end="")
+    table = python_matrix(facts, find_product(facts, product), clock.day, device)
+    show(registry.form("matrix", form)(facts, table, clock.day))
     return 0

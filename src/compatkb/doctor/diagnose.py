@@ -94,10 +94,13 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     target = target_of(facts, versions, decided, top.get("usual_device"))
     made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, () if candidates else COLLECT)
     about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
-    if (candidates and not made.about_versions) or not (candidates or about or target.device):
+    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or about or target.device):
         return made
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
-    near = nearest_of(facts, answer, _wishes(pins, missed), pins if candidates else (), target, words, clock)
+    if top.get("newest"):
+        near = nearest_of(facts, None, (), (), target, words, clock)
+    else:
+        near = nearest_of(facts, answer, _wishes(pins, missed), pins if candidates else (), target, words, clock)
     asked = {re.split(r"[=<>!~]", word)[0] for word in words}
     return made._replace(nearest=near, instead=successor_of(facts, asked | about, target, clock))
 

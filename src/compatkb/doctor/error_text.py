@@ -5,15 +5,16 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-LIMIT = 16_000_000
-"""How many bytes count: of longer texts the first and the last half of that."""
+LIMIT = 4_000_000
+"""How many bytes of a pasted text count: of longer texts the first and the last half of that."""
 _WINDOW = 2_000  # how far a match reaches
 _TRIES = 200  # places at which one pattern is tried
 _GAP = 400
 _QUOTED = 200
 
+_ASKING = re.compile(r">>>|print ?\(|\bin \[\d")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
 _REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
@@ -39,19 +40,22 @@ def decode(content: bytes) -> str:
     return content.decode("utf-8-sig", errors="replace")
 
 
-def shorten(content: bytes) -> tuple[bytes, int]:
-    """Return the bytes that count, and how many were left out between their halves."""
-    left = len(content) - LIMIT
-    if left <= 0:
-        return content, 0
-    return content[: LIMIT // 2] + b"\n" + content[-(LIMIT // 2) :], left
+def read_ends(stream: BinaryIO, most: int = LIMIT) -> tuple[bytes, int]:
+    """Return the first and the last half of so many bytes of a stream, and how many bytes between them were left out."""
+    half = most // 2
+    head, tail, left = stream.read(half), b"", 0
+    while len(head) == half and (chunk := stream.read(half)):
+        tail += chunk
+        cut = max(0, len(tail) - half)
+        left, tail = left + cut, tail[cut:]
+    return (head + b"\n\n" + tail if left else head + tail), left
 
 
 def plain(text: str) -> str:
     """Return text as patterns are compared with it: lower case, one kind of quote and slash, single blanks, same lines."""
     text = _ESCAPES.sub("", text).translate(_PLAIN)
     text = text.replace("%2B", "+").replace("%2b", "+").replace("(R)", "").replace("(TM)", "").lower()
-    return re.sub(" {2,}", " ", text)
+    return re.sub("no module named ([a-z_][a-z0-9_.]{0,80})", r"no module named '\1'", re.sub(" {2,}", " ", text))
 
 
 class Pasted:
@@ -113,7 +117,10 @@ class Pasted:
             yield from reversed(late)
 
     def _end(self, at: int) -> int:
+        """Return where the line ends; where a line asks an interpreter to print something, where its answer ends."""
         end = self.plain.find("\n", at, at + _WINDOW)
+        if end >= 0 and _ASKING.search(self.plain, self.plain.rfind("\n", 0, at) + 1, at):
+            end = self.plain.find("\n", end + 1, at + _WINDOW)
         return end if end >= 0 else min(at + _WINDOW, len(self.plain))
 
 

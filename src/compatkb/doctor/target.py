@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.version_extraction import WISHED, Read
+from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Answer, Near, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.engine.successors import Instead, instead_of
@@ -31,7 +31,7 @@ class Target(NamedTuple):
             return False
         if self.os and not any(_family(name) == _family(self.os) for name in stack.os):
             return False
-        return not (python and self.python) or self.python in stack.python
+        return not (python and self.python) or minor(self.python) in stack.python
 
 
 def _family(system: str) -> str:
@@ -94,7 +94,7 @@ def nearest_of(
     """
     if target.foreign:
         return ()
-    if answer and not _works(answer) and (near := _fitting(answer.nearest, target)):
+    if answer and not _works(answer) and (near := _fitting(facts, answer.nearest, target)):
         return near
     family = _family(target.os) or "linux" if target.os else None
     plans = [(wished, target), (kept, target), ((), target)]
@@ -109,7 +109,7 @@ def nearest_of(
             given_up = ("python",) if aim.python != target.python else ()
             if found and _works(found) and target.takes(found.stacks[0], python=not given_up):
                 return (Near(given_up, "best", found.stacks[0]),)
-            if found and pins and (near := _fitting(found.nearest, target)):
+            if found and pins and (near := _fitting(facts, found.nearest, target)):
                 return near
     return ()
 
@@ -118,9 +118,11 @@ def _works(answer: Answer) -> bool:
     return bool(answer.stacks) and answer.verdict.is_usable
 
 
-def _fitting(nearest: tuple[Near, ...], target: Target) -> tuple[Near, ...]:
-    """Return the near stacks that work and are for a target."""
+def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tuple[Near, ...]:
+    """Return the near stacks that work and are for a target; first those that keep the package that brings the device."""
+    providers = {route.provider for route in facts.routes}
     found = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
+    found.sort(key=lambda near: bool(providers & set(near.relaxed)))
     return tuple(n for n in found if target.takes(n.stack, python="python" not in n.relaxed))[:_MOST]
 
 

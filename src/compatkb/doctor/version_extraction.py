@@ -68,10 +68,18 @@ def read_versions(facts: Snapshot, pasted: Pasted, told: tuple[Read, ...] = ()) 
 
 
 def shape(facts: Snapshot, product: str, text: str) -> str:
-    """Return a version as people write it: 311 and 3.11.7 are 3.11 for what goes by minor versions."""
-    if facts.products[product].scheme == "minor" and (short := re.match(r"(\d)(?:(\d{1,2})t?$|\.(\d{1,2}))", text)):
-        return f"{short[1]}.{short[2] or short[3]}"
-    return text
+    """Return a version of Python as people write it: 311 is 3.11, and 3.11.7.final.0 is 3.11.7; other versions as they are."""
+    if facts.products[product].scheme != "minor":
+        return text
+    if tag := re.fullmatch(r"(\d)(\d{1,2}t?)", text):
+        return f"{tag[1]}.{tag[2]}"
+    short = re.match(r"\d\.\d{1,2}(?:\.\d{1,2})?", text)
+    return short[0] if short else text
+
+
+def minor(python: str) -> str:
+    """Return the minor release of a Python, such as 3.11 for 3.11.7."""
+    return ".".join(python.split(".")[:2])
 
 
 def _by_product(facts: Snapshot, pasted: Pasted, told: Callable[[str], list[Told]], how: int) -> list[Read]:

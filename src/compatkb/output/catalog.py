@@ -8,11 +8,11 @@ from typing import Any
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
-from compatkb.output.catalog_screen import eol_lines, product_lines
-from compatkb.output.catalog_screen import release_lines as release_screen
-from compatkb.output.features import release_features, release_lines
+from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
+from compatkb.output.features import release_features
+from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.payload import SCHEMA, claim_payload, source_payload
-from compatkb.output.screen import text_of
+from compatkb.output.screen import Line, heads, row
 from compatkb.request_parser import find_versions
 from compatkb.store.queries.products import ReleaseRecord, product_details, release, releases, releases_of
 from compatkb.store.reader import Snapshot
@@ -21,39 +21,53 @@ from compatkb.store.records import Product
 Content = dict[str, Any]
 
 
-def list_text(facts: Snapshot, product: Product | None, day: date, *, as_json: bool) -> str:
-    """Return the products, or the versions of one, newest first."""
+def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
+    """Return the products, or the versions of one, newest first, as JSON."""
     if product is None:
-        rows = [
-            {
-                "id": p.id,
-                "name": p.name,
-                "role": p.role,
-                "releases": len({element.release for element in facts.elements(p.id)}),
-                "builds": len(facts.elements(p.id)),
-                "distribution": p.distribution,
-            }
-            for p in facts.products.values()
-            if p.role != Role.FEATURE
-        ]
-        if as_json:
-            return _json(facts, day, {"products": rows})
-        width = max(len(str(row["id"])) for row in rows)
-        counts = {row["id"]: f"{row['releases']:>4} release{'' if row['releases'] == 1 else 's'}" for row in rows}
-        lines = [f"{row['id']:<{width}}  {counts[row['id']]:<13} {row['name']} ({row['role']})\n" for row in rows]
-        return "".join(lines) + _foot(facts, day)
-    releases = _releases(facts, product, day)
-    if as_json:
-        return _json(facts, day, {"product": product.id, "releases": releases})
-    return "".join(f"{_release_line(release)}\n" for release in releases) + _foot(facts, day)
+        return _json(facts, day, {"products": _products(facts)})
+    return _json(facts, day, {"product": product.id, "releases": _releases(facts, product, day)})
 
 
-def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool, why: bool = False) -> str:
-    """Return a product with its releases, disputes and end of life."""
+def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
+    """Return the products, or the versions of one, newest first, a line and a row of a table each."""
+    if product is None:
+        found = _products(facts)
+        width = max(len(each["id"]) for each in found)
+        counts = [f"{each['releases']:>4} release{'' if each['releases'] == 1 else 's'}" for each in found]
+        lines = [heads("product", "releases", "name", "role")]
+        for each, count in zip(found, counts, strict=True):
+            text = f"{each['id']:<{width}}  {count:<13} {each['name']} ({each['role']})"
+            lines += row([Line(text)], each["id"], count, each["name"], each["role"])
+    else:
+        lines = [heads("version", "name", "released", "builds", "also", "")]
+        for release in _releases(facts, product, day):
+            lines += row([Line(_release_line(release))], *_release_cells(release))
+    return [*lines, Line(_foot(facts, day).rstrip(), "dim")]
+
+
+def _products(facts: Snapshot) -> list[Content]:
+    return [
+        {
+            "id": p.id,
+            "name": p.name,
+            "role": p.role,
+            "releases": len({element.release for element in facts.elements(p.id)}),
+            "builds": len(facts.elements(p.id)),
+            "distribution": p.distribution,
+        }
+        for p in facts.products.values()
+        if p.role != Role.FEATURE
+    ]
+
+
+def product_json(facts: Snapshot, product: Product, day: date) -> str:
+    """Return a product with its releases, disputes and end of life as JSON."""
+    return _json(facts, day, _product(facts, product, day))
+
+
+def _product(facts: Snapshot, product: Product, day: date) -> Content:
     details = product_details(facts, product.id)
-    releases = _releases(facts, product, day)
-    disputed = disputes.of_product(facts, product.id)
-    content: Content = {
+    return {
         "id": product.id,
         "name": product.name,
         "role": product.role,
@@ -61,13 +75,17 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool,
         "eol": details.eol,
         "replaced_by": details.replaced_by_record,
         "note": details.note,
-        "releases": releases,
-        "disputes": disputed,
+        "releases": _releases(facts, product, day),
+        "disputes": disputes.of_product(facts, product.id),
     }
-    if as_json:
-        return _json(facts, day, content)
+
+
+def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
+    """Return a product with its releases, disputes and end of life; with `why` all of it."""
+    content = _product(facts, product, day)
     if not why:
-        return text_of(product_lines(facts, product, content, day))
+        return product_lines(facts, product, content, day)
+    details, releases, disputed = product_details(facts, product.id), content["releases"], content["disputes"]
     lines = [f"{product.name} ({product.id}), {product.role}"]
     if product.distribution:
         lines.append(f"distribution: {product.distribution}")
@@ -84,26 +102,34 @@ def product_text(facts: Snapshot, product: Product, day: date, *, as_json: bool,
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
-    return "\n".join(lines) + "\n" + _foot(facts, day)
+    return [Line(line) for line in [*lines, _foot(facts, day).rstrip()]]
 
 
-def release_text(facts: Snapshot, product: Product, version: str, day: date, *, as_json: bool, why: bool = False) -> str:
-    """Return one version, or a series: dates, builds, what it says of others and others of it, sources."""
+def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
+    """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
+    return _json(facts, day, {"product": product.id, "releases": _chosen(facts, product, version, day)})
+
+
+def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
+    """Return one version, or a series, on a first screen; with `why` all that is known of it."""
+    content = _chosen(facts, product, version, day)
+    if not why:
+        return release_lines(facts, product, content, day)
+    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
+    return [Line(line) for line in text.splitlines()]
+
+
+def _chosen(facts: Snapshot, product: Product, version: str, day: date) -> list[Content]:
+    """Return the releases that a version word means, newest first; raises UsageError where there is none."""
     mask = find_versions(facts, product, version)
     if not mask:
         known = ", ".join(release["version"] for release in _releases(facts, product, day)[:8])
         raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
     chosen = facts.elements(product.id).of(mask)
-    names = dict.fromkeys(e.release for e in reversed(chosen))
-    content = []
-    for name in names:
-        builds = [e for e in chosen if e.release == name]
-        content.append(_release(facts, product, name, release(facts, product.id, name), builds))
-    if as_json:
-        return _json(facts, day, {"product": product.id, "releases": content})
-    if not why:
-        return text_of(release_screen(facts, product, content, day))
-    return "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
+    return [
+        _release(facts, product, name, release(facts, product.id, name), [e for e in chosen if e.release == name])
+        for name in dict.fromkeys(e.release for e in reversed(chosen))
+    ]
 
 
 def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
@@ -194,21 +220,29 @@ def _release_lines(entry: Content, day: date) -> str:
     for dispute in entry["disputes"]:
         head, *rest = disputes.lines(dispute)
         lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
-    lines += release_lines(entry["features"])
+    lines += feature_lines(entry["features"])
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
 
 
-def eol_text(
-    facts: Snapshot, product: Product | None, day: date, days: int, *, as_json: bool, everything: bool = False
-) -> str:
-    """Return the ends of life up to `days` after `day`, latest first: what is over, and what will be."""
+def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, everything: bool = True) -> str:  # noqa: ARG001
+    """Return the ends of life up to `days` after `day` as JSON."""
+    return _json(facts, day, {"within_days": days, "ends": _ends(facts, product, day, days)})
+
+
+def eol_screen(facts: Snapshot, product: Product | None, day: date, days: int, *, everything: bool = False) -> list[Line]:
+    """Return the ends of life up to `days` after `day`: what will be, and what is over."""
+    return eol_lines(facts, _ends(facts, product, day, days), day, days, everything=everything)
+
+
+def _ends(facts: Snapshot, product: Product | None, day: date, days: int) -> list[Content]:
+    """Return ends of life, latest first."""
     limit = day + timedelta(days=days)
     rows = [(record.eol, record) for record in releases(facts) if record.eol]
     rows.sort(key=lambda row: row[0], reverse=True)
     names = dict.fromkeys(record.product for _, record in rows)
     unsure = {name: _named(facts, name, disputes.dated(facts, name, "end-of-life")) for name in names}
-    found: list[Content] = [
+    return [
         {
             "product": record.product,
             "version": record.version,
@@ -221,9 +255,6 @@ def eol_text(
         for last, record in rows
         if last <= limit.isoformat() and (product is None or record.product == product.id)
     ]
-    if as_json:
-        return _json(facts, day, {"within_days": days, "ends": found})
-    return text_of(eol_lines(facts, found, day, days, everything=everything))
 
 
 def parse_days(text: str) -> int:
@@ -261,21 +292,25 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
     return found
 
 
-def _release_line(release: Content) -> str:
-    parts = [release["version"]]
-    if release["name"]:
-        parts.append(f"({release['name']})")
-    parts.append(_dated(release["released"], "released", release["disputed"]))
+def _release_cells(release: Content) -> tuple[str, ...]:
+    """Return version, name, day of release, builds, further names, and what has to be known."""
     builds = [build for build in release["builds"] if build != release["version"]]
-    if builds:
-        parts.append(f"builds: {', '.join(builds)}")
-    if release["aliases"]:
-        parts.append(f"also: {', '.join(release['aliases'][:8])}")
-    if release["yanked"]:
-        parts.append("yanked")
+    state = ["yanked"] if release["yanked"] else []
     if release["eol"]:
-        ended = _dated(release["eol"], "end-of-life", release["disputed"])
-        parts.append(f"{'ended' if release['ended'] else 'ends'} {ended}")
+        state.append(f"{'ended' if release['ended'] else 'ends'} {_dated(release['eol'], 'end-of-life', release['disputed'])}")
+    return (
+        release["version"],
+        release["name"] or "",
+        _dated(release["released"], "released", release["disputed"]),
+        ", ".join(builds),
+        ", ".join(release["aliases"][:8]),
+        "  ".join(state),
+    )
+
+
+def _release_line(release: Content) -> str:
+    version, name, released, builds, aliases, state = _release_cells(release)
+    parts = [version, name and f"({name})", released, builds and f"builds: {builds}", aliases and f"also: {aliases}", state]
     return "  ".join(part for part in parts if part)
 
 

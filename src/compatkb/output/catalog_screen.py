@@ -5,7 +5,7 @@ from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import label, listed, ranges, shortened, value
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, labelled, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -13,7 +13,9 @@ from compatkb.store.records import Product
 Content = dict[str, Any]
 _NEWEST = 10
 _BUILDS = 3
-_RELEASES = 2
+_RELEASES = _NAMED = 2
+_AROUND = 6
+"""Lines beside the ends of life: headings, columns, the foot."""
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
 _UNLIMITED = 10_000
 
@@ -29,10 +31,9 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
         where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
         blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))
     releases = content["releases"]
-    lines = [
-        line for n, r in enumerate(releases[:_NEWEST]) for line in labelled("" if n else "newest", _release(r, content["eol"]))
-    ]
-    blocks.append(Block(lines))
+    lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
+    blocks.append(Block([heads("release", "released", "builds", "")]))
+    blocks.append(Block([line for several in lines for line in several]))
     if len(releases) > _NEWEST:
         blocks.append(Block(labelled("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")))
     if content["note"]:
@@ -42,15 +43,16 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     return _finished(facts, blocks, day, [f"compatkb show {product.id} VERSION"])
 
 
-def _release(release: Content, end: str | None) -> str:
+def _release(release: Content, end: str | None, title: str) -> list[Line]:
+    """Return a release as lines behind a title, the first of which is a row of a table too."""
     builds = [build for build in release["builds"] if build != release["version"]]
-    parts = [release["version"], release["released"] or "", ", ".join(builds[:_BUILDS])]
-    parts += ["..."] if len(builds) > _BUILDS else []
-    parts += [f"({release['name']})"] if release["name"] else []
-    parts += ["yanked"] if release["yanked"] else []
+    named = ", ".join([*builds[:_NAMED], *(["..."] if len(builds) > _NAMED else [])])
+    state = [f"({release['name']})"] if release["name"] else []
+    state += ["yanked"] if release["yanked"] else []
     if release["eol"] and release["eol"] != end:
-        parts.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
-    return "  ".join(part for part in parts if part)
+        state.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
+    cells = (release["version"], release["released"] or "", named, "  ".join(state))
+    return row(labelled(title, "  ".join(cell for cell in cells if cell)), *cells)
 
 
 def release_lines(facts: Snapshot, product: Product, releases: list[Content], day: date) -> list[Line]:
@@ -70,8 +72,10 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     if entry["eol"]:
         word = "ended" if entry["eol"] < day.isoformat() else "ends"
         days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
-    name = f"{product.label} {entry['version']}"
-    blocks = [Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading")), Block([BLANK])]
+    known = value(facts, product.id, entry["version"])
+    name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
+    name = f"{product.label} {known}" if known == entry["version"] else name
+    blocks: list[Block] = []
     builds = entry["builds"]
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
@@ -82,6 +86,8 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         said = dict.fromkeys(named for c in entry["claims"] if c["kind"] == kind and (named := _named(facts, c)))
         if said:
             blocks.append(Block(labelled(title, "; ".join(said)), 2))
+    if not builds and (others := _speakers(facts, product, entry)):
+        blocks.append(Block(labelled("works with", "; ".join(others)), 2))
     if entry["note"]:
         blocks.append(Block(labelled("note", entry["note"]), 3))
     if entry["features"]:
@@ -89,7 +95,18 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         blocks.append(Block(labelled("features", shortened(names)), 4))
     if entry["disputes"]:
         blocks.append(Block(labelled("disputed", _points(len(entry["disputes"]))), 1))
-    return blocks
+    heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
+    return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+
+def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
+    """Return which releases of others are said to work with a release of `product`, by their product."""
+    found: dict[str, list[str]] = {}
+    for claim in entry["claimed_by"]:
+        other = next((p for p in facts.products.values() if claim["of"].startswith(p.id)), None)
+        if claim["kind"] == "verified" and other and other != product:
+            found.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
+    return [f"{name} {shortened(versions)}" for name, versions in found.items()]
 
 
 def _points(count: int) -> str:
@@ -134,18 +151,16 @@ def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, eve
     blocks = [
         Block([Line(f"ends within {days} days of {day}" if soon else f"nothing ends within {days} days of {day}", "heading")])
     ]
+    columns = heads("last day", "product", "releases")
+    blocks += [Block([columns])] if soon else []
     blocks += [Block(lines) for lines in _grouped(facts, soon)]
     over = _grouped(facts, [entry for entry in ends if entry["ended"]])
-    room = (
-        _UNLIMITED
-        if everything
-        else HEIGHT - sum(len(block.lines) for block in blocks) - len(("", "head", "more", "", "foot"))
-    )
+    room = _UNLIMITED if everything else HEIGHT - sum(len(block.lines) for block in blocks) - _AROUND
     shown: list[list[Line]] = []
     while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
         shown.append(over.pop(0))
     if shown:
-        blocks.append(Block([BLANK, Line("ended", "heading")]))
+        blocks.append(Block([BLANK, Line("ended", "heading"), columns]))
         blocks += [Block(lines) for lines in shown]
     more = [f"--all: {len(over)} more"] if over else []
     return _finished(facts, blocks, day, more, everything=True)
@@ -161,7 +176,8 @@ def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:
         names = [value(facts, product, entry["version"]) for entry in members]
         head = f"{label(facts, product)} " if names == [entry["version"] for entry in members] else ""
         mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
-        lines.append(wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14))
+        text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
+        lines.append(row(text, last, label(facts, product), shortened(names) + mark))
     return lines
 
 

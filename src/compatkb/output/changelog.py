@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from itertools import groupby
 from typing import Any
@@ -62,14 +62,6 @@ def changes_json(facts: Snapshot, found: tuple[Change, ...], since: date, until:
         "changes": [_payload(change) for change in found],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-FORMS: dict[str, Callable[[Snapshot, tuple[Change, ...], date, date], str]] = {
-    "text": changes_text,
-    "markdown": changes_markdown,
-    "json": changes_json,
-}
-"""The forms in which changes are printed."""
 
 
 def _payload(change: Change) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from compatkb.store.reader import Snapshot
 
 _SHARE = 0.4  # a second cause is named that has this part of the weight of the first
 _LINES, _STEPS = 2, 3
-_ELSEWHERE = ("machine", "code")
 
 
 def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> str:
@@ -75,16 +74,17 @@ def _denied(facts: Snapshot, made: Diagnosis) -> list[Block]:
 def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     """Return the command to run, or the steps to take."""
     blocks = []
-    near = _easiest(facts, made)
+    near = made.nearest[0] if made.nearest else None
     if near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
-        title = way_title(facts, made.answer.request, near) if made.answer else near_name(facts, near)
+        title = way_title(facts, made.answer.request, near) if made.answer and near.relaxed else near_name(facts, near)
         word = "fix" if made.candidates else "sound"
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
     first = made.candidates[0] if made.candidates else None
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
     if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
+        steps = [] if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
@@ -94,13 +94,6 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
 def near_name(facts: Snapshot, near: Near) -> str:
     """Return the main packages of a stack that is near."""
     return listed([messages.build(facts, e) for e in near.stack.packages if e.product in near.stack.requested])
-
-
-def _easiest(facts: Snapshot, made: Diagnosis) -> Near | None:
-    """Return the way that keeps what the others follow: the package that brings the device."""
-    providers = {route.provider for route in facts.routes}
-    usable = [near for near in made.nearest if near.stack.verdict != "unknown"]
-    return min(usable, key=lambda near: bool(providers & set(near.relaxed)), default=None)
 
 
 def _others(made: Diagnosis) -> list[Candidate]:

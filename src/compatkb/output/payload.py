@@ -1,5 +1,6 @@
 """Answers as plain dictionaries: the JSON contract, whose version is SCHEMA and whose text is docs/json.md."""
 
+import json
 from datetime import date
 from typing import Any
 
@@ -10,6 +11,7 @@ from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Link, Stack
 from compatkb.output import commands, disputes, messages
 from compatkb.output.images import images_of
+from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
@@ -37,6 +39,11 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
         ],
         "gave_up": answer.gave_up,
     }
+
+
+def answer_json(facts: Snapshot, answer: Answer, wanted: Wanted | None = None) -> str:
+    """Return an answer as JSON text."""
+    return json.dumps(answer_payload(facts, answer, why=bool(wanted and wanted.why)), indent=2, ensure_ascii=False) + "\n"
 
 
 def request_payload(request: Request) -> dict[str, Any]:

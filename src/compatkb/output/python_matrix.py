@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
+from compatkb.output import screen
 from compatkb.output.payload import SCHEMA
+from compatkb.output.screen import BLANK, Line
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
 
@@ -101,15 +103,17 @@ def _level(build: Element, column: int, day: int) -> str:
     return NO if build.complete >= day else UNKNOWN
 
 
-def text(facts: Snapshot, table: Table, day: date) -> str:
+def matrix_lines(facts: Snapshot, table: Table, day: date) -> list[Line]:
     """Return the table in columns, with the meaning of the words in it."""
     grid = [["release", *table.pythons]]
     grid += [[_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
     widths = [max(len(row[number]) for row in grid) for number in range(len(grid[0]))]
-    lines = [f"Wheels of {table.product} by Python, on any system", ""]
-    lines += ["  ".join(f"{words:<{width}}" for words, width in zip(row, widths, strict=True)).rstrip() for row in grid]
-    lines += ["", *(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in _used(table))]
-    return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
+    lines = [Line(f"Wheels of {table.product} by Python, on any system", "heading"), BLANK]
+    for words in grid:
+        padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
+        lines += screen.row([Line("  ".join(padded).rstrip())], *words)
+    lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in _used(table))]
+    return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']})", "dim")]
 
 
 def _name(row: Row) -> str:

@@ -15,10 +15,12 @@ _LABEL = 10
 
 
 class Line(NamedTuple):
-    """A line and what it is, which decides its colour on a terminal: a verdict, command, label, heading, or dim."""
+    """A line and what it is, which decides its colour on a terminal: a verdict, level, command, label, heading, or dim."""
 
     text: str
     style: str = ""
+    underlined: tuple[int, int] = (0, 0)  # from column to column
+    cells: tuple[str, ...] = ()  # of a row of a table, which a terminal shows in their place; a heading has no text
 
 
 class Block(NamedTuple):
@@ -29,22 +31,39 @@ class Block(NamedTuple):
 
 
 BLANK = Line("")
+HEAD, MORE = "head", "more"
+"""Rows of tables: the names of the columns, and what continues the text of a row."""
 
 
 def text_of(lines: Sequence[Line]) -> str:
     """Return lines as plain text."""
-    return "".join(f"{line.text.rstrip()}\n" for line in lines)
+    return "".join(f"{line.text.rstrip()}\n" for line in lines if line.style != HEAD)
+
+
+def heads(*names: str) -> Line:
+    """Return the names of the columns of a table, which only a terminal shows."""
+    return Line("", HEAD, cells=names)
+
+
+def row(lines: Sequence[Line], *cells: str) -> list[Line]:
+    """Return lines as one row of a table: the first stands for it on a terminal, where the others are left out."""
+    return [line._replace(cells=cells, style=line.style if n == 0 else MORE) for n, line in enumerate(lines)]
 
 
 def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
     """Return the lines of blocks, without those of least weight as far as `height` asks for it."""
-    kept = list(blocks)
-    while sum(len(block.lines) for block in kept) > height:
-        least = max(kept, key=lambda block: block.weight)
-        if not least.weight:
+    return [line for block in fit(blocks, height) for line in block.lines]
+
+
+def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:
+    """Return the blocks that stay where there are `height` lines."""
+    dropped, lines = set(), sum(len(block.lines) for block in blocks)
+    for block in sorted(blocks, key=lambda block: -block.weight):
+        if lines <= height or not block.weight:
             break
-        kept.remove(least)
-    return [line for block in kept for line in block.lines]
+        dropped.add(id(block))
+        lines -= len(block.lines)
+    return [block for block in blocks if id(block) not in dropped]
 
 
 def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:

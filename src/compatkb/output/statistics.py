@@ -1,7 +1,6 @@
 """The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/stats.md describes them."""
 
 import json
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -9,6 +8,7 @@ from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.markdown import Links, render
 from compatkb.output.payload import SCHEMA
+from compatkb.output.screen import Line, heads, row
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
 _READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
@@ -16,12 +16,13 @@ _SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
 """Colour of the badge by the percentage of requirements that are stated or observed."""
 
 
-def stats_text(stats: Stats) -> str:
+def stats_lines(stats: Stats) -> list[Line]:
     """Return the figures for people."""
     rows = figures(stats)
     width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {value}" for name, value in rows]
-    return "\n".join([*lines, f"(as of {stats.day}, data of {stats.data_date})"]) + "\n"
+    lines = [heads("what", "figures")]
+    lines += [line for name, value in rows for line in row([Line(f"{name:<{width}}  {value}")], name, value)]
+    return [*lines, Line(f"(as of {stats.day}, data of {stats.data_date})", "dim")]
 
 
 def stats_markdown(stats: Stats) -> str:
@@ -173,13 +174,3 @@ def _percent(number: int, total: int) -> int:
 
 def _dumped(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-FORMS: dict[str, Callable[[Stats], str]] = {
-    "text": stats_text,
-    "json": stats_json,
-    "markdown": stats_markdown,
-    "badge": badge_line,
-    "badge-json": badge_json,
-}
-"""What each value of --format prints."""

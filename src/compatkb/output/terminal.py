@@ -3,9 +3,14 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from itertools import groupby
+from typing import TYPE_CHECKING, TextIO
 
-from compatkb.output.screen import Line, text_of
+from compatkb.output.screen import HEAD, MORE, Line, text_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 _STYLES = {
     "works": "bold green",
@@ -15,10 +20,29 @@ _STYLES = {
     "command": "bold",
     "heading": "bold",
     "dim": "dim",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "info": "bold blue",
+    "carets": "bold red",
+    "-": "red",
+    "+": "green",
 }
 _LABEL = 12
 """Columns of a label and its indentation."""
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
+
+
+def as_text(output: str | Sequence[Line]) -> str:
+    """Return a form of output as plain text."""
+    return output if isinstance(output, str) else text_of(output)
+
+
+def show(output: str | Sequence[Line]) -> None:
+    """Print a form of output on standard output."""
+    if isinstance(output, str):
+        sys.stdout.write(output)
+    else:
+        print_lines(output)
 
 
 def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
@@ -43,15 +67,46 @@ def printable(text: str, encoding: str | None) -> str:
 
 def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True)
-    for line in lines:
-        content = Text(printable(line.text.rstrip(), out.encoding))
-        if line.style == "label":
-            content.stylize("bold", 0, _LABEL)
-        elif line.style in ("works", "likely", "unknown", "does-not-work"):
-            content.stylize(_STYLES[line.style], 0, max(line.text.find("   "), 0) or None)
-        elif style := _STYLES.get(line.style):
-            content.stylize(style)
-        console.print(content)
+    for is_row, group in groupby(lines, lambda line: bool(line.cells)):
+        if is_row:
+            _print_table(list(group), console)
+            continue
+        for line in group:
+            console.print(_styled(line, out.encoding))
+
+
+def _print_table(rows: list[Line], console: "Console") -> None:
+    """Print rows below their heads; as lines where the terminal is too narrow for the columns."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    heads = [row for row in rows if row.style == HEAD]
+    table = Table(*(heads[0].cells if heads else ()), box=box.SIMPLE_HEAD, show_header=bool(heads), pad_edge=False)
+    for row in rows:
+        if row.style not in (HEAD, MORE):
+            table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
+    if console.measure(table).minimum <= console.width:
+        console.print(table, soft_wrap=False)
+    else:  # words would be cut
+        console.print(Text(printable(text_of(rows), console.encoding)), end="")
+
+
+def _styled(line: Line, encoding: str) -> "Text":
+    """Return a line with the weight and colour of its kind."""
+    from rich.text import Text
+
+    content = Text(printable(line.text.rstrip(), encoding))
+    if line.style == "label":
+        content.stylize("bold", 0, _LABEL)
+    elif line.style in ("works", "likely", "unknown", "does-not-work"):
+        content.stylize(_STYLES[line.style], 0, max(line.text.find("   "), 0) or None)
+    elif line.style in ("error", "warning", "info"):
+        content.stylize(_STYLES[line.style], 0, line.text.find(f" {line.style}: ") + len(line.style) + 2)
+    elif style := _STYLES.get(line.style):
+        content.stylize(style)
+    if line.underlined != (0, 0):
+        content.stylize("underline", *line.underlined)
+    return content

@@ -21,10 +21,10 @@ from compatkb.output.labels import (
 )
 from compatkb.output.open_points import open_points
 from compatkb.output.payload import support
+from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import MOST, Way, ways_of
-from compatkb.output.why import details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
@@ -39,6 +39,11 @@ _LINES = 2
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> str:
     """Return the answer as plain text."""
     return text_of(answer_lines(facts, answer, why=why, everything=everything, shell=shell))
+
+
+def answer_screen(facts: Snapshot, answer: Answer, wanted: Wanted) -> list[Line]:
+    """Return the first screen, with all that is wanted."""
+    return answer_lines(facts, answer, why=wanted.why, everything=wanted.everything, shell=wanted.shell or POSIX)
 
 
 def answer_lines(
@@ -63,6 +68,8 @@ def answer_lines(
     if everything:
         lines += _all(facts, answer, shell)
     if why:
+        from compatkb.output.why import details
+
         lines += details(facts, answer, numbers)
     return lines
 

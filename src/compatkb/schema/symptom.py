@@ -39,6 +39,7 @@ class CauseKind(StrEnum):
     RUNTIME = "runtime"  # libraries beside the packages, of a generation of their own
     MACHINE = "machine"  # no version of a package: system libraries, permissions, hardware
     CODE = "code"  # the program that asks
+    LIBRARY = "library"  # releases of packages that no stack holds
 
 
 class CauseEntry(Record):
@@ -52,6 +53,7 @@ class CauseEntry(Record):
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
     device: Id | None = None  # what it is about, whatever the text tells
     usual_device: Id | None = None  # what it is about where the text does not tell
+    newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
     sources: Sources

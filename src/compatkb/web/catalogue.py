@@ -33,19 +33,19 @@ _INSTALLED = ("package", "companion")
 
 def product_list(facts: Snapshot, clock: Clock) -> Record:
     """Return what `list --format json` prints."""
-    found: Record = json.loads(catalog.list_text(facts, None, clock.day, as_json=True))
+    found: Record = json.loads(catalog.list_json(facts, None, clock.day))
     return found
 
 
 def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
     """Return what `show PRODUCT --format json` prints."""
-    found: Record = json.loads(catalog.product_text(facts, facts.products[product], clock.day, as_json=True))
+    found: Record = json.loads(catalog.product_json(facts, facts.products[product], clock.day))
     return found
 
 
 def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -> Record:
     """Return what `show PRODUCT VERSION --format json` prints."""
-    text = catalog.release_text(facts, facts.products[product], version, clock.day, as_json=True)
+    text = catalog.release_json(facts, facts.products[product], version, clock.day)
     found: Record = json.loads(text)
     return found
 

@@ -75,7 +75,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     )
     yield "products.json", lambda: _text(product_list(facts, clock))
     yield "images.json", lambda: _text({**head, "repositories": _repositories(facts, clock)})
-    yield "eol.json", lambda: catalog.eol_text(facts, None, clock.day, _LONG, as_json=True)
+    yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
     yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
     for product in facts.products.values():
         if product.role == "feature":

@@ -87,7 +87,7 @@ def _release(site: Site, product: str, version: str) -> str:
 def eol_page(site: Site) -> str:
     """Return the ends of life: patches by their series, runtime packages folded."""
     facts = site.facts
-    content = json.loads(catalog.eol_text(facts, None, site.asker.clock.day, _LONG, as_json=True))
+    content = json.loads(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
     groups: dict[tuple[str, str, str], Record] = {}
     for entry in content["ends"]:
         product = facts.products[entry["product"]]

@@ -82,14 +82,14 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     if product.role == "feature":
         return features.features_text(facts, day, feature=product.id, form="json")
     if version:
-        return catalog.release_text(facts, product, version, day, as_json=True)
-    return catalog.product_text(facts, product, day, as_json=True)
+        return catalog.release_json(facts, product, version, day)
+    return catalog.product_json(facts, product, day)
 
 
 def _eol(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     given, day = _read(parameters, clock, "product", "within")
     product = find_product(facts, given["product"]) if "product" in given else None
-    return catalog.eol_text(facts, product, day, catalog.parse_days(given.get("within", "90d")), as_json=True)
+    return catalog.eol_json(facts, product, day, catalog.parse_days(given.get("within", "90d")))
 
 
 def _search(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:

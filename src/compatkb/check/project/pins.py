@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, Sources, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
@@ -193,17 +193,14 @@ def _index(
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
-    message = f"{name} is not on {where}, which is asked here; it is at {url or 'an index without address'}"
-    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=_index_option(url, style, asked))
+    option = f"add --{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
+    place = "" if option else f"; it is at {url or 'an index without address'}"
+    message = f"{name} is not on {where}, which is asked here{place}"
+    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option)
 
 
 def _named(channel: str, queries: ProjectQueries) -> str:
     return queries.addresses.get(channel, ("", ""))[0] or "the default index"
-
-
-def _index_option(url: str, style: str, asked: Sources) -> str | None:
-    del asked
-    return f"add --{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
 
 
 def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.doctor.error_text import Pasted
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.system import architecture
-from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, read_versions
+from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, minor, read_versions
 from compatkb.errors import UsageError
 from compatkb.store.reader import Snapshot
 
@@ -66,7 +66,7 @@ def _collected(facts: Snapshot, text: str, origin: str) -> Machine:
     kernel = re.match(r"Linux-([\w.-]+?)-(?:x86_64|aarch64)", platform)
     return Machine(
         origin=origin,
-        python=named.get("python"),
+        python=minor(named["python"]) if "python" in named else None,
         system=_family(system, platform),
         release=_release(system),
         kernel=kernel[1] if kernel else None,

@@ -1,0 +1,76 @@
+"""Every form of output of every command: a new one is a function, and one line here.
+
+A form is a function of what its command made; it returns a string, or the lines of a screen. Its module is imported when
+the form is asked for.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from compatkb.output.screen import Line
+
+_ANSWERS = {
+    "text": "output.text:answer_screen",
+    "json": "output.payload:answer_json",
+    "requirements": "output.requirements_file:requirements_text",
+}
+_REPORTS = {
+    "text": "check.report_text:report_lines",
+    "json": "check.report_text:report_json",
+    "github": "check.report_formats:github_text",
+    "gitlab": "check.report_formats:gitlab_text",
+    "junit": "check.report_formats:junit_text",
+    "markdown": "check.report_formats:summary_text",
+    "sarif": "check.report_formats:sarif_text",
+}
+FORMS = {
+    "resolve": _ANSWERS,
+    "explain": _ANSWERS,
+    "list": {"text": "output.catalog:list_lines", "json": "output.catalog:list_json"},
+    "eol": {"text": "output.catalog:eol_screen", "json": "output.catalog:eol_json"},
+    "changes": {
+        "text": "output.changelog:changes_text",
+        "json": "output.changelog:changes_json",
+        "markdown": "output.changelog:changes_markdown",
+    },
+    "timeline": {
+        "text": "output.timeline:text",
+        "json": "output.timeline:payload",
+        "markdown": "output.timeline:markdown",
+        "mermaid": "output.timeline:mermaid",
+        "svg": "output.timeline_svg:svg",
+    },
+    "matrix": {
+        "text": "output.python_matrix:matrix_lines",
+        "json": "output.python_matrix:payload",
+        "markdown": "output.python_matrix:markdown",
+        "csv": "output.python_matrix:comma_separated",
+    },
+    "stats": {
+        "text": "output.statistics:stats_lines",
+        "json": "output.statistics:stats_json",
+        "markdown": "output.statistics:stats_markdown",
+        "badge": "output.statistics:badge_line",
+        "badge-json": "output.statistics:badge_json",
+    },
+    "check": _REPORTS,
+    "migrate": _REPORTS,
+}
+"""By command, its forms and where each is made."""
+
+
+class Wanted(NamedTuple):
+    """How much of an answer a form has, and the shell that its commands are for."""
+
+    why: bool = False
+    everything: bool = False
+    shell: str | None = None
+
+
+def form(command: str, name: str) -> "Callable[..., str | list[Line]]":
+    """Return what makes a form of a command's output."""
+    module, _, function = FORMS[command][name].partition(":")
+    made: Callable[..., str | list[Line]] = getattr(import_module(f"compatkb.{module}"), function)
+    return made
