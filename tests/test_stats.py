@@ -139,8 +139,8 @@ def test_disputes_are_decided_or_open(small: Snapshot) -> None:
 
 def test_end_of_life_is_of_the_day(small: Snapshot) -> None:
     """The last supported day is not past the end of life; the day after is."""
-    assert statistics(small, TODAY).coverage[0][3:] == (1, 0)
-    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1)
+    assert statistics(small, TODAY).coverage[0][3:] == (1, 0, 0)
+    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1, 0)
 
 
 def test_ages_are_of_the_day(small: Snapshot) -> None:

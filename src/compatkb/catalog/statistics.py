@@ -12,6 +12,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.store.queries.claims import ClaimRecord, citations, product_claims
 from compatkb.store.queries.disputes import concerned_records, dispute_records
 from compatkb.store.queries.images import images
+from compatkb.store.queries.products import every_product_details
 from compatkb.store.queries.provenance import ReadingRecord, readings
 from compatkb.store.reader import Snapshot
 
@@ -25,13 +26,14 @@ UNCHECKED = "not-checked"
 
 
 class Coverage(NamedTuple):
-    """The products of one role: their releases, those whose end of life is known, and those that are past it."""
+    """The products of one role: their releases, whose end of life is known, that are past it, and that only a rule covers."""
 
     role: str
     products: int
     releases: int
     with_end: int
     ended: int
+    with_rule: int
 
 
 class Independence(NamedTuple):
@@ -91,6 +93,11 @@ class Stats(NamedTuple):
         """The number of releases whose end of life is known."""
         return sum(row.with_end for row in self.coverage)
 
+    @property
+    def with_rule(self) -> int:
+        """The number of releases that have no known end of life, and a rule of their maker."""
+        return sum(row.with_rule for row in self.coverage)
+
 
 def statistics(facts: Snapshot, day: date) -> Stats:
     """Return the figures; everything in the data counts, and ages and ends of life are as of the end of `day`."""
@@ -136,7 +143,9 @@ def _coverage(facts: Snapshot, role: str, day: date) -> Coverage:
             key = (product, element.release)
             ends[key] = max(ends.get(key, 0), element.eol or 0)
     known = [end for end in ends.values() if end]
-    return Coverage(role, len(products), len(ends), len(known), sum(end < day.toordinal() for end in known))
+    ruled = {product for product, details in every_product_details(facts).items() if details.eol_rule}
+    by_rule = sum(not end and product in ruled for (product, _), end in ends.items())
+    return Coverage(role, len(products), len(ends), len(known), sum(end < day.toordinal() for end in known), by_rule)
 
 
 def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independence:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from compatkb.authoring.formatting import misshapen
-from compatkb.authoring.loader import read
+from compatkb.authoring.loader import parse, read
 from compatkb.cli import options as o
 from compatkb.core.atomic_write import write_file
 from compatkb.core.findings import Finding, Severity, worst
@@ -26,6 +26,13 @@ def lint(
     rule: Annotated[o.Words, typer.Option("--rule", metavar="NAME", help="run this rule alone (repeatable)")] = None,
     list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and end")] = False,
     fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 from this level on")] = "error",
+    sources: Annotated[
+        str | None, typer.Option("--sources", metavar="DIR", help="read cited files instead, in clones DIR/owner/name")
+    ] = None,
+    fetch: Annotated[bool, typer.Option("--fetch", help="with --sources: clone what is missing there")] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="COMMIT", help="with --sources: only sources that changed since")
+    ] = None,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
     from compatkb.authoring.lint import CHECKS
@@ -35,6 +42,12 @@ def lint(
         print("".join(f"{each.NAME:16} {each.LEVEL:8} {each.SUMMARY}\n" for each in CHECKS), end="")
         return 0
     directory = data_directory(data)
+    if sources:
+        findings = _cited_places(directory, Path(sources), fetch=fetch, since=since)
+        print(_shown(findings, form, directory), end="")
+        return int(worst(findings, Severity(fail_on)))
+    if fetch or since:
+        raise UsageError("--fetch and --since need --sources")
     report = lint_data(read(directory), _day(as_of), rule or ())
     findings = tuple(_runnable(finding, data) for finding in report.findings)
     print(_shown(findings, form, directory), end="")
@@ -78,6 +91,21 @@ def data_directory(named: str | None) -> Path:
     if (Path(CHECKOUT) / "products").is_dir():
         return Path(CHECKOUT)
     raise DataError(("this installation carries compiled data, not their files; give a data directory with --data DIR",))
+
+
+def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | None) -> tuple[Finding, ...]:
+    """Return what reading the cited files shows, and say on standard error how many were read."""
+    from compatkb.authoring.lint.cited_places import lines_since, read_sources
+
+    loaded = parse(read(directory))
+    if loaded.problems:
+        raise DataError(tuple(map(str, loaded.problems)))
+    changed = lines_since(directory, since) if since else None
+    reading = read_sources(loaded.documents, clones, fetch=fetch, changed=changed)
+    print(f"remark: read {reading.read} cited files, found {len(reading.findings)} to look at", file=sys.stderr)
+    for repo, number in reading.absent.items():
+        print(f"remark: {repo} is not in {clones}: {number} not read", file=sys.stderr)
+    return reading.findings
 
 
 def _day(text: str | None) -> date:

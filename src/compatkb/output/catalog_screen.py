@@ -6,7 +6,7 @@ from typing import Any
 from compatkb.output import messages
 from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
-from compatkb.store.queries.products import channels
+from compatkb.store.queries.products import channels, product_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -27,6 +27,8 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
     if content["eol"]:
         blocks.append(Block(labelled("ended" if content["eol"] < day.isoformat() else "ends", content["eol"])))
+    if rule := product_details(facts, product.id).eol_rule:
+        blocks.append(Block(labelled("support", rule)))
     if other := content["replaced_by"]:
         where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
         blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))

@@ -91,10 +91,13 @@ def figures(stats: Stats) -> list[tuple[str, str]]:
             f"{disputes.total}: {disputes.decided} decided, {disputes.open} open; about {disputes.requirements} requirements",
         ),
         ("observations", _observations(stats)),
-        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases"),
+        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases, a rule covers {stats.with_rule} more"),
     ]
     rows += [
-        (f"- {_ROLES[row.role]}", f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it")
+        (
+            f"- {_ROLES[row.role]}",
+            f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it; by rule {row.with_rule}",
+        )
         for row in stats.coverage
         if row.releases
     ]

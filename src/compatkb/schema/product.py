@@ -49,6 +49,13 @@ class EndOfLife(Record):
     sources: Sources
 
 
+class EndRule(Record):
+    """How long releases are supported, where their maker gives a rule, or says that there is none, and no day."""
+
+    says: Text  # a sentence that people read
+    sources: Sources
+
+
 class Yank(Record):
     """A withdrawal that people know more closely than the index file does."""
 
@@ -282,7 +289,8 @@ class ProductHead(Record):
     page: PageTemplate | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
-    eol_note: Text | None = None  # why releases have no end of life here, where they have none
+    eol_rule: EndRule | None = None  # how long releases are supported, where no day is known
+    eol_note: Text | None = None  # why releases have no end of life here, where they have none and no source says so
     complete: tuple[Complete, ...] = ()
     note: Text | None = None
 

@@ -19,8 +19,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "meta": (_columns("key value"), "key"),
     "product": (
         _columns(
-            "id name label role distribution import_name scheme default_value homepage page_label page_url eol replaced_by "
-            "replaced_sources note",
+            "id name label role distribution import_name scheme default_value homepage page_label page_url eol eol_rule "
+            "eol_rule_sources replaced_by replaced_sources note",
             "rank series automatic platform shown open size",
         ),
         "id",

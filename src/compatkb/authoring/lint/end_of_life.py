@@ -16,13 +16,14 @@ def check(subject: LintSubject) -> Iterator[Finding]:
     for document, file in subject.products:
         head = file.product
         if head.eol or not _has_lives(file):
-            if head.eol_note:
-                message = "`eol-note` explains an absence, and there is an end of life, or nothing that could end"
-                yield subject.finding(NAME, LEVEL, document, ("product", "eol-note"), message)
+            if head.eol_note or head.eol_rule:
+                message = "`eol-note` or `eol-rule` explains an absence, and there is an end of life, or nothing that ends"
+                key = "eol-note" if head.eol_note else "eol-rule"
+                yield subject.finding(NAME, LEVEL, document, ("product", key), message)
             continue
         some = any(release.eol for release in file.release)
-        if not some and not head.eol_note:
-            message = f"no end of life is known of any {head.id}: give `eol`, or say in `eol-note` why there is none"
+        if not some and not head.eol_note and not head.eol_rule:
+            message = f"no end of life is known of any {head.id}: give `eol` or `eol-rule`, or say why in `eol-note`"
             yield subject.finding(NAME, LEVEL, document, ("product",), message)
         if some and head.eol_note:
             message = "some releases have an end of life, so `eol-note` belongs to the releases that have none"

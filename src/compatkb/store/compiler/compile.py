@@ -109,6 +109,8 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
             "page_label": product.page.label if product.page else None,
             "page_url": product.page.url if product.page else None,
             "eol": product.eol.last_day.isoformat() if product.eol else None,
+            "eol_rule": product.eol_rule.says if product.eol_rule else None,
+            "eol_rule_sources": cite(knowledge, product.id, product.eol_rule.sources) if product.eol_rule else "[]",
             "replaced_by": dumps(product.replaced_by.model_dump(by_alias=True)) if product.replaced_by else None,
             "replaced_sources": cite(knowledge, product.id, product.replaced_by.sources) if product.replaced_by else "[]",
             "note": product.note,

@@ -16,6 +16,8 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
+    eol_rule: str | None  # how long releases are supported, where no day is known
+    eol_rule_sources: Sources
     replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
@@ -69,7 +71,7 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-_DETAILS = "id, homepage, page_label, page_url, eol, replaced_by, replaced_sources, note"
+_DETAILS = "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_sources, replaced_by, replaced_sources, note"
 _RELEASE = (
     "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
     "page, needs, proof, note, sources"
@@ -100,9 +102,9 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
-    instead = json.loads(row[5]) if row[5] else None
-    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[6]))
-    return ProductDetails._make((*row[:5], replaced, instead, row[7]))
+    instead = json.loads(row[7]) if row[7] else None
+    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
+    return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
 
 
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
