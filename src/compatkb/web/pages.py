@@ -181,8 +181,8 @@ class Site:
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
             extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
                     ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
-            typed=" ".join(question.words), command=question.command(), json=self.json_address(question),
-            shield=self.shield_address(question), report=self.report(question, view),
+            typed=" ".join(question.words), command=question.command(), json=self.data_address(question, "resolve", "answers"),
+            shield=self.data_address(question, "shield", "shields"), report=self.report(question, view),
         )  # fmt: skip
 
     def _is_extra(self, product: str) -> bool:
@@ -201,17 +201,11 @@ class Site:
         depth = self.facts.products[self.main].series
         return ".".join(element.release.split(".")[:depth]) if element else ""
 
-    def json_address(self, question: Question) -> str:
-        """Return where the answer is as JSON, empty where it is nowhere."""
+    def data_address(self, question: Question, call: str, folder: str) -> str:
+        """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
         if self.live:
-            return f"api/v1/resolve?{question.query()}"
-        return f"api/v1/answers/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
-
-    def shield_address(self, question: Question) -> str:
-        """Return where the badge of an answer is, empty where it is nowhere."""
-        if self.live:
-            return f"api/v1/shield?{question.query()}"
-        return f"api/v1/shields/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
+            return f"api/v1/{call}?{question.query()}"
+        return f"api/v1/{folder}/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
 
     def report(self, question: Question, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
