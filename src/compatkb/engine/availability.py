@@ -70,7 +70,12 @@ class Availability:
         return Support(certain & known, inferred & known, unknown & ~denied)
 
     @memoized
-    def places(self, product: str, waived: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    def placed(self, product: str, platforms: int, waived: frozenset[str]) -> int:
+        """Return the elements of a product that can be on one of some platforms."""
+        return sum(mask for places, mask in self._places(product, waived) if places & platforms)
+
+    @memoized
+    def _places(self, product: str, waived: frozenset[str]) -> tuple[tuple[int, int], ...]:
         """Return platforms, each with the elements of a product that can be on these and on no others."""
         found: dict[int, int] = {}
         for idx in range(self.facts.sizes[product]):

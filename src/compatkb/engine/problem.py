@@ -103,11 +103,9 @@ class Question:
             return Support(self.platforms, 0, 0)
         return self.availability.support(product, idx, waived).limited_to(self.platforms)
 
-    @memoized
     def placed(self, product: str, candidates: int, waived: frozenset[str]) -> int:
         """Return those of some listed candidates that have a platform here."""
-        places = self.availability.places(product, waived)
-        return candidates & sum(mask for platforms, mask in places if platforms & self.platforms)
+        return candidates & self.availability.placed(product, self.platforms, waived)
 
     @memoized
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:

@@ -40,11 +40,12 @@ class Found(NamedTuple):
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
     platforms: int
+    device_rank: int = 0  # pinned hardware decides the device: that of the GPU comes first
 
     @property
     def preference(self) -> tuple[int, ...]:
-        """The sort key of the preference: the quality, with the route in its place."""
-        return (*self.quality[:4], self.route.rank, *self.quality[4:])
+        """The sort key of the preference: the quality, with device and route in their place."""
+        return (*self.quality[:4], self.device_rank, self.route.rank, *self.quality[4:])
 
 
 class State(NamedTuple):
@@ -310,10 +311,11 @@ class Search:
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
-        taken, found = 0, []
+        taken, found, problem = 0, [], self.problem
+        device_rank = problem.request.devices.index(problem.device) if "hardware" in problem.pins else 0
         for quality, _, chosen, platforms in sorted(self._found):
             left = platforms & ~taken
             taken |= platforms
             if left:
-                found.append(Found(self.problem.device, self.problem.route, chosen, quality, left))
+                found.append(Found(problem.device, problem.route, chosen, quality, left, device_rank))
         return tuple(found)
