@@ -237,6 +237,7 @@ def test_ends_at_once(seconds: float) -> None:
 @pytest.mark.parametrize("seconds", [1.0, 3.0])
 def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
     """Ctrl-C ends a build without a word, and leaves nothing behind; `make bench` measures how soon."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it, and children would too
     command = [sys.executable, "-m", "compatkb", "web", "build", "--no-engine", "--out", os.fspath(tmp_path / "site")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(seconds)
