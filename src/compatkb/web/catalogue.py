@@ -12,6 +12,7 @@ from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages, tags
 from compatkb.output.labels import term, value
 from compatkb.store.queries import images, products
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package
@@ -31,6 +32,7 @@ KINDS = {"needs": "needs", "constrains": "goes only with", "verified": "was veri
 _INSTALLED = ("package", "companion")
 
 
+@kept
 def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
     """Return what `show PRODUCT --format json` prints."""
     return read(catalog.product_json(facts, facts.products[product], clock.day))
@@ -85,7 +87,7 @@ def product_page(site: Site, product: str, path: str) -> str:
 def release_page(site: Site, product: str, version: str, path: str) -> str:
     """Return the page of a release."""
     facts, clock = site.facts, site.asker.clock
-    head = site.keep(("product", product), lambda: product_content(facts, product, clock))
+    head = product_content(facts, product, clock)
     entries = release_content(facts, product, version, clock)["releases"]
     entry = next((entry for entry in entries if entry["version"] == version), entries[0])
     listed = next((row for row in head["releases"] if row["version"] == version), None)

@@ -2,11 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Callable
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -41,7 +40,6 @@ SECTIONS = (
     ("eol.html", "End of life"),
     ("api.html", "API"),
 )
-T = TypeVar("T")
 ROWS = ("python", "os", "hardware")
 MOST_HITS = 8
 TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
@@ -94,15 +92,7 @@ class Site:
         self.issues = issue_tracker() if issues is None else issues
         self.engine = bool(engine_size)
         self.build = build or self._digest()
-        self._kept: dict[tuple[str, str], Any] = {}
         self.ask = "./" if live else "ask.html"
-
-    def keep(self, key: tuple[str, str], make: Callable[[], T]) -> T:
-        """Return what was made for a key before; made now where nothing was."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found
 
     @property
     def facts(self) -> Snapshot:
