@@ -2,11 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Callable
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -41,7 +40,6 @@ SECTIONS = (
     ("eol.html", "End of life"),
     ("api.html", "API"),
 )
-T = TypeVar("T")
 ROWS = ("python", "os", "hardware")
 MOST_HITS = 8
 TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
@@ -94,15 +92,7 @@ class Site:
         self.issues = issue_tracker() if issues is None else issues
         self.engine = bool(engine_size)
         self.build = build or self._digest()
-        self._kept: dict[tuple[str, str], Any] = {}
         self.ask = "./" if live else "ask.html"
-
-    def keep(self, key: tuple[str, str], make: Callable[[], T]) -> T:
-        """Return what was made for a key before; made now where nothing was."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: T = self._kept[key]
-        return found
 
     @property
     def facts(self) -> Snapshot:
@@ -181,8 +171,8 @@ class Site:
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
             extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
                     ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
-            typed=" ".join(question.words), command=question.command(), json=self.json_address(question),
-            shield=self.shield_address(question), report=self.report(question, view),
+            typed=" ".join(question.words), command=question.command(), json=self.data_address(question, "resolve", "answers"),
+            shield=self.data_address(question, "shield", "shields"), report=self.report(question, view),
         )  # fmt: skip
 
     def _is_extra(self, product: str) -> bool:
@@ -201,17 +191,11 @@ class Site:
         depth = self.facts.products[self.main].series
         return ".".join(element.release.split(".")[:depth]) if element else ""
 
-    def json_address(self, question: PageQuestion) -> str:
-        """Return where the answer is as JSON, empty where it is nowhere."""
+    def data_address(self, question: PageQuestion, call: str, folder: str) -> str:
+        """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
         if self.live:
-            return f"api/v1/resolve?{question.query()}"
-        return f"api/v1/answers/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
-
-    def shield_address(self, question: PageQuestion) -> str:
-        """Return where the badge of an answer is, empty where it is nowhere."""
-        if self.live:
-            return f"api/v1/shield?{question.query()}"
-        return f"api/v1/shields/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
+            return f"api/v1/{call}?{question.query()}"
+        return f"api/v1/{folder}/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
 
     def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""

@@ -1,6 +1,8 @@
 """The live server: pages and API answered by the engine, on this machine."""
 
 import math
+import os
+import signal
 import socket
 import sys
 import time
@@ -26,6 +28,7 @@ API = "api/v1/"
 MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
 MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
 SECONDS_GIVEN_UP = 30.0
+INTERRUPTED = 130
 HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Cache-Control": "no-cache",
@@ -80,7 +83,6 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         workers = state["workers"] = Workers(open_source())
-        workers.warm()
         yield
         workers.stop()
 
@@ -156,13 +158,21 @@ def listen(host: str, port: int) -> socket.socket:
 def run(open_source: Callable[[], Source], host: str, port: int) -> None:
     """Serve until interrupted; raises UnavailableError where it may not listen."""
     listener = listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    print(f"http://{shown}:{listener.getsockname()[1]}/ answers; Ctrl-C ends it", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         make_app(open_source), log_level="warning", access_log=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=1, timeout_keep_alive=15, h11_max_incomplete_event_size=16_384, lifespan="on",
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+
+    def end(*_: object) -> None:
+        if server.started:
+            raise KeyboardInterrupt
+        os._exit(INTERRUPTED)  # an exception that is raised while modules are imported may get lost
+
+    signal.signal(signal.SIGINT, end)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"http://{shown}:{listener.getsockname()[1]}/ answers; Ctrl-C ends it", file=sys.stderr, flush=True)
+    server.run(sockets=[listener])
 
 
 def source_of(data: str | None, clock: Clock) -> Source:

@@ -7,9 +7,10 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from compatkb.core.clock import Clock
@@ -113,6 +114,17 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
         return problem_response(problem)
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Have the processes that are started meanwhile see no interrupt, not even before they can ignore it."""
+    if hasattr(signal, "pthread_sigmask"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+        yield
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    else:
+        yield
+
+
 class Workers:
     """A pool of processes; one that dies is replaced."""
 
@@ -121,8 +133,12 @@ class Workers:
         self._pool = self._made()
 
     def _made(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.count, context, start, (self.source,))
+        """Return a pool whose processes start at once, so that the first visitor need not wait."""
+        pool = ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), start, (self.source,))
+        with _uninterrupted():
+            for _ in range(self.count):
+                pool.submit(os.getpid)
+        return pool
 
     async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
@@ -139,11 +155,6 @@ class Workers:
 
             logging.getLogger(__name__).exception("a call failed: %s %s", kind, parameters)
             return sent(problem_response(FAILED))
-
-    def warm(self) -> None:
-        """Have every worker start, so that the first visitor need not wait."""
-        for _ in range(self.count):
-            self._pool.submit(os.getpid)
 
     def stop(self) -> None:
         """End the processes at once."""
