@@ -66,7 +66,7 @@ class Image(NamedTuple):
     sources: tuple[str, ...]
 
 
-class BuildState(NamedTuple):
+class BuildFilesState(NamedTuple):
     """A state of the build files of images: its day, as an ordinal, and what says so."""
 
     day: int
@@ -239,14 +239,14 @@ class Lookups:
         return self._contents[image.id]
 
     @cached_property
-    def states(self) -> dict[tuple[str, str], BuildState]:
+    def states(self) -> dict[tuple[str, str], BuildFilesState]:
         """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
         found = {}
         for built in [image.built for image in images(self.facts) if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
                 day = date.fromisoformat(built.on).toordinal()
-                found[target.repository.lower(), target.ref] = BuildState(day, urls(built.sources))
+                found[target.repository.lower(), target.ref] = BuildFilesState(day, urls(built.sources))
         return found
 
     # -- days --------------------------------------------------------------------------------------------------------

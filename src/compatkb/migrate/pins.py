@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from compatkb.check.document import TextDocument
@@ -70,8 +72,7 @@ class Pins:
             for plan in several:
                 self._plan(environment, plan, pythons)
             self._images(environment)
-        for several_findings in self.by_place.values():
-            yield self._finding(several_findings)
+        yield from map(self._finding, self.by_place.values())
 
     def _finding(self, several: list[PinFinding]) -> Finding:
         first = several[0]
@@ -130,19 +131,14 @@ class Pins:
 
     def _pythons(self, plans: Iterable[InstallPlan]) -> list[str]:
         """Return the Pythons that the project runs, or else declares, the oldest first."""
-        mask = declared = 0
-        for plan in plans:
-            mask |= plan.pythons.mask
-            for _, python in plan.environment.pythons:
-                declared |= self.queries.python(python.specifier).mask
-        return self._versions(mask or declared)
+        plans = list(plans)
+        running = reduce(or_, (plan.pythons.mask for plan in plans), 0)
+        return self._versions(running) or self._declared(*(plan.environment for plan in plans))
 
-    def _declared(self, environment: ProjectEnvironment) -> list[str]:
-        """Return the Pythons that a file declares, the oldest first."""
-        mask = 0
-        for _, python in environment.pythons:
-            mask |= self.queries.python(python.specifier).mask
-        return self._versions(mask)
+    def _declared(self, *environments: ProjectEnvironment) -> list[str]:
+        """Return the Pythons that files declare, the oldest first."""
+        stated = (python.specifier for environment in environments for _, python in environment.pythons)
+        return self._versions(reduce(or_, (self.queries.python(specifier).mask for specifier in stated), 0))
 
     def _versions(self, mask: int) -> list[str]:
         return [e.version for e in self.queries.elements("python", mask) if not e.version.endswith("t")]
@@ -152,9 +148,6 @@ class Pins:
         known = {e.version for e in self.queries.facts.elements("python")}
         named = (PYTHON.fullmatch(word.value) for words in environment.reading.calls for word in words[:3])
         return next((found[1] for found in named if found and found[1] in known), "")
-
-    def _oldest(self, mask: int) -> str:
-        return next(iter(self._versions(mask)), "")
 
     # one environment
 
@@ -168,7 +161,7 @@ class Pins:
         locked = any(_LOCKS.search(w.document.path.rpartition("/")[2]) for w in ended)
         open_ = device is None or bool(used) or locked
         system = next((s for s in FAMILIES.values() if s in plan.systems or self._wider(plan, s)), "")
-        own = self._oldest(plan.pythons.mask) or self._run(environment)
+        own = next(iter(self._versions(plan.pythons.mask)), self._run(environment))
         beside = sorted(
             {w.product.id for w in plan.requirements if w.product.role == Role.COMPANION and w.requirement.specifier}
         )
@@ -403,6 +396,5 @@ class Pins:
         if use.repository not in known.repositories:
             return False
         images = [i for several in known.images.values() for i in several if i.repository == use.repository]
-        held = [known.contents(image) for image in images]
-        findings_by_place = [products for products in held if products]
-        return bool(findings_by_place) and all(set(products) & set(self.guide.ended) for products in findings_by_place)
+        several_contents = [products for image in images if (products := known.contents(image))]
+        return bool(several_contents) and all(set(products) & set(self.guide.ended) for products in several_contents)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.check.lookups import ForgeReference, Lookups, reference, written
-from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownTable, TableRow, TextRun
+from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownRow, MarkdownTable, TextRun
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.images import repository_name
 from compatkb.store.records import Product
@@ -43,7 +43,7 @@ class TagMention(NamedTuple):
 class RowFacts(NamedTuple):
     """What one row says."""
 
-    row: TableRow
+    row: MarkdownRow
     table: MarkdownTable
     tags: tuple[TagMention, ...]  # of image repositories that the data know
     named: tuple[TagMention, ...]  # all tags, whatever their repository
@@ -139,7 +139,7 @@ def _words(cell: TextRun) -> list[CodeSpan]:
     ]
 
 
-def _facts(row: TableRow, table: MarkdownTable, columns: dict[int, ColumnKind], data: Lookups) -> RowFacts:
+def _facts(row: MarkdownRow, table: MarkdownTable, columns: dict[int, ColumnKind], data: Lookups) -> RowFacts:
     tags: list[TagMention] = []
     values: dict[str, CellVersion] = {}
     build = None

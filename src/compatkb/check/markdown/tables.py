@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from compatkb.check.document import CheckContext
 from compatkb.check.lookups import lookups
 from compatkb.check.markdown.rows import columns_of
-from compatkb.check.markdown.text import PAGES, MarkdownPage, MarkdownTable, TableRow
+from compatkb.check.markdown.text import PAGES, MarkdownPage, MarkdownRow, MarkdownTable
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
@@ -38,7 +38,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
 
 def _repeated(page: MarkdownPage, table: MarkdownTable) -> Iterator[Finding]:
     """Yield rows that stand twice; those of groups, under a heading or with their first cell left empty, may."""
-    seen: dict[tuple[str, ...], TableRow] = {}
+    seen: dict[tuple[str, ...], MarkdownRow] = {}
     for row in table.rows:
         texts = tuple(cell.text for cell in row.cells)
         if sum(map(bool, texts)) == 1:

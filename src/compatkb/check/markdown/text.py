@@ -67,7 +67,7 @@ class TextRun:
         self.undefined: tuple[UndefinedLink, ...] = ()
 
 
-class TableRow(NamedTuple):
+class MarkdownRow(NamedTuple):
     """A row of a table; cells beyond those of the head are kept, since readers do not see them."""
 
     cells: tuple[TextRun, ...]
@@ -80,11 +80,11 @@ class MarkdownTable(NamedTuple):
     """A table with its head, its rows, and the number of the section that it is in."""
 
     head: tuple[TextRun, ...]
-    rows: tuple[TableRow, ...]
+    rows: tuple[MarkdownRow, ...]
     line: int
     section: int
 
-    def cell(self, row: TableRow, column: int) -> TextRun | None:
+    def cell(self, row: MarkdownRow, column: int) -> TextRun | None:
         """Return the cell of a row in a column, None where the row is too short."""
         return row.cells[column] if column < len(row.cells) else None
 
@@ -272,7 +272,7 @@ class _Reader:
         rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
         self.page.tables.append(MarkdownTable(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
 
-    def _row(self, number: int, start: int) -> TableRow:
+    def _row(self, number: int, start: int) -> MarkdownRow:
         source = self.document.line(number)
         body = source[start:].rstrip()
         base = self.document.offset(number) + start
@@ -282,7 +282,7 @@ class _Reader:
             lead = len(inner) - len(inner.lstrip())
             text = inner.strip()
             cells.append(self._piece(text, [(0, base + begin + lead)], "cell"))
-        return TableRow(tuple(cells), number, base, base + len(body))
+        return MarkdownRow(tuple(cells), number, base, base + len(body))
 
     def _misshapen(self, lines: list[str], offsets: list[tuple[int, int]]) -> None:
         for number, (head, below) in enumerate(pairwise(lines)):

@@ -20,7 +20,7 @@ FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
 
 
-class Origin(NamedTuple):
+class RequirementOrigin(NamedTuple):
     """Something that determines what is installed of a product: a requirement, or an image that holds it."""
 
     located: LocatedStatement
@@ -33,7 +33,7 @@ class InstalledProduct(NamedTuple):
     """What is installed of a product: what it may be, the step, and what asked for it."""
 
     allowed: AllowedVersions
-    parts: list[Origin]
+    parts: list[RequirementOrigin]
     step: int
     tool: str
     requirements: list[ProductRequirement]
@@ -207,7 +207,7 @@ def _put(
     if allowed is None:
         plan.final.pop(product_id, None)
         return
-    parts = [Origin(w.located, f"{w.product.id}{w.requirement.specifier}", step) for w in bounded]
+    parts = [RequirementOrigin(w.located, f"{w.product.id}{w.requirement.specifier}", step) for w in bounded]
     made = InstalledProduct(allowed, parts, step, requirements[0].requirement.tool, requirements)
     if not allowed.mask and len(requirements) > 1 and all(_one(queries, w) for w in requirements):
         plan.empty.append((made, bounded[-1]))
@@ -250,7 +250,7 @@ def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
                 continue
             name = f"{use.repository}:{use.tag}"
             allowed = AllowedVersions(product_id, held.spec or "==0", held.mask, True)
-            part = Origin(located, f"{product_id}{held.spec}", 0, name)
+            part = RequirementOrigin(located, f"{product_id}{held.spec}", 0, name)
             plan.final[product_id] = InstalledProduct(allowed, [part], -1, "image", [])
 
 
