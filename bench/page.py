@@ -65,6 +65,7 @@ def measure(run: Run) -> dict[str, Figure]:
 
 def _end_of_build(folder: Path) -> float:
     """Return the milliseconds that a build takes to end when it is interrupted halfway."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it, and children would too
     command = [sys.executable, "-m", "compatkb", "web", "build", "--no-engine", "--out", os.fspath(folder)]
     with subprocess.Popen(
         command, stderr=subprocess.DEVNULL, env={**environment(), "PYTHONPATH": os.fspath(ROOT / "src")}

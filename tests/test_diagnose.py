@@ -24,6 +24,7 @@ from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED, guide
+from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.reader import Snapshot
 
@@ -428,3 +429,13 @@ def test_a_pin_that_was_not_found(
     assert {stack["stack"]["device"] for stack in near} == {device}
     if nearest:
         assert near[0]["stack"]["packages"]["torch"] == nearest
+
+
+def test_a_way_out_names_its_python(facts: Snapshot) -> None:
+    """Where what takes the place of ended products is not for the Python of a text, the answer says which one it needs."""
+    case = tomllib.loads((ROOT / "tests/cases/diagnose/ccl-cxx11.toml").read_text(encoding="utf-8"))
+    made = diagnose(facts, case["text"], clock())
+    assert made.instead
+    assert made.target.python == "3.8"
+    assert "3.8" not in made.instead.stack.python
+    assert "needs Python 3.12" in diagnosis_text(facts, made, clock().day)

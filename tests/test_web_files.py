@@ -15,8 +15,8 @@ from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker
-from compatkb.web.pages import ASSETS, ENGINE_ASSETS, Site, environment
-from compatkb.web.questions import Question, question_of, read_question
+from compatkb.web.pages import ASSETS, Site, environment
+from compatkb.web.questions import PageQuestion, question_of, read_question
 from compatkb.web.static import MARK
 
 CLOCK = Clock(date(2026, 11, 22))
@@ -50,7 +50,7 @@ def test_text_is_escaped() -> None:
 
 def test_sources_of_the_site_are_there() -> None:
     """The checkout has every asset, and the build hook puts the folder into the wheel."""
-    names = (*ASSETS, *ENGINE_ASSETS, "engine.json", "templates/base.html")
+    names = (*ASSETS, "engine.js", "engine.json", "templates/base.html")
     assert all((ROOT / "web" / name).is_file() for name in names)
     assert 'root / "web"' in (ROOT / "hatch_build.py").read_text(encoding="utf-8")
 
@@ -79,7 +79,7 @@ def test_nothing_of_an_address_is_dropped() -> None:
         read_question([("torch", "2.8"), ("colour", "red")])
     with pytest.raises(UsageError, match="more than once"):
         read_question([("route", "ipex"), ("route", "native")])
-    assert read_question([("torch", " "), ("device", "xpu")]) == Question(devices=("xpu",))
+    assert read_question([("torch", " "), ("device", "xpu")]) == PageQuestion(devices=("xpu",))
 
 
 def test_every_pin_can_be_changed(facts: Snapshot) -> None:

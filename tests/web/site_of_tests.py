@@ -25,13 +25,13 @@ Parameters = list[tuple[str, str]]
 
 @contextmanager
 def serving(*words: str) -> Iterator[str]:
-    """Run `compatkb web serve` with these words in a process, and give its address; Ctrl-C ends it, without a word."""
+    """Run `compatkb web serve` with these words, and give its address; Ctrl-C ends it and its workers without a traceback."""
     command = [sys.executable, "-m", "compatkb", "web", "serve", "--port", "0", *words]
     environment = {**os.environ, "COMPATKB_TODAY": DAY.isoformat()}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True) as process:
         assert process.stderr
         yield process.stderr.readline().split()[0]
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         process.wait(timeout=30)
         assert "Traceback" not in process.stderr.read()
 

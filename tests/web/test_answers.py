@@ -1,27 +1,32 @@
 """What a page shows of an answer is what the screen says, and each way out leads to what it names."""
 
 import random
+import re
 from email.message import Message
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from markupsafe import escape
 from site_of_tests import random_question
 
+from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
-from compatkb.output import commands
+from compatkb.output import commands, messages
 from compatkb.output.answer_words import beside_words, headline
+from compatkb.output.shells import CMD, POSIX
 from compatkb.output.ways import ways_of
 from compatkb.web import pages
 from compatkb.web.answer_view import view_of
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question, read_question
+from compatkb.web.questions import PageQuestion, read_question
+from compatkb.web.systems import is_windows
 
 TRACKER = "https://example.org/project/issues"
 
 
-def drawn(asker: Asker, count: int) -> list[Question]:
+def drawn(asker: Asker, count: int) -> list[PageQuestion]:
     """Return questions at random that can be asked."""
     draw, found = random.Random(7), []
     while len(found) < count:
@@ -68,7 +73,7 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     """The link to an issue is made from the package's metadata, and left out where they name no tracker."""
     known = Message()
     monkeypatch.setattr(pages, "metadata", lambda _: known)
-    question = Question((("torch", "2.4"),), (), ("xpu",))
+    question = PageQuestion((("torch", "2.4"),), (), ("xpu",))
     assert "Report an error" not in Site(asker, live=True).answer_page(question)
     known["Project-URL"] = f"Issue Tracker, {TRACKER}"
     site = Site(asker, live=True)
@@ -78,3 +83,17 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     assert asked["title"] == ["Wrong answer: torch 2.4 on Intel GPU"]
     assert question.command() in asked["body"][0]
     assert str(escape(address)) in site.answer_page(question)
+
+
+@pytest.mark.long
+def test_every_written_page_agrees_with_the_engine(asker: Asker) -> None:
+    """The verdict, the sentence and the pip commands of each page that a static site has are those of the engine."""
+    site = Site(asker, live=False)
+    for question, path in site.written.items():
+        answer = resolve(asker.facts, question.request(asker.facts, asker.clock))
+        text = unescape(re.sub("<[^>]+>", "", site.answer_page(question, path)))
+        assert f"{messages.VERDICTS[answer.verdict].capitalize()}. {headline(asker.facts, answer)}" in text, path
+        if answer.stacks and answer.verdict != "unknown":
+            stack = answer.stacks[0]
+            shell = CMD if is_windows(asker.facts, stack.os) else POSIX
+            assert "\n".join(commands.pip_commands(asker.facts, stack, shell)) in text, path

@@ -28,9 +28,11 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
     ways = []
     for beside in answer.beside:
         if beside.kind == "successor":
-            gone = [pin.product for pin in answer.request.pins if _is_gone(facts, pin.product, beside.stack)]
-            title = f"without {listed([label(facts, product) for product in gone])}: " if gone else "instead: "
-            relaxed = (*gone, *(product for product in answer.request.bare if _is_gone(facts, product, beside.stack)))
+            relaxed = _unmet(facts, answer.request, beside.stack)
+            held = {e.product for e in beside.stack.packages}
+            pinned = [pin.product for pin in answer.request.pins if facts.products[pin.product].role == "package"]
+            gone = [label(facts, product) for product in pinned if product not in held]
+            title = f"without {listed(gone)}: " if gone else "instead: "
             ways.append(Way(title + stack_name(facts, beside.stack), beside.stack, migrates=True, relaxed=relaxed))
     ways += [
         Way(way_title(facts, answer.request, near), near.stack, relaxed=near.relaxed) for near in _ordered(answer.nearest)
@@ -48,8 +50,14 @@ def _key(facts: Snapshot, stack: Stack) -> object:
     return tuple((e.product, e.version) for e in main_packages(facts, stack))
 
 
-def _is_gone(facts: Snapshot, product: str, stack: Stack) -> bool:
-    return facts.products[product].role == "package" and product not in {e.product for e in stack.packages}
+def _unmet(facts: Snapshot, request: Request, stack: Stack) -> tuple[str, ...]:
+    """Return the products that were asked for and that a stack lacks, or has in another version."""
+    numbers = {e.product: e.idx for e in stack.packages}
+    pins = [
+        pin for pin in request.pins if facts.products[pin.product].role in ("package", "companion", "leaf") and not pin.need
+    ]
+    moved = [pin.product for pin in pins if pin.product not in numbers or not pin.mask >> numbers[pin.product] & 1]
+    return (*moved, *(product for product in request.bare if product not in numbers))
 
 
 def _ordered(nearest: Sequence[Near]) -> list[Near]:

@@ -9,16 +9,17 @@ from compatkb.core.clock import Clock
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import catalog, messages
+from compatkb.output import catalog, messages, tags
 from compatkb.output.labels import term, value
-from compatkb.store.queries import products
+from compatkb.store.queries import images, products
+from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package
 from compatkb.web.installers import recipes
 from compatkb.web.names import file_name, release_path
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 Record = dict[str, Any]
 ROLES = {
@@ -31,21 +32,25 @@ KINDS = {"needs": "needs", "constrains": "goes only with", "verified": "was veri
 _INSTALLED = ("package", "companion")
 
 
-def product_list(facts: Snapshot, clock: Clock) -> Record:
-    """Return what `list --format json` prints."""
-    found: Record = json.loads(catalog.list_json(facts, None, clock.day))
-    return found
-
-
+@kept
 def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
     """Return what `show PRODUCT --format json` prints."""
-    found: Record = json.loads(catalog.product_json(facts, facts.products[product], clock.day))
-    return found
+    return read(catalog.product_json(facts, facts.products[product], clock.day))
 
 
 def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -> Record:
     """Return what `show PRODUCT VERSION --format json` prints."""
-    text = catalog.release_json(facts, facts.products[product], version, clock.day)
+    return read(catalog.release_json(facts, facts.products[product], version, clock.day))
+
+
+def repositories(facts: Snapshot, clock: Clock) -> list[Record]:
+    """Return the tags of each image repository."""
+    found = [read(tags.repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
+    return [{"repository": image["repository"], "tags": image["tags"]} for image in found]
+
+
+def read(text: str) -> Record:
+    """Return what a command prints as JSON."""
     found: Record = json.loads(text)
     return found
 
@@ -62,7 +67,7 @@ def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
 
 def products_page(site: Site) -> str:
     """Return the list of products."""
-    rows = product_list(site.facts, site.asker.clock)["products"]
+    rows = read(catalog.list_json(site.facts, None, site.asker.clock.day))["products"]
     groups = [(title, [row for row in rows if row["role"] == role]) for role, title in ROLES.items()]
     return site.render(
         "products.html", "products.html", "Releases – compatkb", groups=groups, file_name=file_name,
@@ -82,7 +87,7 @@ def product_page(site: Site, product: str, path: str) -> str:
 def release_page(site: Site, product: str, version: str, path: str) -> str:
     """Return the page of a release."""
     facts, clock = site.facts, site.asker.clock
-    head = site.keep(("product", product), lambda: product_content(facts, product, clock))
+    head = product_content(facts, product, clock)
     entries = release_content(facts, product, version, clock)["releases"]
     entry = next((entry for entry in entries if entry["version"] == version), entries[0])
     listed = next((row for row in head["releases"] if row["version"] == version), None)
@@ -136,7 +141,7 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
     for device, label in served.items():
         if device not in made:
             continue
-        question = Question(((product, version),), (), (device,))
+        question = PageQuestion(((product, version),), (), (device,))
         try:
             answer = site.asker.answer(question)
         except CompatkbError:

@@ -12,20 +12,19 @@ from typing import Any
 from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
-from compatkb.output import catalog, tags, timeline
+from compatkb.output import catalog, timeline
 from compatkb.output.labels import PYTHON, SYSTEM, asked
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
 from compatkb.store.queries import products
-from compatkb.store.queries.images import repositories
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
-from compatkb.web.catalogue import product_content, product_list, release_content
+from compatkb.web.catalogue import product_content, read, release_content, repositories
 from compatkb.web.names import file_name
 from compatkb.web.pages import Site, sources
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 BASE = "api/v1/"
 COLOURS = {
@@ -73,8 +72,8 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
         "index.json",
         lambda: _text({**head, "program": __version__, "paths": list(FILES), **calls, "openapi": "openapi.yaml"}),
     )
-    yield "products.json", lambda: _text(product_list(facts, clock))
-    yield "images.json", lambda: _text({**head, "repositories": _repositories(facts, clock)})
+    yield "products.json", lambda: _text(read(catalog.list_json(facts, None, clock.day)))
+    yield "images.json", lambda: _text({**head, "repositories": repositories(facts, clock)})
     yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
     yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
     for product in facts.products.values():
@@ -105,11 +104,11 @@ def _made(make: Callable[..., Any], *arguments: Any) -> str:
     return _text(make(*arguments))
 
 
-def _answer(asker: Asker, question: Question) -> str:
+def _answer(asker: Asker, question: PageQuestion) -> str:
     return _text(answer_payload(asker.facts, asker.answer(question)), 2)
 
 
-def _shield(asker: Asker, question: Question) -> str:
+def _shield(asker: Asker, question: PageQuestion) -> str:
     return _text(shield(asker.facts, asker.answer(question)))
 
 
@@ -150,17 +149,11 @@ def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
     series: dict[str, Any] = {}
     for row in (*good, *rows):
-        series.setdefault(series_of(facts, product, row["version"]), row)
+        series.setdefault(systems.series_of(facts, product, row["version"]), row)
     head = {name: content[name] for name in ("schema", "data_date", "as_of")}
     newest = (good or rows)[0] if rows else None
-    order = dict.fromkeys(series_of(facts, product, row["version"]) for row in rows)
+    order = dict.fromkeys(systems.series_of(facts, product, row["version"]) for row in rows)
     return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
-
-
-def series_of(facts: Snapshot, product: str, version: str) -> str:
-    """Return the series of a release; versions that are only listed are each their own."""
-    head = facts.products[product]
-    return ".".join(version.partition("+")[0].split(".")[: head.series or 2]) if head.scheme == "pep440" else version
 
 
 def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
@@ -168,7 +161,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     content = product_content(facts, product, clock)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in content["releases"]:
-        groups.setdefault(series_of(facts, product, row["version"]), []).append(row)
+        groups.setdefault(systems.series_of(facts, product, row["version"]), []).append(row)
     cycles = []
     for name, rows in groups.items():
         dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
@@ -200,17 +193,11 @@ def _is_day(text: str | None) -> bool:
     return bool(text) and len(text or "") == len("YYYY-MM-DD")
 
 
-def _repositories(facts: Snapshot, clock: Clock) -> list[dict[str, Any]]:
-    names = sorted(repositories(facts))
-    images = [json.loads(tags.repository_text(facts, name, clock.day, as_json=True)) for name in names]
-    return [{"repository": image["repository"], "tags": image["tags"]} for image in images]
-
-
 def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
     """Yield the stacks of each device and series."""
     for device in systems.devices(site.facts):
         for series in systems.series(site.facts):
-            question = Question(((site.main, series),), (), (device.id,))
+            question = PageQuestion(((site.main, series),), (), (device.id,))
             for stack in answer_payload(site.facts, asker.answer(question))["stacks"]:
                 yield {"series": series, "device": device.id, "stack": stack}
 

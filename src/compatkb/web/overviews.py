@@ -1,19 +1,17 @@
 """The pages that show many things at once: matrix, image tags, ends of life, timeline, about the data, the API."""
 
-import json
 from typing import Any
 
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
-from compatkb.output import catalog, statistics, tags, timeline
-from compatkb.output.labels import term, value
-from compatkb.store.queries.images import repositories
-from compatkb.store.reader import Snapshot
+from compatkb.output import catalog, statistics, timeline
+from compatkb.output.labels import term
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
 from compatkb.web.api_schema import CALLS, FILES
+from compatkb.web.catalogue import read, repositories
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 Record = dict[str, Any]
 BRIEF = {"works": "works", "works-with-warnings": "warnings", "likely": "likely", "unknown": "unknown", "does-not-work": "no"}
@@ -35,7 +33,7 @@ def matrix_page(site: Site) -> str:
     for device in systems.devices(facts):
         rows = []
         for series in systems.series(facts):
-            at = Question(((site.main, series),), (), (device.id,))
+            at = PageQuestion(((site.main, series),), (), (device.id,))
             rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
         tables.append((device, rows))
     return site.render(
@@ -45,7 +43,7 @@ def matrix_page(site: Site) -> str:
     )  # fmt: skip
 
 
-def _cell(site: Site, question: Question) -> tuple[Question, str]:
+def _cell(site: Site, question: PageQuestion) -> tuple[PageQuestion, str]:
     try:
         return question, site.asker.verdict(question)
     except CompatkbError:
@@ -54,27 +52,26 @@ def _cell(site: Site, question: Question) -> tuple[Question, str]:
 
 def images_page(site: Site) -> str:
     """Return the table of image tags, each with what it holds."""
-    rows = [{**tag, "held": [_held(site, part["is"], part["basis"]) for part in tag["contains"]]} for tag in images(site)]
+    rows = [
+        {
+            **tag,
+            "repository": content["repository"],
+            "held": [_held(site, part) for part in tag["contains"]],
+        }
+        for content in repositories(site.facts, site.asker.clock)
+        for tag in content["tags"]
+    ]
     return site.render(
         "images.html", "images.html", "Image tags – compatkb", rows=rows,
         description="Container tags and what they hold.",
     )  # fmt: skip
 
 
-def _held(site: Site, text: str, basis: str) -> tuple[str, str]:
+def _held(site: Site, part: Record) -> tuple[str, str]:
     """Return what an image holds in words, what is only inferred behind a tilde, and the page of its release."""
-    product, _, version = text.partition("==")
-    name = term(site.facts, text)
-    return f"~{name}" if basis == "inferred" else name, site.release_page(product, _release(site, product, version))
-
-
-def images(site: Site) -> list[Record]:
-    """Return every image tag, with its repository."""
-    found = []
-    for repository in sorted(repositories(site.facts)):
-        content = json.loads(tags.repository_text(site.facts, repository, site.asker.clock.day, as_json=True))
-        found += [{"repository": repository, **tag} for tag in content["tags"]]
-    return found
+    product, _, version = part["is"].partition("==")
+    name = term(site.facts, part["is"])
+    return f"~{name}" if part["basis"] == "inferred" else name, site.release_page(product, _release(site, product, version))
 
 
 def _release(site: Site, product: str, version: str) -> str:
@@ -87,26 +84,18 @@ def _release(site: Site, product: str, version: str) -> str:
 def eol_page(site: Site) -> str:
     """Return the ends of life: patches by their series, runtime packages folded."""
     facts = site.facts
-    content = json.loads(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
     groups: dict[tuple[str, str, str], Record] = {}
-    for entry in content["ends"]:
-        product = facts.products[entry["product"]]
-        series = (
-            ".".join(entry["version"].split(".")[: product.series or 2]) if product.scheme == "pep440" else entry["version"]
-        )
-        key = (entry["product"], series, entry["last_day"])
-        group = groups.setdefault(
-            key,
-            {
-                **entry,
-                "series": series,
-                "versions": [],
-                "name": product.name,
-                "label": _label(facts, entry),
-                "role": product.role,
-            },
-        )
-        group["versions"].append(entry["version"])
+    for entry in read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))["ends"]:
+        product, version = facts.products[entry["product"]], entry["version"]
+        series = systems.series_of(facts, product.id, version)
+        named = {
+            "series": series,
+            "name": product.name,
+            "label": term(facts, f"{product.id}=={version}"),
+            "role": product.role,
+        }
+        group = groups.setdefault((product.id, series, entry["last_day"]), {**entry, **named, "versions": []})
+        group["versions"].append(version)
     rows = list(groups.values())
     leaves = [row for row in rows if row["role"] == "leaf"]
     main = [row for row in rows if row["role"] != "leaf"]
@@ -117,14 +106,6 @@ def eol_page(site: Site) -> str:
     return site.render(
         "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, description="What ends when."
     )
-
-
-def _label(facts: Snapshot, entry: Record) -> str:
-    """Return a release in words: what is listed goes by its own name."""
-    product = facts.products[entry["product"]]
-    if product.scheme == "listed":
-        return value(facts, product.id, entry["version"])
-    return f"{product.name} {entry['version']}"
 
 
 def timeline_page(site: Site) -> str:

@@ -1,6 +1,8 @@
 """The live server: pages and API answered by the engine, on this machine."""
 
 import math
+import os
+import signal
 import socket
 import sys
 import time
@@ -18,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from compatkb.core.clock import Clock
 from compatkb.errors import UnavailableError
-from compatkb.web.problems import Problem
+from compatkb.web.problems import ProblemDetails
 from compatkb.web.responses import KINDS, problem_response
 from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Sent, Source, Workers, sent
 
@@ -26,6 +28,7 @@ API = "api/v1/"
 MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
 MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
 SECONDS_GIVEN_UP = 30.0
+INTERRUPTED = 130
 HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Cache-Control": "no-cache",
@@ -37,9 +40,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-LONG = Problem(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
-UNREADABLE = Problem(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
-NOT_GET = Problem(405, "Only GET is answered", "the API is read with GET")
+LONG = ProblemDetails(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
+UNREADABLE = ProblemDetails(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
+NOT_GET = ProblemDetails(405, "Only GET is answered", "the API is read with GET")
 
 
 class Kept:
@@ -80,7 +83,6 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         workers = state["workers"] = Workers(open_source())
-        workers.warm()
         yield
         workers.stop()
 
@@ -88,7 +90,7 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
 
     async def reply(request: Request) -> HttpResponse:
         key = _key(request, at)
-        if isinstance(key, Problem):
+        if isinstance(key, ProblemDetails):
             return _reply(request, sent(problem_response(key)))
         found = kept.get(key)
         if found is None:
@@ -108,7 +110,7 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     return app
 
 
-def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | Problem:
+def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | ProblemDetails:
     """Return what a request asks for and its parameters, or what is wrong with it."""
     if request.method not in ("GET", "HEAD"):
         return NOT_GET
@@ -156,13 +158,21 @@ def listen(host: str, port: int) -> socket.socket:
 def run(open_source: Callable[[], Source], host: str, port: int) -> None:
     """Serve until interrupted; raises UnavailableError where it may not listen."""
     listener = listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    print(f"http://{shown}:{listener.getsockname()[1]}/ answers; Ctrl-C ends it", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         make_app(open_source), log_level="warning", access_log=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=1, timeout_keep_alive=15, h11_max_incomplete_event_size=16_384, lifespan="on",
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+
+    def end(*_: object) -> None:
+        if server.started:
+            raise KeyboardInterrupt
+        os._exit(INTERRUPTED)  # an exception that is raised while modules are imported may get lost
+
+    signal.signal(signal.SIGINT, end)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"http://{shown}:{listener.getsockname()[1]}/ answers; Ctrl-C ends it", file=sys.stderr, flush=True)
+    server.run(sockets=[listener])
 
 
 def source_of(data: str | None, clock: Clock) -> Source:

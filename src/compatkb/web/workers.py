@@ -7,15 +7,16 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
-from compatkb.web.problems import Problem, problem_of
+from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import read_question
 from compatkb.web.responses import JSON, KINDS, Response, problem_response, respond
 
@@ -24,9 +25,9 @@ HTML = "text/html; charset=utf-8"
 LEAST_PACKED, LEVEL = 500, 4
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
-GONE = Problem(503, "The server is busy", "the answer took too long; ask again")
-FAILED = Problem(500, "The server failed", "this should not happen; please report the address")
-MISSING = Problem(404, "There is nothing here", "see openapi.yaml for what there is")
+GONE = ProblemDetails(503, "The server is busy", "the answer took too long; ask again")
+FAILED = ProblemDetails(500, "The server failed", "this should not happen; please report the address")
+MISSING = ProblemDetails(404, "There is nothing here", "see openapi.yaml for what there is")
 
 
 class Source(NamedTuple):
@@ -113,6 +114,17 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
         return problem_response(problem)
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Have the processes that are started meanwhile see no interrupt, not even before they can ignore it."""
+    if hasattr(signal, "pthread_sigmask"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+        yield
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    else:
+        yield
+
+
 class Workers:
     """A pool of processes; one that dies is replaced."""
 
@@ -121,8 +133,12 @@ class Workers:
         self._pool = self._made()
 
     def _made(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.count, context, start, (self.source,))
+        """Return a pool whose processes start at once, so that the first visitor need not wait."""
+        pool = ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), start, (self.source,))
+        with _uninterrupted():
+            for _ in range(self.count):
+                pool.submit(os.getpid)
+        return pool
 
     async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
@@ -139,11 +155,6 @@ class Workers:
 
             logging.getLogger(__name__).exception("a call failed: %s %s", kind, parameters)
             return sent(problem_response(FAILED))
-
-    def warm(self) -> None:
-        """Have every worker start, so that the first visitor need not wait."""
-        for _ in range(self.count):
-            self._pool.submit(os.getpid)
 
     def stop(self) -> None:
         """End the processes at once."""
