@@ -124,6 +124,7 @@ def test_sycl_speaks_for_the_run_time_first(facts: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("phrase", "cause"),
     [
+        ("libsycl.so.8 missing", "oneapi-generation"),
         ("Torch not compiled with XPU", "torch-without-xpu"),
         ("device lost", "device-lost"),
         ("torchvision nms", "companion-mismatch"),

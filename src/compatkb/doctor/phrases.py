@@ -17,7 +17,7 @@ def is_phrase(text: str) -> bool:
 
 
 def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the symptoms of which one pattern, or a cause, has every word of a phrase; none for too few words."""
+    """Return the symptoms of which one pattern, with its first cause, has every word of a phrase; none for too few words."""
     words = [_NUMBER.sub("", word) for word in _WORD.findall(plain(text)) if word not in _SMALL]
     if not words or (len(words) == 1 and len(words[0]) < _LONG):
         return []
@@ -25,8 +25,8 @@ def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[s
 
 
 def _sayings(symptom: dict[str, Any], causes: dict[str, dict[str, Any]]) -> list[str]:
-    named = [causes[speaks["cause"]] for speaks in symptom["causes"][:1]]
-    return [*symptom["patterns"], *(f"{cause['id']} {cause['title']}" for cause in named)]
+    cause = causes[symptom["causes"][0]["cause"]]
+    return [f"{pattern} {cause['id']} {cause['title']}" for pattern in symptom["patterns"]]
 
 
 def _has(saying: str, words: list[str]) -> bool:
