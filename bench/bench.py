@@ -15,7 +15,7 @@ from pathlib import Path
 
 from common import Figure, Run
 
-SUBJECTS = ("cold", "engine_scale", "documents", "live", "page", "warm")
+SUBJECTS = ("cold", "documents", "live", "page", "warm")
 BASELINE = Path(__file__).parent / "baseline.json"
 
 

@@ -11,9 +11,9 @@ Case = Mapping[str, Any]
 
 
 def proposed(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
-    """Return the stacks of an answer, each with the pins that it gives up."""
+    """Return the stacks of an answer, each with the pins that it gives up; a way out of what ended names its Python."""
     found = [(near.stack, near.relaxed) for near in made.nearest]
-    return [*found, *([(made.instead.stack, ())] if made.instead else [])]
+    return [*found, *([(made.instead.stack, ("python",))] if made.instead else [])]
 
 
 def elsewhere(case: Case, made: Diagnosis) -> list[str]:

@@ -9,12 +9,18 @@ Every universe has Pythons, systems, architectures, devices, one package index a
 are dictionaries as TOML reads them; what they leave out gets the plainest value, and one source stands for all.
 """
 
+import base64
+import hashlib
+import io
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
+
+from packaging.tags import parse_tag
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.canonical import product_text, text_of
@@ -277,3 +283,36 @@ def request(
 
 def _kebab(record: Mapping[str, Any]) -> Record:
     return {key.rstrip("_").replace("_", "-"): value for key, value in record.items()}
+
+
+# -- files that installers take --------------------------------------------------------------------------------
+
+
+def wheel_file(
+    name: str,
+    version: str,
+    files: dict[str, str | bytes],
+    requires: tuple[str, ...] = (),
+    metadata_version: str | None = None,
+    tag: str = "py3-none-any",
+) -> tuple[str, bytes]:
+    """Return name and content of a wheel that installers take; `metadata_version` is what it falsely claims to be."""
+    base = f"{name.replace('-', '_')}-{version}"
+    info = f"{base}.dist-info"
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {metadata_version or version}"]
+    lines += [f"Requires-Dist: {text}" for text in requires]
+    members: dict[str, str | bytes] = dict(files)
+    members[f"{info}/METADATA"] = "\n".join(lines) + "\n"
+    members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
+    members[f"{info}/WHEEL"] += "".join(f"Tag: {one}\n" for one in sorted(str(one) for one in parse_tag(tag)))
+    record = []
+    for path, content in members.items():
+        body = content.encode() if isinstance(content, str) else content
+        digest = base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
+        record.append(f"{path},sha256={digest},{len(body)}")
+    members[f"{info}/RECORD"] = "\n".join([*record, f"{info}/RECORD,,"]) + "\n"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(path, content)
+    return f"{base}-{tag}.whl", buffer.getvalue()

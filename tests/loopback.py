@@ -1,52 +1,19 @@
 """A package index on this machine, and wheels made on the fly with the names, labels and metadata of real ones."""
 
-import base64
 import contextlib
 import hashlib
-import io
 import re
 import threading
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from packaging.tags import parse_tag
+from builders import wheel_file
 from packaging.utils import canonicalize_name
 
 from compatkb.core.http_server import Listener
-
-
-def wheel(
-    name: str,
-    version: str,
-    files: dict[str, str | bytes],
-    requires: tuple[str, ...] = (),
-    metadata_version: str | None = None,
-    tag: str = "py3-none-any",
-) -> tuple[str, bytes]:
-    """Return file name and content of a wheel; `metadata_version` is what it falsely claims to be."""
-    base = f"{name.replace('-', '_')}-{version}"
-    info = f"{base}.dist-info"
-    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {metadata_version or version}"]
-    lines += [f"Requires-Dist: {text}" for text in requires]
-    members: dict[str, str | bytes] = dict(files)
-    members[f"{info}/METADATA"] = "\n".join(lines) + "\n"
-    members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
-    members[f"{info}/WHEEL"] += "".join(f"Tag: {one}\n" for one in sorted(str(one) for one in parse_tag(tag)))
-    record = []
-    for path, content in members.items():
-        body = content.encode() if isinstance(content, str) else content
-        digest = base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
-        record.append(f"{path},sha256={digest},{len(body)}")
-    members[f"{info}/RECORD"] = "\n".join([*record, f"{info}/RECORD,,"]) + "\n"
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in members.items():
-            archive.writestr(path, content)
-    return f"{base}-{tag}.whl", buffer.getvalue()
 
 
 @dataclass
@@ -66,7 +33,7 @@ class Index:
         """Add a wheel with one module, named like the distribution unless `module` says otherwise; returns its file name."""
         module = more.pop("module", name.replace("-", "_"))
         body = f"__version__ = {version!r}\n{init}\n"
-        file, content = wheel(name, version, {f"{module}/__init__.py": body, **more.pop("files", {})}, **more)
+        file, content = wheel_file(name, version, {f"{module}/__init__.py": body, **more.pop("files", {})}, **more)
         self.files[file] = content
         return file
 

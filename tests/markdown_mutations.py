@@ -71,12 +71,12 @@ def _images(data: Lookups) -> list[Image]:
         image
         for image in listed
         if "mulitnode" not in image.name  # odd in the data, too
-        and not any(a.mask & held.mask for a in bad if (held := data.held(image).get(a.product)))
+        and not any(a.mask & held.mask for a in bad if (held := data.contents(image).get(a.product)))
     ]
 
 
 def _exact(data: Lookups, image: Image, product: str) -> str | None:
-    held = data.held(image).get(product)
+    held = data.contents(image).get(product)
     if held is None or not held.spec.startswith("==") or not held.mask:
         return None
     names = data.names(product, held.mask)
@@ -84,7 +84,7 @@ def _exact(data: Lookups, image: Image, product: str) -> str | None:
 
 
 def _cell(data: Lookups, image: Image, product: str, links: dict[str, str]) -> str:
-    spec = data.held(image)[product].spec.removeprefix("==").removesuffix(".*")
+    spec = data.contents(image)[product].spec.removeprefix("==").removesuffix(".*")
     if product not in HOMES:
         return spec
     release = _exact(data, image, product)

@@ -144,6 +144,26 @@ def test_documented_rules_exist() -> None:
     assert sorted(described) == sorted(checking.rules_by_id())
 
 
+def test_optional_rules_run_where_they_are_asked_for(facts: Snapshot) -> None:
+    """A rule that is off reports once the settings give it a level, at that level."""
+    documents = [TextDocument("requirements.txt", "numpy==1.21.0\n")]
+    context = CheckContext(facts, clock())
+    assert checking.check(documents, context).findings == ()
+    settings = Settings(levels={"end-of-life-library": Severity.WARNING})
+    (finding,) = checking.check(documents, context, settings).findings
+    assert (finding.rule, finding.level) == ("end-of-life-library", Severity.WARNING)
+
+
+def test_levels_tell_the_harm() -> None:
+    """What stops an installation or an import is an error; what only documents say wrongly is information."""
+    levels = {rule.id: rule.level for rule in checking.rules()}
+    assert levels["pins-together"] == levels["pin-unpublished"] == levels["install-together"] == Severity.ERROR
+    assert levels["end-of-life"] == levels["pin-yanked"] == levels["pin-drifts"] == levels["build-plain"] == Severity.WARNING
+    assert {level for rule, level in levels.items() if rule.startswith(("link-", "table-", "row-", "text-"))} == {
+        Severity.INFO
+    }
+
+
 # -- comments ----------------------------------------------------------------------------------------------------------
 
 

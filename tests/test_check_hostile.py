@@ -3,10 +3,15 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, clock
+
+from compatkb.check import check
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.store.reader import Snapshot
 
 SIZE = 10_000_000
 ROW = "| `2.4.0-pip-base` | [v2.4.0] | [v2.4.0+cpu] | x |\n"
@@ -22,19 +27,39 @@ import json, sys, time
 from datetime import date
 from compatkb.core.clock import Clock
 from compatkb.check import check
-from compatkb.check.document import Asked, Document
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.store.reader import Snapshot
 from compatkb.store.cache import locate
 
 text = open(sys.argv[1], encoding="utf-8").read()
 facts = Snapshot(locate(sys.argv[2]))
 start = time.process_time()
-report = check([Document("a.md", text)], Asked(facts, Clock(date(2026, 11, 21))))
+report = check([TextDocument("a.md", text)], CheckContext(facts, Clock(date(2026, 11, 21))))
 taken = time.process_time() - start
 status = open("/proc/self/status", encoding="utf-8").read()  # ru_maxrss counts what the parent held
 memory = int(status.partition("VmHWM:")[2].split()[0]) // 1024
 print(json.dumps({"seconds": taken, "megabytes": memory, "rules": sorted({f.rule for f in report.findings})}))
 """
+
+
+SLOW = {
+    "a.md": "<!-- compatkb: ignore[" * 20_000,
+    "a.sh": "# compatkb: ignore[x] " * 20_000,
+    "uv.lock": "".join(f"k{n}." + ".".join(["a"] * 200) + " = 1\n" for n in range(5000)),
+    "Dockerfile": "FROM python:3.11 AS s0\n"
+    + "".join(f"FROM s{n} AS s{n + 1}\nRUN pip install torch==2.8.0\n" for n in range(3000)),
+}
+"""Files whose readers were slower than their size: each is bounded, and where not all is judged, that is told."""
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_slow_shapes_are_bounded(name: str, facts: Snapshot) -> None:
+    """No shape of a file takes the processor for more than a few seconds, and what is left out is a finding."""
+    start = time.process_time()
+    rules = {finding.rule for finding in check([TextDocument(name, SLOW[name])], CheckContext(facts, clock())).findings}
+    assert time.process_time() - start < 10
+    assert rules <= {"unreadable", "ignore"}
+    assert ("unreadable" in rules) == (name in ("uv.lock", "Dockerfile"))
 
 
 @pytest.mark.parametrize("name", HOSTILE)

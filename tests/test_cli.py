@@ -14,7 +14,6 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.cli import opening
 from compatkb.store.cache import data_files
 from compatkb.store.reader import Snapshot
 
@@ -71,12 +70,29 @@ def test_same_answer_same_bytes() -> None:
 def test_results_on_stdout_remarks_on_stderr(facts: Snapshot, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Past 180 days the age of the data is remarked on stderr; every JSON answer carries its date."""
     known = date.fromisoformat(facts.meta["data_date"])
-    monkeypatch.setattr(opening, "_today", lambda: known + timedelta(days=365))
+    monkeypatch.setenv("COMPATKB_TODAY", (known + timedelta(days=365)).isoformat())
     done = run("resolve", "torch==2.4.0", "--device", "cpu", "--format", "json")
     assert "days old" in done.err
     assert json.loads(done.out)["data_date"] == known.isoformat()
-    monkeypatch.setattr(opening, "_today", lambda: known + timedelta(days=10))
+    monkeypatch.setenv("COMPATKB_TODAY", (known + timedelta(days=10)).isoformat())
     assert run("resolve", "torch==2.4.0", "--device", "cpu").err == ""
+
+
+def test_uv_gets_commands(run: Runner) -> None:
+    """--format uv prints what uv runs; where there is no stack, why, on stderr."""
+    done = run("resolve", "--torch", "2.8", "--device", "xpu", "--os", "linux", "--format", "uv")
+    assert (done.code, done.err) == (0, "")
+    assert all(line.startswith("uv pip install ") for line in done.out.splitlines())
+    denied = run("explain", "torch==2.7.1", "ipex==2.8.0", "--format", "uv")
+    assert (denied.code, denied.out) == (1, "")
+    assert denied.err.startswith("error: torch 2.7.1 with IPEX 2.8.0 on CPU: no stack\n- ")
+
+
+def test_end_of_one_version(run: Runner) -> None:
+    """The end of a version is told however far off it is, and that there is no such version."""
+    assert "2029-10-31  Python 3.13" in run("eol", "python", "3.13").out
+    assert run("eol", "python", "3.9").out.startswith("ended\n  2025-10-31  Python 3.9\n")
+    assert "has no version '3.99'" in run("eol", "python", "3.99").err
 
 
 def test_version_names_program_and_data(facts: Snapshot, run: Runner) -> None:

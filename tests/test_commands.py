@@ -8,7 +8,7 @@ from conftest import clock
 
 from compatkb.doctor.checks import held_of, modules
 from compatkb.doctor.machine import Installed, Machine
-from compatkb.doctor.way import Step, steps_to
+from compatkb.doctor.way import UpgradeStep, steps_to
 from compatkb.engine.answer import resolve
 from compatkb.output.commands import pip_commands, proof_command, requirements
 from compatkb.output.payload import stack_payload
@@ -71,6 +71,6 @@ def test_a_package_that_was_renamed_is_taken_out_under_its_old_name(tmp_path: Pa
     (stack,) = resolve(facts, request(facts, {"backend": "3.6.0"})).stacks
     held = held_of(facts, Machine("here", packages=(Installed("old_name", "3.4.0"),)))
     steps = steps_to(facts, tuple(held), stack, clock())
-    assert steps[1:] == (Step("old_name", "3.4.0", None), Step("new-name", None, "3.6.0"))
+    assert steps[1:] == (UpgradeStep("old_name", "3.4.0", None), UpgradeStep("new-name", None, "3.6.0"))
     held = held_of(facts, Machine("here", packages=(Installed("new_name", "3.4.0"),)))
-    assert steps_to(facts, tuple(held), stack, clock())[1:] == (Step("new-name", "3.4.0", "3.6.0"),)
+    assert steps_to(facts, tuple(held), stack, clock())[1:] == (UpgradeStep("new-name", "3.4.0", "3.6.0"),)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compatkb.authoring.canonical import image_text, product_text, text_of
+from compatkb.authoring.canonical import product_text, text_of
 from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
 
 DATA = ROOT / "data"
@@ -44,7 +44,7 @@ def test_image_file(path: Path) -> None:
     """An image file is in canonical form, and every tag that it lists or repeats is defined."""
     text = path.read_text(encoding="utf-8")
     file = ImageFile.model_validate(tomllib.loads(text))
-    assert image_text(file) == text
+    assert text_of(file) == text
     assert cited(file) == set(file.source)
     names = {tag.name for tag in file.tag}
     assert {tag.same_as for tag in file.tag if tag.same_as} <= names

@@ -8,6 +8,7 @@ import tomllib
 import tracemalloc
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from pydantic import ValidationError
 from test_lint import good, written
 
 from compatkb.authoring.lint import lint
-from compatkb.doctor.diagnose import diagnose
+from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED, guide
+from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.reader import Snapshot
 
@@ -38,21 +40,26 @@ def case_of(path: Path) -> Case:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.fixture(scope="module")
+def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
+    """Return what gives the answer to a case, each worked out once."""
+    return cache(lambda path: diagnose(facts, case_of(path)["text"], clock()))
+
+
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_real_text(path: Path, facts: Snapshot) -> None:
+def test_real_text(path: Path, answers: Callable[[Path], Diagnosis]) -> None:
     """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled."""
-    case = case_of(path)
-    made = diagnose(facts, case["text"], clock())
+    case, made = case_of(path), answers(path)
     assert not list(missing(case, made))
     assert not elsewhere(case, made)
     for near in made.nearest:
         assert near.stack.verdict in WORKS
 
 
-def test_advice_is_for_the_device_and_system_of_the_text(facts: Snapshot) -> None:
+def test_advice_is_for_the_device_and_system_of_the_text(answers: Callable[[Path], Diagnosis]) -> None:
     """Every stack that is proposed is for the device and system that the text tells; none is for what we do not serve."""
     for path in CASES:
-        made = diagnose(facts, case_of(path)["text"], clock())
+        made = answers(path)
         for stack, _ in proposed(made):
             assert made.target.foreign is None, path.stem
             assert made.target.device in (None, stack.device), path.stem
@@ -141,13 +148,13 @@ def test_a_replaced_build(facts: Snapshot) -> None:
     assert not diagnose(facts, f"{log}2.8.0+xpu", clock()).candidates
 
 
-def test_never_a_wrong_works(facts: Snapshot) -> None:
+def test_never_a_wrong_works(facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """Where a thread found that two packages do not go together, the data are never said to have them work together."""
     kinds = {record["id"]: record["kind"] for record in guide(facts, "cause")}
     for path in CASES:
         case = case_of(path)
         if not case["expect"].get("fit") and all(kinds[name] == "version" for name in case["expect"]["top"]):
-            made = diagnose(facts, case["text"], clock())
+            made = answers(path)
             assert made.answer is None or made.answer.verdict not in WORKS, path.stem
 
 
@@ -421,3 +428,13 @@ def test_a_pin_that_was_not_found(
     assert {stack["stack"]["device"] for stack in near} == {device}
     if nearest:
         assert near[0]["stack"]["packages"]["torch"] == nearest
+
+
+def test_a_way_out_names_its_python(facts: Snapshot) -> None:
+    """Where what takes the place of ended products is not for the Python of a text, the answer says which one it needs."""
+    case = tomllib.loads((ROOT / "tests/cases/diagnose/ccl-cxx11.toml").read_text(encoding="utf-8"))
+    made = diagnose(facts, case["text"], clock())
+    assert made.instead
+    assert made.target.python == "3.8"
+    assert "3.8" not in made.instead.stack.python
+    assert "needs Python 3.12" in diagnosis_text(facts, made, clock().day)

@@ -1,7 +1,5 @@
 """`compatkb doctor`: real environments with stand-in wheels that real pip installed, copies of sysfs, and reports."""
 
-import base64
-import hashlib
 import io
 import json
 import os
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import tomllib
 import venv
-import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
@@ -18,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import wheel_file
 from conftest import ROOT, Run, clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,20 +47,12 @@ INTEL = [
 
 def wheel(folder: Path, name: str, version: str, module: str, *, written: str | None = None) -> None:
     """Write a wheel that holds nothing but a package that says its version and fails when it is imported."""
-    info = f"{name.replace('-', '_')}-{version}.dist-info"
-    files = {
+    files: dict[str, str | bytes] = {
         f"{module}/__init__.py": "raise SystemExit('a package under test was imported')\n",
         f"{module}/version.py": f"__version__ = '{written or version}'\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
-    record = []
-    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl", "w") as archive:
-        for path, text in files.items():
-            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-            record.append(f"{path},sha256={digest},{len(text)}")
-            archive.writestr(path, text)
-        archive.writestr(f"{info}/RECORD", "\n".join([*record, f"{info}/RECORD,,", ""]))
+    file, content = wheel_file(name, version, files)
+    (folder / file).write_bytes(content)
 
 
 def environment(folder: Path, wheels: Sequence[tuple[str, str, str]]) -> str:

@@ -387,6 +387,13 @@ def data(tmp_path: Path) -> str:
     return str(made)
 
 
+def test_overview(data: str, run: Callable[..., Run]) -> None:
+    """Without a name each feature has a line: what it is, of which product, on which devices."""
+    lines = run("features", "--data", data).out.splitlines()
+    assert lines[:2] == ["f  f (torch; xpu)", "g  g (torch; any device)"]
+    assert "  torch>=2.0: supported on device xpu; os linux" in run("features", "f", "--data", data).out
+
+
 def test_table(data: str, run: Callable[..., Run]) -> None:
     """The table has a row a feature and place, a column a series, and says in words what is known; silence is unknown."""
     done = run("features", "--format", "markdown", "--data", data)
@@ -420,13 +427,12 @@ def test_table_of_wide_and_narrow_places(tmp_path: Path, run: Callable[..., Run]
 
 
 def test_list_of_features(data: str, run: Callable[..., Run]) -> None:
-    """The list gives every statement with its condition, basis and source; one feature or product alone on request."""
-    out = run("features", "--data", data).out
+    """Of a product or a feature every statement is told with its condition, basis and source."""
+    out = run("features", "torch", "--data", data).out
     assert "torch<2.0: not supported on device xpu; os windows\n" in out
     assert "torch>=2.2: supported on device xpu; os windows [inferred]\n" in out
     assert "source: https://example.org/" in out
     assert "g: g" not in run("features", "f", "--data", data).out
-    assert run("features", "torch", "--data", data).out == out
     assert run("show", "f", "--data", data).out == run("features", "f", "--data", data).out
     content = json.loads(run("features", "--format", "json", "--data", data).out)
     assert [f["id"] for f in content["features"]] == ["f", "g"]

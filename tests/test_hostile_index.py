@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY
+from builders import TODAY, wheel_file
 from conftest import ROOT
-from loopback import Index, serve, wheel
+from loopback import Index, serve
 
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
@@ -130,7 +130,7 @@ def test_wheel_that_lies_about_its_version(workshop: Workshop, index: Index, way
 def test_archive_that_leaves_its_folder(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
     """Whatever a wheel is called inside, nothing is written outside the folder of the cell."""
     for number, escaped in enumerate(("../" * 12 + str(tmp_path / "out").lstrip("/"), str(tmp_path / "out"))):
-        file, content = wheel("torch", f"1.3.{number}", {"torch/__init__.py": "", escaped: "out"})
+        file, content = wheel_file("torch", f"1.3.{number}", {"torch/__init__.py": "", escaped: "out"})
         index.files[file] = content
         assert ask(workshop, way, f"torch==1.3.{number}").outcome in set(Outcome)
         assert not (tmp_path / "out").exists()

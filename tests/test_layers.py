@@ -155,6 +155,16 @@ def test_engine_is_pure() -> None:
     assert [path.name for path in modules if IMPURE.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_class_names_are_unique() -> None:
+    """One name means one thing: no class name stands in two modules."""
+    named: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                named.setdefault(node.name, []).append(name_of(path))
+    assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}
+
+
 def test_what_compiles_is_watched() -> None:
     """An edit of any module that takes part in compiling makes a new snapshot."""
     code = (
@@ -167,3 +177,9 @@ def test_what_compiles_is_watched() -> None:
     used = {str(Path(file).relative_to(SOURCE)) for file in done.stdout.splitlines()}
     watched = {str(Path(file).relative_to(SOURCE)) for file in _compiler()}
     assert used - watched == {"__init__.py", "errors.py", "core/__init__.py"}
+
+
+def test_one_clock() -> None:
+    """What today is stands in one place, so that COMPATKB_TODAY sets the day for every command."""
+    asking = re.compile(r"\b(?:datetime\.now|date\.today|datetime\.today|datetime\.utcnow)\(")
+    assert [name_of(path) for path in MODULES if asking.search(path.read_text("utf-8"))] == ["core.clock"]

@@ -14,7 +14,7 @@ from builders import TODAY, build, index, listing, product, release, universe, w
 from conftest import ROOT, Run
 
 from compatkb.errors import UsageError
-from compatkb.output.python_matrix import Cell, Table, comma_separated, markdown, matrix_lines, python_matrix
+from compatkb.output.python_matrix import Cell, PythonMatrix, comma_separated, markdown, matrix_lines, python_matrix
 from compatkb.output.screen import text_of
 from compatkb.store.queries.disputes import dispute_records
 from compatkb.store.reader import Snapshot
@@ -30,7 +30,7 @@ def tables() -> Iterator[Any]:
             yield pytest.param(content["product"], table, id=table["source"])
 
 
-def cells(table: Table) -> dict[tuple[str, str], Cell]:
+def cells(table: PythonMatrix) -> dict[tuple[str, str], Cell]:
     """Return the cells of a table by release and Python."""
     return {(row.release, python): cell for row in table.rows for python, cell in zip(table.pythons, row.cells, strict=True)}
 

@@ -8,7 +8,7 @@ from random_requests import Asked, Requests, ask, best, disagreeing, look, pins_
 
 from compatkb.api import KnowledgeBase
 from compatkb.check import check
-from compatkb.check.document import Asked as Checked
+from compatkb.check.document import CheckContext as Checked
 from compatkb.check.document import TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Severity

@@ -341,9 +341,7 @@ def test_skeleton_becomes_a_record(data: Path, index: Index) -> None:
 
 def test_command(data: Path, index: Index, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
     """The diff and what to decide on stdout; --check ends with 4; --write writes; after that nothing is proposed."""
-    from compatkb.cli import refreshing
-
-    monkeypatch.setattr(refreshing, "_today", lambda: TODAY)
+    monkeypatch.setenv("COMPATKB_TODAY", TODAY.isoformat())
     index.projects["some-engine"].append(wheel(TWO, ("gear==1.1",)))
     words = ("refresh", "--data", str(data), "--index", index.url)
     before = contents(data)
@@ -368,9 +366,7 @@ def test_later_run_moves_the_day_only(
     data: Path, index: Index, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a later day without news nothing is proposed, and --write moves `seen` alone."""
-    from compatkb.cli import refreshing
-
-    monkeypatch.setattr(refreshing, "_today", lambda: TODAY)
+    monkeypatch.setenv("COMPATKB_TODAY", TODAY.isoformat())
     words = ("refresh", "--data", str(data), "--index", index.url)
     done = run(*words, "--check")
     assert (done.code, done.out) == (0, "")

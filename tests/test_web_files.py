@@ -16,7 +16,7 @@ from compatkb.errors import CompatkbError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker
 from compatkb.web.pages import ASSETS, ENGINE_ASSETS, Site, environment
-from compatkb.web.questions import Question, question_of, read_question
+from compatkb.web.questions import PageQuestion, question_of, read_question
 from compatkb.web.static import MARK
 
 CLOCK = Clock(date(2026, 11, 22))
@@ -79,7 +79,7 @@ def test_nothing_of_an_address_is_dropped() -> None:
         read_question([("torch", "2.8"), ("colour", "red")])
     with pytest.raises(UsageError, match="more than once"):
         read_question([("route", "ipex"), ("route", "native")])
-    assert read_question([("torch", " "), ("device", "xpu")]) == Question(devices=("xpu",))
+    assert read_question([("torch", " "), ("device", "xpu")]) == PageQuestion(devices=("xpu",))
 
 
 def test_every_pin_can_be_changed(facts: Snapshot) -> None:

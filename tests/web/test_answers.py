@@ -20,13 +20,13 @@ from compatkb.web import pages
 from compatkb.web.answer_view import view_of
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question, read_question
+from compatkb.web.questions import PageQuestion, read_question
 from compatkb.web.systems import is_windows
 
 TRACKER = "https://example.org/project/issues"
 
 
-def drawn(asker: Asker, count: int) -> list[Question]:
+def drawn(asker: Asker, count: int) -> list[PageQuestion]:
     """Return questions at random that can be asked."""
     draw, found = random.Random(7), []
     while len(found) < count:
@@ -73,7 +73,7 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     """The link to an issue is made from the package's metadata, and left out where they name no tracker."""
     known = Message()
     monkeypatch.setattr(pages, "metadata", lambda _: known)
-    question = Question((("torch", "2.4"),), (), ("xpu",))
+    question = PageQuestion((("torch", "2.4"),), (), ("xpu",))
     assert "Report an error" not in Site(asker, live=True).answer_page(question)
     known["Project-URL"] = f"Issue Tracker, {TRACKER}"
     site = Site(asker, live=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, KnowledgeElement, Origin
+from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, SourceEntry, Variant
 
 DEVICE = "device"
@@ -135,7 +135,7 @@ def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int) -> Iter
     a product is built with has a rule of its own.
     """
     built = knowledge.products[edge.of].built_with
-    people = knowledge.claims[edge.claim].origin is Origin.PEOPLE
+    people = knowledge.claims[edge.claim].origin is ClaimOrigin.PEOPLE
     named = edge.to_mask & ~foreign
     for spec in edge.spec.split(" or "):
         named |= edge.to_mask & knowledge.matching(edge.to, spec) if "+" in spec else 0

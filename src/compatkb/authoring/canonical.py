@@ -5,7 +5,7 @@ from datetime import date, datetime
 from functools import cmp_to_key
 
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import ImageFile, ProductFile, Record, Release
+from compatkb.schema import ProductFile, Record, Release
 
 _WIDTH = 118
 
@@ -27,20 +27,11 @@ def product_text(file: ProductFile) -> str:
 
         with suppress(ValueError):
             releases = tuple(sorted(releases, key=cmp_to_key(compare)))
-    return _document(file.model_copy(update={"release": releases}))
-
-
-def image_text(file: ImageFile) -> str:
-    """Return the canonical text of an image file."""
-    return _document(file)
+    return text_of(file.model_copy(update={"release": releases}))
 
 
 def text_of(file: Record) -> str:
     """Return the canonical text of any other data file: scalars first, then a block per record."""
-    return _document(file)
-
-
-def _document(file: Record) -> str:
     content = file.model_dump(by_alias=True, exclude_defaults=True)
     lines: list[str] = []
     for key, value in content.items():

@@ -15,11 +15,11 @@ from packaging.version import InvalidVersion, Version
 from compatkb.authoring.knowledge_base import (
     NEUTRAL,
     Cited,
+    ClaimOrigin,
     Knowledge,
     KnowledgeEdge,
     KnowledgeElement,
     KnowledgeFloor,
-    Origin,
 )
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
@@ -69,7 +69,7 @@ def _vouches(
             at=f"Python {observation.python}, {observation.os}, {observation.device}",
             seen=observation.checked,
         )
-        knowledge.claims[key] = Cited(claim, one.product, (source,), Origin.EVIDENCE)
+        knowledge.claims[key] = Cited(claim, one.product, (source,), ClaimOrigin.EVIDENCE)
         yield KnowledgeEdge(
             claim=key,
             kind=Kind.VERIFIED,

@@ -8,7 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
-from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, Origin
+from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
 
 
@@ -52,7 +52,7 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
                 seen=file.seen,
             )
             claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
-            knowledge.claims[key] = Cited(claim, product, (source,), Origin.INDEX)
+            knowledge.claims[key] = Cited(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             basis = Basis.OBSERVED if exact else Basis.INFERRED
@@ -77,7 +77,7 @@ def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
             one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
             name = f"{one.claim.id}-{two.claim.id}"
             claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
-            knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), Origin.INDEX)
+            knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), ClaimOrigin.INDEX)
             found[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
             listed.append(found[key])
     return list(found.values())

@@ -68,7 +68,7 @@ class KnowledgeEdge:
     unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
 
 
-class Origin(StrEnum):
+class ClaimOrigin(StrEnum):
     """Who made a claim: a curator, or the program from what an index or an observation says."""
 
     PEOPLE = "people"
@@ -83,7 +83,7 @@ class Cited:
     claim: Claim
     product: str
     sources: tuple[SourceEntry, ...]
-    origin: Origin = Origin.PEOPLE
+    origin: ClaimOrigin = ClaimOrigin.PEOPLE
 
 
 @dataclass

@@ -3,23 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Generic, NamedTuple, TypeVar, cast
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
-from compatkb.check.document import CheckContext, Checker, RepositoryChecker, TextDocument
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.file_types import kind_of
 
-C_co = TypeVar("C_co", covariant=True)
 
-
-class CheckerFamily(NamedTuple, Generic[C_co]):
+class CheckerFamily(NamedTuple):
     """Rules for files of some names; `checker` imports them, for the first such file or for a list of all rules."""
 
     reads: Callable[[str], bool]
-    checker: Callable[[], C_co]
+    checker: Callable[[], Any]  # a module with RULES and check, which yields findings in any order
 
 
 def _is_markdown(path: str) -> bool:
@@ -30,29 +29,17 @@ def _states_versions(path: str) -> bool:
     return kind_of(path) not in (None, "markdown")
 
 
-def _markdown() -> Checker:
-    from compatkb.check.markdown import checker as markdown
+CHECKERS = (CheckerFamily(_is_markdown, lambda: import_module("compatkb.check.markdown.checker")),)
+"""What looks at one document at a time: check(document, context)."""
 
-    return cast("Checker", markdown)
-
-
-def _repository() -> RepositoryChecker:
-    from compatkb.check.project import checker as repository
-
-    return cast("RepositoryChecker", repository)
-
-
-CHECKERS: tuple[CheckerFamily[Checker], ...] = (CheckerFamily(_is_markdown, _markdown),)
-"""What looks at one document at a time."""
-
-REPOSITORY_CHECKERS: tuple[CheckerFamily[RepositoryChecker], ...] = (CheckerFamily(_states_versions, _repository),)
-"""What looks at all documents together."""
+REPOSITORY_CHECKERS = (CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),)
+"""What looks at all documents together: check(documents, context)."""
 
 
 @cache
 def rules() -> tuple[CheckRule, ...]:
     """Return every rule, in the order in which the documents list them."""
-    several = [*(one.checker().RULES for one in CHECKERS), *(one.checker().RULES for one in REPOSITORY_CHECKERS)]
+    several = (one.checker().RULES for one in (*CHECKERS, *REPOSITORY_CHECKERS))
     return tuple(dict.fromkeys(rule for own in (*several, files.RULES, suppressions.RULES) for rule in own))
 
 
@@ -115,7 +102,8 @@ def make_report(
     `others` are the rules that were not asked.
     """
     left, accepted = _unsuppressed(found, by_path, others)
-    counting = [_levelled(f, settings) for f in left if not settings.ignored(f.path, f.rule)]
+    off = {rule.id for rule in rules_by_id().values() if rule.optional} - set(settings.levels)
+    counting = [_levelled(f, settings) for f in left if f.rule not in off and not settings.ignored(f.path, f.rule)]
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
     if recorded is None:
         return report

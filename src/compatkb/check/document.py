@@ -1,8 +1,7 @@
 """A file that is checked, the rules, and what a checker is told: what every checker of `check` works with."""
 
-from collections.abc import Iterator
 from datetime import date
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from compatkb.check.rules import CheckRule
 from compatkb.core.clock import Clock
@@ -52,23 +51,3 @@ class CheckContext(NamedTuple):
     def day(self) -> date:
         """The day by which ends of life are judged."""
         return self.clock.day
-
-
-class Checker(Protocol):
-    """What a module of this package offers that looks at one document at a time; `check` yields in any order."""
-
-    RULES: tuple[CheckRule, ...]
-
-    @staticmethod
-    def check(document: TextDocument, asked: CheckContext) -> Iterator[Finding]:
-        """Yield what is wrong with a document."""
-
-
-class RepositoryChecker(Protocol):
-    """What a module of this package offers that looks at all documents together."""
-
-    RULES: tuple[CheckRule, ...]
-
-    @staticmethod
-    def check(documents: tuple[TextDocument, ...], asked: CheckContext) -> Iterator[Finding]:
-        """Yield what is wrong with documents."""

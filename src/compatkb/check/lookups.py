@@ -22,16 +22,19 @@ from compatkb.store.records import Product, Sources
 _FILLER = r"(?i)\b(versions?|releases?|tags?|required|supported|minimum|tested|validated|verified)\b|[*\\:?]"
 _FORGE = (
     r"https?://(?:www\.)?(?:github\.com|gitlab\.com)/(?P<repo>[\w.-]+/[\w.-]+)/(?:-/)?"
-    r"(?P<kind>releases/tag|releases/latest|tree|blob|raw|commits?|archive/refs/tags|archive)(?:/(?P<ref>[^/?#]+))?"
+    r"(?P<kind>releases/tag|releases/latest|tree|blob|raw|commits?|archive/refs/tags|archive)(?:/(?P<ref>[^?#]+))?"
 )
-_RAW = r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^/?#]+)"
+_RAW = r"https?://raw\.githubusercontent\.com/(?P<repo>[\w.-]+/[\w.-]+)/(?P<ref>[^?#]+)"
 _ENDING = re.compile(r"\.(zip|tar\.gz|tgz)$")
 VERSION = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>(?:[-+._]?[A-Za-z][\w.+-]*|[-+][\w.+-]+)?)")
+_TRUNKS = ("main", "master", "develop", "dev", "trunk", "HEAD")
 _MOST_NEAR = 300  # names that are compared with every tag
 COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
 _EARLY = r"(?i)(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])"
 
 
+LISTED_BEFORE = 14
+"""Images and build files may name a release so many days before it comes out."""
 BUILT = ("package", "companion")
 """Roles of products that are installed, and have releases of their own."""
 
@@ -103,7 +106,10 @@ def reference(url: str) -> ForgeReference | None:
     kind = match.groupdict().get("kind", "raw")
     if kind == "releases/latest":
         return ForgeReference(match["repo"], None)
-    return ForgeReference(match["repo"], _ENDING.sub("", unquote(match["ref"]))) if match["ref"] else None
+    head, _, path = unquote(match["ref"] or "").strip("/").partition("/")
+    if path and head not in _TRUNKS and written(head) is None and written(path.partition("/")[0].removeprefix("r")):
+        head = f"{head}/{path.partition('/')[0]}"  # a branch such as release/2.8
+    return ForgeReference(match["repo"], _ENDING.sub("", head)) if head else None
 
 
 class Lookups:

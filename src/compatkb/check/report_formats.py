@@ -30,11 +30,7 @@ def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
     used = [rule for rule in dict.fromkeys(finding.rule for finding in report.findings) if rule in rules_by_id()]
     numbers = {rule: number for number, rule in enumerate(used)}
     results = [_result(finding, print_, numbers, report) for finding, print_ in _fingerprinted(report)]
-    driver = {
-        "name": "compatkb",
-        "semanticVersion": __version__,
-        "rules": [_rule(rule) for rule in used],
-    }
+    driver = {"name": "compatkb", "semanticVersion": __version__, "rules": [_rule(rule) for rule in used]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",

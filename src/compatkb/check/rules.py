@@ -18,6 +18,7 @@ class CheckRule(NamedTuple):
     id: str
     level: Severity
     summary: str
+    optional: bool = False  # off unless the settings give it a level
 
     @property
     def anchor(self) -> str:

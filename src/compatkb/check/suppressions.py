@@ -13,7 +13,11 @@ IGNORE = CheckRule(
 )
 RULES = (IGNORE,)
 
-_BODY = r"compatkb:\s*(?P<word>ignore(?:-file)?)\b[ \t]*(?:\[(?P<rules>[^\]\n]*)\])?[ \t]*(?P<reason>[^\n]*?)[ \t]*"
+# bounded, since a line may hold thousands of beginnings of comments
+_BODY = (
+    r"compatkb:\s*(?P<word>ignore(?:-file)?)\b[ \t]*(?:\[(?P<rules>[^\]\n]{0,1000})\])?"
+    r"[ \t]*(?P<reason>[^\n]{0,1000}?)[ \t]{0,9}"
+)
 _HASH = rf"(?:(?<=\s)|^)#[ \t]*{_BODY}$"
 _ANGLE = rf"<!--[ \t]*{_BODY}-->"
 _FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"

@@ -1,6 +1,6 @@
 """The commands that look through the knowledge base: show, list, features, search, eol, changes."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.terminal import show
 from compatkb.request_parser import find_feature, find_product, parse_day, read_words
+
+_WHENEVER = 36_500
+"""Days to look ahead for the end of one version."""
 
 
 def show_record(
@@ -48,9 +51,7 @@ def show_record(
     name, _, pinned = product.partition("==")
     found = find_product(facts, name)
     if found.role == "feature":
-        from compatkb.output.features import features_text
-
-        print(features_text(facts, clock.day, feature=found.id, form=form), end="")
+        show(registry.form("features", form)(facts, clock.day, feature=found.id))
     elif wanted := version or pinned:
         if as_json:
             print(catalog.release_json(facts, found, wanted, clock.day), end="")
@@ -84,13 +85,11 @@ def features(
             autocompletion=completion.products_and_features,
         ),
     ] = None,
-    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """List features with what is said of them, or the table of them."""
-    from compatkb.output.features import features_text
-
+    """List features, what is said of one, or the table of them."""
     facts, clock = open_facts(data, as_of)
     of = feature = None
     if product:
@@ -98,7 +97,7 @@ def features(
             feature = find_feature(facts, product)
         except UsageError:
             of = find_product(facts, product).id
-    print(features_text(facts, clock.day, product=of, feature=feature, form=form), end="")
+    show(registry.form("features", form)(facts, clock.day, product=of, feature=feature))
     return 0
 
 
@@ -123,6 +122,9 @@ def search(
 
 def eol(
     product: o.OptionalProduct = None,
+    version: Annotated[
+        str | None, typer.Argument(metavar="VERSION", help="a version or series of it", autocompletion=completion.versions)
+    ] = None,
     within: Annotated[str, typer.Option("--within", metavar="DAYS", help="look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
     everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
@@ -134,7 +136,8 @@ def eol(
 
     facts, clock = open_facts(data, as_of)
     found = find_product(facts, product) if product else None
-    show(registry.form("eol", form)(facts, found, clock.day, parse_days(within), everything=everything))
+    days = _WHENEVER if version else parse_days(within)
+    show(registry.form("eol", form)(facts, found, clock.day, days, version=version, everything=everything))
     return 0
 
 

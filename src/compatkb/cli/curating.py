@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +13,7 @@ from compatkb.authoring.formatting import misshapen
 from compatkb.authoring.loader import parse, read
 from compatkb.cli import options as o
 from compatkb.core.atomic_write import write_file
+from compatkb.core.clock import current_day
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UsageError
 from compatkb.request_parser import parse_day
@@ -109,7 +110,7 @@ def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | No
 
 
 def _day(text: str | None) -> date:
-    return parse_day(text) if text else datetime.now(UTC).date()
+    return parse_day(text) if text else current_day()
 
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:

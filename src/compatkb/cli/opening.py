@@ -4,12 +4,15 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import date
+from typing import TYPE_CHECKING
 
 from compatkb import __version__
-from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
-from compatkb.errors import UsageError
+from compatkb.core.clock import Clock, current_day
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
+
+if TYPE_CHECKING:
+    from compatkb.cli.progress import Progress
 
 STALE_DAYS = 180
 PATIENCE = 10.0
@@ -35,22 +38,20 @@ def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
         from compatkb.request_parser import parse_day
 
         day = parse_day(as_of)
-    return open_data(data), Clock(_today(), day)
+    return open_data(data), Clock(current_day(), day)
 
 
 def open_data(data: str | None) -> Snapshot:
     """Return the facts of a data directory, and remark on old ones."""
-    facts = Snapshot(locate(data))
-    _remark_age(facts, _today())
+    facts = Snapshot(locate(data, _progress))
+    _remark_age(facts, current_day())
     return facts
 
 
-def _today() -> date:
-    """Return today in UTC; raises UsageError where COMPATKB_TODAY names no day."""
-    try:
-        return current_day()
-    except ValueError:
-        raise UsageError(f"{TODAY_VARIABLE} must be a date, written as YYYY-MM-DD") from None
+def _progress() -> "Progress":
+    from compatkb.cli.progress import Progress
+
+    return Progress()
 
 
 def _remark_age(facts: Snapshot, today: date) -> None:

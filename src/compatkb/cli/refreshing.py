@@ -12,6 +12,7 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
+from compatkb.core.clock import current_day
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.request_parser import parse_day
 from compatkb.store.cache import CHECKOUT
@@ -66,7 +67,7 @@ def refresh(
     files = load(directory)
     subjects = select(files, only or (), requirements=requirements)
     first = datetime.combine(parse_day(since), time(), UTC) if since else None
-    today = _today()
+    today = current_day()
     with Progress() as count:
         outcome = run(files, directory, subjects, Network(index), today, since=first, jobs=jobs, say=_say, count=count)
     print(_json(outcome, directory, today) if form == "json" else _text(outcome, directory), end="")
@@ -82,10 +83,6 @@ def _directory(named: str | None) -> Path:
     if not named and not directory.is_dir():
         raise DataError(("this installation has no data files to refresh; give a data directory with --data DIR",))
     return directory
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
 
 
 def _say(line: str) -> None:

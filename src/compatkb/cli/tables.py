@@ -14,7 +14,7 @@ from compatkb.output.terminal import show
 from compatkb.request_parser import find_product
 
 
-class Kind(StrEnum):
+class EventChoice(StrEnum):
     """The kinds of events."""
 
     release = "release"
@@ -31,7 +31,7 @@ def timeline(
     vendor: Annotated[
         o.Words, typer.Option("--vendor", metavar="NAME", help="only events of this vendor (repeatable)")
     ] = None,
-    kind: Annotated[list[Kind] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
+    kind: Annotated[list[EventChoice] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
     width: Annotated[str, typer.Option("--width", metavar="PIXELS", help="how wide the SVG picture is")] = "960",
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,

@@ -1,7 +1,7 @@
 """The command that checks claims against installers and interpreters."""
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,6 +10,7 @@ import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
+from compatkb.core.clock import current_day
 from compatkb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def validate(
         raise UsageError(f"unexpected argument {files[0]!r}")
     facts = Snapshot(locate(directory))
     _check_known(facts, python or [], channel)
-    today = parse_day(as_of) if as_of else datetime.now(UTC).date()
+    today = parse_day(as_of) if as_of else current_day()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
     options = ValidationOptions(

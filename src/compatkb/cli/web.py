@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from compatkb.cli import options as o
+from compatkb.cli.progress import Progress
 
 web = typer.Typer()
 
@@ -21,7 +22,8 @@ def build(
     """Write the site."""
     from compatkb.web.commands import build_site
 
-    return build_site(out, data=data, as_of=as_of, engine=not no_engine)
+    with Progress() as count:
+        return build_site(out, count, data=data, as_of=as_of, engine=not no_engine)
 
 
 @web.command("serve", help="answer any question on this machine, as a page and as JSON, or show a folder that was written")

@@ -4,6 +4,8 @@ import os
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
+from compatkb.errors import UsageError
+
 TODAY_VARIABLE = "COMPATKB_TODAY"
 """Names a day (YYYY-MM-DD) to take for today; for tests."""
 
@@ -30,6 +32,12 @@ class Clock(NamedTuple):
 
 
 def current_day() -> date:
-    """Return today in UTC, or the day that COMPATKB_TODAY names; the command line and the Python API alone ask."""
+    """Return today in UTC, or the day that COMPATKB_TODAY names; the command line and the Python API alone ask.
+
+    Raises UsageError where it names no day.
+    """
     named = os.environ.get(TODAY_VARIABLE)
-    return date.fromisoformat(named) if named else datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(named) if named else datetime.now(UTC).date()
+    except ValueError:
+        raise UsageError(f"{TODAY_VARIABLE} must be a date, written as YYYY-MM-DD") from None

@@ -17,6 +17,10 @@ _TOKEN = (
 )
 
 
+_DEEPEST = 16
+"""Parts of a dotted key; what is deeper has the place of these."""
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -72,6 +76,7 @@ class Places:
 
     def _table(self, key: list[str], place: Place, *, many: bool) -> Where:
         where: Where = ()
+        key = key[:_DEEPEST]
         for number, part in enumerate(key, 1):
             where += (part,)
             self.of.setdefault(where, place)
@@ -98,7 +103,7 @@ class Places:
         token = self._peek()
         assert token
         where = table
-        for part in self._key():
+        for part in self._key()[:_DEEPEST]:
             where += (part,)
             self.of.setdefault(where, token.place)
         self._next += 1  # the equals sign

@@ -17,7 +17,7 @@ class TableCell(NamedTuple):
     links: tuple[tuple[str, str], ...] = ()
 
 
-class TableRow(NamedTuple):
+class DocumentRow(NamedTuple):
     """A row and its line, counted from 1."""
 
     line: int
@@ -29,13 +29,13 @@ class DocumentTable(NamedTuple):
 
     line: int
     head: tuple[TableCell, ...]
-    rows: tuple[TableRow, ...]
+    rows: tuple[DocumentRow, ...]
 
 
 def read_tables(text: str) -> list[DocumentTable]:
     """Return the tables of a Markdown text in order; link definitions are resolved wherever they stand."""
     found = []
-    rows: list[TableRow] = []
+    rows: list[DocumentRow] = []
     cells: list[TableCell] = []
     line = 0
     for token in _PARSER.parse(text):
@@ -46,7 +46,7 @@ def read_tables(text: str) -> list[DocumentTable]:
         elif token.type == "inline" and token.level and token.children is not None:
             cells.append(_cell(token.children))
         elif token.type == "tr_close":
-            rows.append(TableRow(line, tuple(cells)))
+            rows.append(DocumentRow(line, tuple(cells)))
         elif token.type == "table_close":
             found.append(DocumentTable(rows[0].line, rows[0].cells, tuple(rows[1:])))
     return found

@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
     sources: tuple[tuple[str, str | None], ...]
 
 
-class Wanted(NamedTuple):
+class UnmetRequirement(NamedTuple):
     """A requirement that an installer could not meet, and what the data know of it: builds of that release, what is near."""
 
     requirement: str
@@ -57,7 +57,7 @@ class Diagnosis(NamedTuple):
     versions: tuple[Read, ...]
     unread: tuple[str, ...]  # versions that the data do not know, as they stand in the text
     answer: Answer | None  # to the versions that the text names, where they are two packages or more
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[UnmetRequirement, ...]
     nearest: tuple[Near, ...]
     instead: Instead | None = None  # what takes the place of products that have ended
     target: Target = Target()  # what the answer is for
@@ -145,12 +145,12 @@ def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answ
     return tuple(_candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {}))) for n in ranked)
 
 
-def _wished_device(missed: tuple[Wanted, ...]) -> str | None:
+def _wished_device(missed: tuple[UnmetRequirement, ...]) -> str | None:
     """Return the device of a build that no installer found."""
     return next((pin.version for wanted in missed for pin in wanted.pins if pin.product == "device"), None)
 
 
-def _wishes(pins: tuple[Read, ...], missed: tuple[Wanted, ...]) -> tuple[Read, ...]:
+def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tuple[Read, ...]:
     """Return what is installed, with the releases that were asked for in its place."""
     asked = tuple(pin for wanted in missed for pin in wanted.pins if pin.product != "device")
     fixed = {pin.product for pin in asked}
@@ -198,7 +198,7 @@ def _is_known(facts: Snapshot, product: Product, version: str) -> bool:
     return product.role == Role.LEAF or bool(_mask(facts, product, version))
 
 
-def _missed(facts: Snapshot, text: str) -> Wanted | None:
+def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:
     """Return what the data know of a requirement that no installer could meet; None for packages that they do not know."""
     match = re.fullmatch(r"([a-z0-9][a-z0-9._-]*?)(?:\[.*\])?(?:===?(.+))?", text.rstrip("."))
     product = facts.product(str(canonicalize_name(match[1]))) if match else None
@@ -220,7 +220,9 @@ def _missed(facts: Snapshot, text: str) -> Wanted | None:
     devices = {e.devices for e in elements if label and e.version.partition("+")[2] == label}
     if len(devices) == 1:
         pins += tuple(Read("device", device, 0, SLOTS) for device in devices.pop())[:1]
-    return Wanted(text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins)
+    return UnmetRequirement(
+        text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
+    )
 
 
 def _mask(facts: Snapshot, product: Product, version: str) -> int:

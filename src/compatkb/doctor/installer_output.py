@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 _ECHO_REACH = 40  # so many lines after a question about a version may hold the answer
+_SHORT = {"np": "numpy"}
 _ASKED = re.compile(r"([a-z_][a-z0-9_]{1,60})\.__version__")
 _BARE = re.compile(r"^[ '(>]*v?([0-9]+\.[0-9]+[0-9a-z.+_-]{0,40})[' )]*$")
 _NAME, _VERSION = r"([a-z0-9][a-z0-9_.-]{0,80})", r"([0-9][0-9a-z.+_-]{0,40})"
@@ -55,7 +56,7 @@ def echoed(text: str) -> list[Told]:
     waiting: list[str] = []
     left = at = 0
     for line in text.split("\n"):
-        asked = _ASKED.findall(line) if "__version__" in line else []
+        asked = [_SHORT.get(name, name) for name in _ASKED.findall(line)] if "__version__" in line else []
         if asked:
             waiting, left = asked, _ECHO_REACH
         elif waiting and left and (bare := _BARE.match(line)):

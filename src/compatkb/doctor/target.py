@@ -127,13 +127,13 @@ def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tupl
 
 
 def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> Instead | None:
-    """Return what takes the place of products that have ended, for this very device, system and Python."""
+    """Return what takes the place of products that have ended, for this device and system; on another Python if it must be."""
     if target.foreign:
         return None
     place = [("os", target.os)] if target.os else []
     place += [("python", target.python)] if target.python else []
     made = instead_of(facts, products, [*place, *target.others], [target.device] if target.device else [], clock)
-    return made if made and target.takes(made.stack) else None
+    return made if made and target.takes(made.stack, python=False) else None
 
 
 def installed(reads: tuple[Read, ...]) -> tuple[Read, ...]:

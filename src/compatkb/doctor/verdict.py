@@ -22,7 +22,7 @@ from compatkb.doctor.checks import (
 )
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.machine_request import is_idle, is_known, is_unserved, pins_of, place_of, reaches, request_of
-from compatkb.doctor.way import Step, best_of, proven_of, steps_to
+from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
 from compatkb.engine.answer import Answer, Near, best_stacks, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.engine.successors import Instead, instead_of
@@ -46,7 +46,7 @@ class Examination(NamedTuple):
     remarks: tuple[Remark, ...]
     answer: Answer | None  # to what is installed
     best: Near | None  # the stack to go to; where the machine works, the one that it has
-    steps: tuple[Step, ...]
+    steps: tuple[UpgradeStep, ...]
     unserved: bool = False  # what is installed is built for a GPU, and none that the makers name for it is here
     instead: Instead | None = None  # what takes the place of installed products that have ended
     proven: Stack | None = None  # beside a stack that is proposed and only likely: the best one of which every step is certain

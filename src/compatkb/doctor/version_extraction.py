@@ -19,13 +19,15 @@ _NEXT = re.compile(
     r"([0-9][0-9a-z+_-]{0,20}(?:\.[0-9a-z+_-]{1,30}){1,8})(?![0-9a-z+])"
 )
 _WISH = re.compile(r"(?:no version of|requires|depends on|requirement|needs|install|found for|matching|satisfies|uninstall) $")
-_ORDER = re.compile(r"(?:pip3? install|uv add|uv pip install|conda install)[^\n]*$")
+_ORDER = re.compile(r"(?:pip[0-9.]{0,5} install|uv add|uv pip install|conda install)[^\n]*$")
 _CANDIDATE = re.compile(
-    r" ?(?:depends on|cannot be used|are incompatible|is incompatible|was not found|has no wheels)|, we can"
+    r" ?(?:depends on|cannot be used|are incompatible|is incompatible|was not found|has no wheels|is not a supported wheel)"
+    r"|, we can"
 )
 _SAID = re.compile(r"(?:you have|installed|uninstalled|found existing installation:) $")
 _BEFORE = re.compile(r"[0-9a-z._/-]\Z")
 _WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
+_FILE = re.compile(r"\S{1,200}?\.(whl|tar\.gz)(?![a-z0-9])")
 _LINE = 400
 _SHORT = 4  # a name in prose has as many letters at least
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
@@ -123,8 +125,13 @@ def _named(facts: Snapshot, pasted: Pasted) -> list[Read]:
 
 
 def _how(text: str, before: str, after: "re.Match[str]") -> int:
-    pinned = after[0].startswith("==")
-    if pinned and (_WISH.search(before) or _ORDER.search(before) or _CANDIDATE.match(text, after.end())):
+    file = _FILE.match(text, after.start(1), after.start(1) + _LINE)
+    if file and file[1] == "tar.gz":
+        return WISHED
+    pinned = file is not None or after[0].startswith("==")
+    if pinned and (
+        _WISH.search(before) or _ORDER.search(before) or _CANDIDATE.match(text, file.end() if file else after.end())
+    ):
         return WISHED
     if not pinned and _WISH.search(before) and not before.endswith("install "):
         return WISHED

@@ -17,7 +17,7 @@ from compatkb.store.records import Element
 _RELEASES = (Role.PACKAGE, Role.COMPANION)
 
 
-class Step(NamedTuple):
+class UpgradeStep(NamedTuple):
     """A change on the way: versions before and after, None for what is not installed or not wanted."""
 
     distribution: str
@@ -101,7 +101,7 @@ def _releases(facts: Snapshot, held: tuple[Held, ...]) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock) -> tuple[Step, ...]:
+def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock) -> tuple[UpgradeStep, ...]:
     """Return what has to change from what is installed to a stack; what requirements bring along changes by itself.
 
     What is installed beside the stack goes only where it excludes it.
@@ -110,7 +110,7 @@ def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock
     for item in held:
         before.setdefault(item.product, item.installed)
     after = {e.product: e for e in stack.packages if e.distribution}
-    found: list[Step] = []
+    found: list[UpgradeStep] = []
     for product in facts.products:
         old, new = before.get(product), after.get(product)
         role = facts.products[product].role
@@ -122,16 +122,16 @@ def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock
     return tuple(found)
 
 
-def _steps(facts: Snapshot, product: str, old: Installed | None, new: Element | None) -> list[Step]:
+def _steps(facts: Snapshot, product: str, old: Installed | None, new: Element | None) -> list[UpgradeStep]:
     found = []
     name = (new.distribution if new else None) or facts.products[product].distribution or product
     version = (old.version or "?") if old else None
     renamed = old is not None and canonicalize_name(old.name) != canonicalize_name(name)
     if old and (renamed or new is None):  # installing another distribution does not take it away
-        found.append(Step(old.name if renamed else name, version, None))
+        found.append(UpgradeStep(old.name if renamed else name, version, None))
         version = None
     if new and version != new.version:
-        found.append(Step(name, version, new.version))
+        found.append(UpgradeStep(name, version, new.version))
     return found
 
 

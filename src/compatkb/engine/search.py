@@ -312,10 +312,17 @@ class Search:
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
         taken, found, problem = 0, [], self.problem
-        device_rank = problem.request.devices.index(problem.device) if "hardware" in problem.pins else 0
+        device_rank = _device_rank(problem) if "hardware" in problem.pins else 0
         for quality, _, chosen, platforms in sorted(self._found):
             left = platforms & ~taken
             taken |= platforms
             if left:
                 found.append(Found(problem.device, problem.route, chosen, quality, left, device_rank))
         return tuple(found)
+
+
+def _device_rank(problem: Problem) -> int:
+    """Return the place of the device among those asked for; devices that some of the pinned hardware lacks come last."""
+    pin, devices = problem.pins["hardware"], problem.request.devices
+    lacks = any(problem.device not in element.devices for element in problem.facts.elements("hardware").of(pin.mask))
+    return devices.index(problem.device) + lacks * len(devices)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from compatkb.store.queries.products import replacements
 from compatkb.store.queries.provenance import guide_records
@@ -59,6 +59,9 @@ class LauncherReplacement(NamedTuple):
     sources: tuple[str, ...]
 
 
+T = TypeVar("T", NameReplacement, Choice, LauncherReplacement)
+
+
 class Guide:
     """The records of the data, by what is looked up."""
 
@@ -87,11 +90,7 @@ class Guide:
                 stem, star, _ = name.partition(".*")
                 for member in record["members"] if star else ("",):
                     other = record["instead"] and record["instead"].replace("*", member)
-                    found[f"{stem}.{member}" if star else name] = NameReplacement(
-                        record["product"], other, record["how"], record["device"], record["mechanical"],
-                        tuple(record["arguments"]), tuple(record["before"]), tuple(record["defaults"].items()),
-                        record["basis"], record["note"], _cited(record),
-                    )  # fmt: skip
+                    found[f"{stem}.{member}" if star else name] = _of_record(NameReplacement, {**record, "instead": other})
         return found
 
     @cached_property
@@ -99,12 +98,8 @@ class Guide:
         """The product and the choices for each value."""
         found: dict[str, tuple[str, tuple[Choice, ...]]] = {}
         for record in self._records("value"):
-            choice = Choice(
-                record["device"], record["instead"], record["how"], record["mechanical"], record["basis"], record["note"],
-                _cited(record),
-            )  # fmt: skip
             product, choices = found.get(record["value"], (record["product"], ()))
-            found[record["value"]] = (product, (*choices, choice))
+            found[record["value"]] = (product, (*choices, _of_record(Choice, record)))
         return found
 
     @cached_property
@@ -126,12 +121,8 @@ class Guide:
         """What replaces each program or module that is run."""
         found: dict[str, tuple[LauncherReplacement, ...]] = {}
         for record in self._records("launcher"):
-            started = LauncherReplacement(
-                record["product"], record["device"], record["instead"], record["how"], record["basis"], record["note"],
-                _cited(record),
-            )  # fmt: skip
             for name in record["names"]:
-                found[name] = (*found.get(name, ()), started)
+                found[name] = (*found.get(name, ()), _of_record(LauncherReplacement, record))
         return found
 
     def holds(self, text: str) -> bool:
@@ -162,6 +153,16 @@ class Guide:
     def ended_sources(self) -> dict[str, tuple[str, ...]]:
         """The sources that say what replaces a product."""
         return {product: tuple(url or text for text, url in instead.sources) for product, instead in self.ended.items()}
+
+
+def _of_record(kind: type[T], record: dict[str, Any]) -> T:
+    """Return a record as one of these kinds, which have its fields; lists and tables as tuples."""
+    values: dict[str, Any] = {name: _frozen(value) for name, value in record.items()} | {"sources": _cited(record)}
+    return kind(**{name: values[name] for name in kind._fields})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
 
 
 def _cited(record: dict[str, Any]) -> tuple[str, ...]:

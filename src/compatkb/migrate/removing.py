@@ -165,11 +165,7 @@ def span_of(document: TextDocument, word: Word) -> TextSpan | None:
 
 
 def _word(
-    document: TextDocument,
-    reading: ParsedFile,
-    found: tuple[tuple[Word, ...], int],
-    statement: Statement,
-    gone: Removals,
+    document: TextDocument, reading: ParsedFile, found: tuple[tuple[Word, ...], int], statement: Statement, gone: Removals
 ) -> Edit | None:
     words, number = found
     first, whole, last = (span_of(document, word) for word in (words[0], words[number], words[-1]))

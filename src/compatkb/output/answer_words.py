@@ -5,7 +5,6 @@ from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, asked, label, main_packages, place, shortened, stack_name
-from compatkb.output.payload import support
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Compiled, Request
@@ -44,7 +43,7 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
     """Return why a stack stands beside the best one, in a word, and what it is."""
     name = stack_name(facts, beside.stack, answer.request)
     if beside.kind == "proven":
-        return "proven", f"{name}: {messages.basis(support(facts, beside.stack))}"
+        return "proven", f"{name}: {messages.basis(messages.support(facts, beside.stack))}"
     if beside.kind == "successor":
         kept = {e.product for e in beside.stack.packages}
         ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
@@ -52,7 +51,7 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
         text = f"{name} replaces {gone}" if gone else name
         return "instead", f"{text}; `compatkb migrate` shows what changes in your code"
     built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
-    larger = f", a {built[0].device.upper()} build: several GB more, for no gain on this device" if built else ""
+    larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
     return "also", f"{name} from the default index{larger}"
 
 

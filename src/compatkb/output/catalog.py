@@ -17,6 +17,7 @@ from compatkb.request_parser import find_versions
 from compatkb.store.queries.products import ReleaseRecord, product_details, release, releases, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
+from compatkb.store.suggestions import unknown_version
 
 Content = dict[str, Any]
 
@@ -225,18 +226,33 @@ def _release_lines(entry: Content, day: date) -> str:
     return "\n".join(lines) + "\n"
 
 
-def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, everything: bool = True) -> str:  # noqa: ARG001
+def eol_json(
+    facts: Snapshot,
+    product: Product | None,
+    day: date,
+    days: int,
+    *,
+    version: str | None = None,
+    everything: bool = True,  # noqa: ARG001  # as eol_screen is called
+) -> str:
     """Return the ends of life up to `days` after `day` as JSON."""
-    return _json(facts, day, {"within_days": days, "ends": _ends(facts, product, day, days)})
+    return _json(facts, day, {"within_days": days, "ends": _ends(facts, product, version, day, days)})
 
 
-def eol_screen(facts: Snapshot, product: Product | None, day: date, days: int, *, everything: bool = False) -> list[Line]:
+def eol_screen(
+    facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, everything: bool = False
+) -> list[Line]:
     """Return the ends of life up to `days` after `day`: what will be, and what is over."""
-    return eol_lines(facts, _ends(facts, product, day, days), day, days, everything=everything)
+    return eol_lines(facts, _ends(facts, product, version, day, days), day, days, everything=everything)
 
 
-def _ends(facts: Snapshot, product: Product | None, day: date, days: int) -> list[Content]:
-    """Return ends of life, latest first."""
+def _ends(facts: Snapshot, product: Product | None, version: str | None, day: date, days: int) -> list[Content]:
+    """Return ends of life, latest first; raises UsageError where a product has no such version."""
+    wanted = None
+    if product and version:
+        wanted = {e.release for e in facts.elements(product.id).of(find_versions(facts, product, version))}
+        if not wanted:
+            raise unknown_version(facts, product, version)
     limit = day + timedelta(days=days)
     rows = [(record.eol, record) for record in releases(facts) if record.eol]
     rows.sort(key=lambda row: row[0], reverse=True)
@@ -253,7 +269,9 @@ def _ends(facts: Snapshot, product: Product | None, day: date, days: int) -> lis
             "sources": [source_payload(s) for s in record.eol_sources],
         }
         for last, record in rows
-        if last <= limit.isoformat() and (product is None or record.product == product.id)
+        if last <= limit.isoformat()
+        and (product is None or record.product == product.id)
+        and (wanted is None or record.version in wanted)
     ]
 
 

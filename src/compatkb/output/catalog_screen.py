@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from compatkb.output import messages
-from compatkb.output.labels import label, listed, ranges, shortened, value
+from compatkb.output.labels import HARDWARE, label, listed, ranges, shortened, value
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
 from compatkb.store.queries.products import channels, product_details
 from compatkb.store.reader import Snapshot
@@ -14,8 +14,11 @@ Content = dict[str, Any]
 _NEWEST = 10
 _BUILDS = 3
 _RELEASES = _NAMED = 2
+_FAR = 10_000
+"""Days beyond which a look ahead is one at everything."""
 _AROUND = 6
 """Lines beside the ends of life: headings, columns, the foot."""
+_MACHINE = f"{HARDWARE}=="
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
 _UNLIMITED = 10_000
 
@@ -85,9 +88,14 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
     for kind, title in _KINDS.items():
-        said = dict.fromkeys(named for c in entry["claims"] if c["kind"] == kind and (named := _named(facts, c)))
+        claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
+        machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
+        said = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
         if said:
             blocks.append(Block(labelled(title, "; ".join(said)), 2))
+        if machines:
+            names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
+            blocks.append(Block(labelled(HARDWARE, ", ".join(names)), 2))
     if not builds and (others := _speakers(facts, product, entry)):
         blocks.append(Block(labelled("works with", "; ".join(others)), 2))
     if entry["note"]:
@@ -150,9 +158,8 @@ def _named(facts: Snapshot, claim: Content) -> str:
 def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, everything: bool = False) -> list[Line]:
     """Return what ends within some days, soonest first, and what has ended, latest first."""
     soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
-    blocks = [
-        Block([Line(f"ends within {days} days of {day}" if soon else f"nothing ends within {days} days of {day}", "heading")])
-    ]
+    heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
+    blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
     columns = heads("last day", "product", "releases")
     blocks += [Block([columns])] if soon else []
     blocks += [Block(lines) for lines in _grouped(facts, soon)]
@@ -162,7 +169,7 @@ def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, eve
     while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
         shown.append(over.pop(0))
     if shown:
-        blocks.append(Block([BLANK, Line("ended", "heading"), columns]))
+        blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
         blocks += [Block(lines) for lines in shown]
     more = [f"--all: {len(over)} more"] if over else []
     return _finished(facts, blocks, day, more, everything=True)

@@ -2,11 +2,11 @@
 
 from datetime import date
 
-from compatkb.doctor.diagnose import Candidate, Diagnosis, Wanted
+from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.engine.alternatives import Near
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
-from compatkb.output.labels import label, listed, value
+from compatkb.output.labels import label, listed, ranges, value
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import way_title
@@ -87,6 +87,8 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
         steps = [] if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
+        if made.target.python and made.target.python not in made.instead.stack.python:
+            text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
     return blocks
 
@@ -101,7 +103,7 @@ def _others(made: Diagnosis) -> list[Candidate]:
     return [found for found in made.candidates[1:_STEPS] if found.weight >= least and found.hits]
 
 
-def _wanted(facts: Snapshot, wanted: Wanted) -> str:
+def _wanted(facts: Snapshot, wanted: UnmetRequirement) -> str:
     """Return what is known of a requirement that an installer did not find."""
     addresses = {channel.id: channel.url or "the default index" for channel in channels(facts)}
     builds = {

@@ -122,12 +122,10 @@ def _changes(facts: Snapshot, made: Examination) -> list[Block]:
     """Return what changes from what is installed to the stack that the commands install."""
     if made.best is None or not made.steps:
         return []
-    parts = []
-    for step in made.steps:
-        if step.before and step.after:
-            parts.append(f"{step.distribution} {step.before} to {step.after}")
-        else:
-            parts.append(f"{'remove' if step.before else 'add'} {step.distribution} {step.before or step.after}")
+    parts = [f"{s.distribution} {s.before} to {s.after}" for s in made.steps if s.before and s.after]
+    parts += [f"remove {s.distribution} {s.before}" for s in made.steps if not s.after]
+    if added := [f"{s.distribution} {s.after}" for s in made.steps if not s.before]:
+        parts.append(f"{'also ' if parts else ''}install {listed(added)}")
     verdict = messages.signed(made.best.stack.verdict)
     blocks = [Block(labelled("change", f"{'; '.join(parts)}   ({verdict})"))]
     if made.best.relaxed:

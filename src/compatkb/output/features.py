@@ -9,6 +9,7 @@ from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered
 from compatkb.output import messages
 from compatkb.output.payload import SCHEMA
+from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
 
@@ -71,35 +72,56 @@ def release_lines(features: Iterable[Content]) -> list[str]:
     return ["  features:", *lines] if lines else []
 
 
-def features_text(
-    facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None, form: str = "text"
-) -> str:
-    """Return the features, those of one product, or one; as `text`, `json` or `markdown`."""
-    if form == "markdown":
-        return features_table(facts, product=product, feature=feature)
+def features_json(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> str:
+    """Return the features, those of one product, or one, with what is said of them as JSON."""
+    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
+    return json.dumps({**head, "features": _content(facts, product, feature)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def features_screen(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> list[Line]:
+    """Return a line for each feature; of one product's, or of one, all that is said."""
     content = _content(facts, product, feature)
-    if form == "json":
-        head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-        return json.dumps({**head, "features": content}, indent=2, ensure_ascii=False) + "\n"
-    lines: list[str] = []
-    for entry in content:
-        aliases = f" (also: {', '.join(entry['aliases'])})" if entry["aliases"] else ""
-        lines.append(f"{entry['id']}: {entry['name']}{aliases}")
-        if entry["needs"]:
-            lines.append(f"  comes with: {', '.join(entry['needs'])}")
-        if entry["note"]:
-            lines.append(f"  note: {entry['note']}")
-        for statement in entry["statements"]:
-            lines.append(f"  {statement['of']}{statement['versions']}: {_sentence(statement)}")
-            lines += [f"    {name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
-            lines += [f"    source: {s['url'] or s['text']}" for s in statement["sources"]]
-        lines.append("")
+    told = [Line(text) for entry in content for text in _told(entry)]
+    lines = told if product or feature else _overview(content)
     if not content:
-        lines += [f"nothing is known of features of {product}", ""]
-    return "\n".join(lines) + f"(as of {day}, data of {facts.meta['data_date']}; what is not said is not known)\n"
+        lines = [Line(f"nothing is known of features of {product}"), BLANK]
+    return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']}; what is not said is not known)", "dim")]
 
 
-def features_table(facts: Snapshot, *, product: str | None = None, feature: str | None = None) -> str:
+def _overview(content: list[Content]) -> list[Line]:
+    width = max((len(entry["id"]) for entry in content), default=0)
+    lines = [heads("feature", "what it is", "of", "on")]
+    for entry in content:
+        products = ", ".join(dict.fromkeys(statement["of"] for statement in entry["statements"]))
+        named = (device for statement in entry["statements"] for device in statement["when"].get("device", ()))
+        devices = ", ".join(dict.fromkeys(named)) or "any device"
+        text = f"{entry['id']:<{width}}  {entry['name']} ({products}; {devices})"
+        lines += row([Line(text)], entry["id"], entry["name"], products, devices)
+    return [*lines, BLANK, Line("  compatkb features FEATURE", "command"), BLANK]
+
+
+def _told(entry: Content) -> list[str]:
+    """Return a feature with every statement and its sources."""
+    aliases = f" (also: {', '.join(entry['aliases'])})" if entry["aliases"] else ""
+    lines = [f"{entry['id']}: {entry['name']}{aliases}"]
+    if entry["needs"]:
+        lines.append(f"  comes with: {', '.join(entry['needs'])}")
+    if entry["note"]:
+        lines.append(f"  note: {entry['note']}")
+    for statement in entry["statements"]:
+        lines.append(f"  {statement['of']}{statement['versions']}: {_sentence(statement)}")
+        lines += [f"    {name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
+        lines += [f"    source: {s['url'] or s['text']}" for s in statement["sources"]]
+    return [*lines, ""]
+
+
+def features_table(
+    facts: Snapshot,
+    day: date,  # noqa: ARG001  # as the other forms are called
+    *,
+    product: str | None = None,
+    feature: str | None = None,
+) -> str:
     """Return Markdown tables, one a product: features down, release series across, what is said of each in words."""
     spoken = [s for s in statements_of(facts) if feature in (None, s["feature"])]
     products = [p for p in facts.products if any(s["of"] == p for s in spoken) and product in (None, p)]

@@ -4,19 +4,21 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import cause, cause_sources, excluded, nearest_edges
 from compatkb.output.citations import Cited, claim_sources, element_sources
 from compatkb.output.labels import asked, build, build_name, label, listed, ranges
 from compatkb.output.open_points import requested_packages, unsettled
+from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 
 __all__ = [
     "SIGNS", "VERDICTS", "Cited", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources", "element_sources",
-    "excluded",
-    "nearest_edges", "plain", "ranges", "requested_packages", "signed", "terms", "unsettled", "verdict_words", "warning",
+    "excluded", "nearest_edges",
+    "plain", "ranges", "requested_packages", "signed", "support", "terms", "unsettled", "verdict_words", "warning",
     "warning_sources", "warnings_in_brief",
 ]  # fmt: skip
 
@@ -130,6 +132,17 @@ def terms(to: Iterable[str], name: Callable[[str], str] = str) -> str:
     for term in to:
         by_product.setdefault(re.split(r"[<>=!~ ]", term, maxsplit=1)[0], []).append(term)
     return " and ".join(" or ".join(map(name, group)) for group in by_product.values())
+
+
+def support(facts: Snapshot, stack: Stack) -> str:
+    """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
+    if stack.level != Certainty.CERTAIN:
+        return "unknown" if stack.level == Certainty.UNKNOWN else "inferred"
+    for link in stack.links:
+        rows = [claim_record(facts, name).basis for name in link.claims]
+        if rows and "observed" not in rows:
+            return "stated"
+    return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
 
 
 def basis(support: str) -> str:

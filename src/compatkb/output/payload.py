@@ -4,7 +4,6 @@ import json
 from datetime import date
 from typing import Any
 
-from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered, Warned
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.conflicts import Cause
@@ -62,7 +61,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
     proof = commands.proof_command(facts, stack)
     content: dict[str, Any] = {
         "verdict": stack.verdict,
-        "support": support(facts, stack),
+        "support": messages.support(facts, stack),
         "device": stack.device,
         "route": stack.route,
         "packages": {e.product: e.version for e in stack.packages},
@@ -113,17 +112,6 @@ def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
         "support": _LEVELS[offered.level],
         "claims": [claim_payload(facts, claim) for claim in offered.claims],
     }
-
-
-def support(facts: Snapshot, stack: Stack) -> str:
-    """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
-    if stack.level != Certainty.CERTAIN:
-        return "unknown" if stack.level == Certainty.UNKNOWN else "inferred"
-    for link in stack.links:
-        rows = [claim_record(facts, name).basis for name in link.claims]
-        if rows and "observed" not in rows:
-            return "stated"
-    return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
 
 
 def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.Cited, ...]:

@@ -47,7 +47,7 @@ class Row(NamedTuple):
     cells: tuple[Cell, ...]
 
 
-class Table(NamedTuple):
+class PythonMatrix(NamedTuple):
     """The releases known on a day, newest first, by the Pythons that any of them has wheels for, oldest first."""
 
     product: str
@@ -55,7 +55,7 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def python_matrix(facts: Snapshot, product: Product, day: date, device: str | None = None) -> Table:
+def python_matrix(facts: Snapshot, product: Product, day: date, device: str | None = None) -> PythonMatrix:
     """Return the wheels of a product's releases by Python, over all systems and architectures.
 
     A missing wheel is `no` only where the list of wheels is whole on `day`. Raises UsageError for a product without
@@ -81,7 +81,7 @@ def python_matrix(facts: Snapshot, product: Product, day: date, device: str | No
         rows.append(Row(release, yanked, cells))
     used = [n for n in range(len(pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
     kept = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
-    return Table(product.id, tuple(pythons[n] for n in used), kept)
+    return PythonMatrix(product.id, tuple(pythons[n] for n in used), kept)
 
 
 def _cell(builds: list[Element], column: int, devices: tuple[str, ...], day: int) -> Cell:
@@ -103,7 +103,7 @@ def _level(build: Element, column: int, day: int) -> str:
     return NO if build.complete >= day else UNKNOWN
 
 
-def matrix_lines(facts: Snapshot, table: Table, day: date) -> list[Line]:
+def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
     """Return the table in columns, with the meaning of the words in it."""
     grid = [["release", *table.pythons]]
     grid += [[_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
@@ -120,11 +120,11 @@ def _name(row: Row) -> str:
     return f"{row.release} (yanked)" if row.yanked else row.release
 
 
-def _used(table: Table) -> set[str]:
+def _used(table: PythonMatrix) -> set[str]:
     return {level for row in table.rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
 
 
-def payload(facts: Snapshot, table: Table, day: date) -> str:
+def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
     """Return the table as JSON."""
     content = {
         "schema": SCHEMA,
@@ -148,7 +148,7 @@ def payload(facts: Snapshot, table: Table, day: date) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def markdown(facts: Snapshot, table: Table, day: date) -> str:
+def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:
     """Return the table in Markdown."""
     lines = [
         f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |",
@@ -158,7 +158,7 @@ def markdown(facts: Snapshot, table: Table, day: date) -> str:
     return "\n".join(lines) + f"\n\nAs of {day}, data of {facts.meta['data_date']}.\n"
 
 
-def comma_separated(_facts: Snapshot, table: Table, _day: date) -> str:
+def comma_separated(_facts: Snapshot, table: PythonMatrix, _day: date) -> str:
     """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

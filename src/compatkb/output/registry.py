@@ -15,6 +15,7 @@ _ANSWERS = {
     "text": "output.text:answer_screen",
     "json": "output.payload:answer_json",
     "requirements": "output.requirements_file:requirements_text",
+    "uv": "output.requirements_file:uv_text",
 }
 _REPORTS = {
     "text": "check.report_text:report_lines",
@@ -29,6 +30,11 @@ FORMS = {
     "resolve": _ANSWERS,
     "explain": _ANSWERS,
     "list": {"text": "output.catalog:list_lines", "json": "output.catalog:list_json"},
+    "features": {
+        "text": "output.features:features_screen",
+        "json": "output.features:features_json",
+        "markdown": "output.features:features_table",
+    },
     "eol": {"text": "output.catalog:eol_screen", "json": "output.catalog:eol_json"},
     "changes": {
         "text": "output.changelog:changes_text",

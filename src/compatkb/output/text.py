@@ -20,7 +20,6 @@ from compatkb.output.labels import (
     value,
 )
 from compatkb.output.open_points import open_points
-from compatkb.output.payload import support
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
@@ -151,7 +150,7 @@ def _sureness(facts: Snapshot, stack: Stack, request: Request) -> tuple[str, str
     """Return how sure an answer is, in a line: what it rests on, or what is open."""
     disputed = _disputed(len(disputes.of_stack(facts, stack, request.as_of)))
     if stack.level == Certainty.CERTAIN:
-        return "sure", messages.basis(support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
+        return "sure", messages.basis(messages.support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
     points = open_points(facts, stack)
     parts = [f"and {len(points) - 1} more" if len(points) > 1 else "", disputed]
     more = f" ({', '.join(part for part in parts if part)}: --why)" if any(parts) else ""
@@ -314,7 +313,9 @@ def _ways(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
 
 def _described(facts: Snapshot, way: Way, request: Request, stacks: Sequence[Stack] = ()) -> str:
     """Return a way with its verdict and, where the request leaves that open, where it holds."""
-    where = "" if _is_fixed(request) else f"; {platforms(facts, stacks or [way.stack])}"
+    python = request.pin("python")
+    stays = python and any(name in python.text for name in way.stack.python)
+    where = "" if _is_fixed(request) and stays else f"; {platforms(facts, stacks or [way.stack])}"
     return f"{way.title}   ({messages.signed(way.stack.verdict)}{where})"
 
 

@@ -5,7 +5,7 @@ from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
 from compatkb.parsers.requirement import is_specifier, normal
 from compatkb.parsers.requirements import read_requirements
 from compatkb.parsers.source import Fragment, SourceFile
-from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, RequirementRole
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, RequirementRole, Word
 
 _CONDA_STEP, _PIP_STEP = 1, 2
 
@@ -15,9 +15,8 @@ def read_environment(root: YamlNode, reading: ParsedFile) -> None:
     dependencies = root.get("dependencies")
     for item in dependencies.items if dependencies else []:
         if item.kind == "text":
-            found = conda_requirement(item.text, item.place, item.text, MAIN, _CONDA_STEP)
-            if found:
-                reading.statements.append(found)
+            if found := conda_requirement(item.text, Word(item.text, item.text, item.place)):
+                reading.statements.append(found._replace(step=_CONDA_STEP))
         elif inner := item.get("pip"):
             for line in inner.texts():
                 _pip_line(line.fragment(), reading)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
-from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.commands.dispatch import read_shell
+from compatkb.parsers.commands.model import CommandScope, add_settings
 from compatkb.parsers.images import image_use
 from compatkb.parsers.shell import Shell, Variables
 from compatkb.parsers.source import Fragment, Segment, SourceFile
-from compatkb.parsers.statement import Action, Group, IndexUse, ParsedFile, Word
+from compatkb.parsers.statement import Action, Group, ParsedFile, Word
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:[ \t]+|$)")
 _ESCAPE = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)
@@ -157,13 +157,7 @@ class _Dockerfile:
                     settings[name] = Word(value, word.raw, word.place, word.open, word.derived)
             for name, word in settings.items():
                 self.variables[name] = None if word.open else word.value
-                style = SETTINGS.get(name)
-                for url in word.value.split() if style and not word.open else ():
-                    self.reading.statements.append(
-                        IndexUse(
-                            place=word.place, text=word.raw, url=url, style=style or "", group=self.group, step=self.scope.step
-                        )
-                    )
+                add_settings(self.scope, name, word, self.group)
 
     def _run(self, rest: Fragment) -> None:
         at = 0

@@ -12,6 +12,7 @@ from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
+_DEEP = re.compile(r"^[ \t\[]*+(?:[\w-]++[ \t]*+\.[ \t]*+){64}", re.MULTILINE)  # slow to parse in number
 _SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?")
 _KEY = re.compile(r"([^\s=:][^=:]*?)\s*[=:]\s*(.*)")
 
@@ -82,6 +83,9 @@ class Toml:
 
 def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:
     """Return a TOML document, None and a problem in the reading where it is none."""
+    if deep := _DEEP.search(source.text):
+        reading.problem(source.place(deep.start()), "is not read: a key of more than 64 parts")
+        return None
     try:
         return Toml(source, tomllib.loads(source.text))
     except ValueError as error:

@@ -11,15 +11,13 @@ _REFERENCE = re.compile(
 )
 
 
+def repository_name(text: str) -> str:
+    """Return the name of an image repository without the host and folder that clients take for granted."""
+    return re.sub(r"^(?:(?:index\.|registry-1\.)?docker\.io/)?(?:library/)?", "", text)
+
+
 def image_use(
-    text: str,
-    place: Place,
-    written: str,
-    group: str = MAIN,
-    *,
-    unknown: bool = False,
-    derived: bool = False,
-    step: int = 0,
+    text: str, place: Place, written: str, group: str = MAIN, *, unknown: bool = False, derived: bool = False, step: int = 0
 ) -> ImageUse | None:
     """Return the use of the image that a reference names, None for text that is none; an unknown one keeps what is known."""
     text = text.strip().strip("\"'")
@@ -34,7 +32,7 @@ def image_use(
     return ImageUse(
         place=place,
         text=written,
-        repository=match["repository"].removeprefix("docker.io/").removeprefix("library/"),
+        repository=repository_name(match["repository"]),
         tag=None if unknown else match["tag"],
         digest=None if unknown else match["digest"],
         unknown=unknown,

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.commands.dispatch import SETTINGS, read_shell
-from compatkb.parsers.commands.model import CommandScope, python_specifier
+from compatkb.parsers.commands.dispatch import read_shell
+from compatkb.parsers.commands.model import CommandScope, add_settings, python_specifier
 from compatkb.parsers.images import image_use
 from compatkb.parsers.positioned_yaml import YamlNode
 from compatkb.parsers.requirement import is_specifier
 from compatkb.parsers.shell import Shell, Variables
-from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, SystemUse, Word
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, SystemUse, Word
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000
@@ -87,12 +87,8 @@ class Runner:
             variables[name] = known
             if prefix:
                 variables[prefix + name] = known
-            style = SETTINGS.get(name)
-            for url in known.split() if style and known and word else ():
-                if word:
-                    self.reading.statements.append(
-                        IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group)
-                    )
+            if word:
+                add_settings(CommandScope(self.reading), name, word, group)
 
     def script(self, node: YamlNode | None, scope: CommandScope) -> None:
         """Read a text, or every text of a list, as shell."""

@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.listing import DistributionFile, IndexPage
 from compatkb.refresh.metadata import WheelMetadata, read_metadata
 from compatkb.refresh.pages import read_page
-from compatkb.refresh.remote_wheel import MOST_METADATA, TAIL, RangeFile, wheel_metadata
+from compatkb.refresh.remote_wheel import MOST_METADATA, TAIL, RangeFile, wheel_members, wheel_metadata
 
 MOST_OF_A_PAGE = 32 << 20
 MOST_REDIRECTS = 5
@@ -94,6 +94,13 @@ class Network:
             elif file.entry.has_metadata is None:
                 content = self._metadata_file(file)  # a page may leave out what the index has
         return content
+
+    def members(self, file: DistributionFile, wanted: Iterable[str]) -> dict[str, bytes]:
+        """Return small members of a wheel that it has, by path; raises UnavailableError, also where no parts are sent."""
+        remote = self._remote(file)
+        if remote is None:
+            raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
+        return wheel_members(file.entry.name, remote, wanted)
 
     def _metadata_file(self, file: DistributionFile) -> bytes | None:
         parts = urlsplit(file.entry.url)

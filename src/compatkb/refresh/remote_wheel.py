@@ -1,11 +1,12 @@
-"""A remote file that is read piece by piece: a wheel's metadata without the wheel."""
+"""A remote file that is read piece by piece: the metadata and other small members of a wheel, without the wheel."""
 
 import io
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from packaging.utils import canonicalize_name
 
@@ -13,6 +14,7 @@ from compatkb.errors import UnavailableError
 from compatkb.refresh.listing import shown
 
 MOST_METADATA = 4 << 20
+MOST_OF_A_MEMBER = 1 << 20
 MOST_OF_A_WHEEL = 24 << 20
 TAIL = 1 << 16
 _METADATA = re.compile(r"([^/]+)-[^/-]+\.dist-info/METADATA")
@@ -73,19 +75,37 @@ class RangeFile(io.RawIOBase):
 
 def wheel_metadata(name: str, distribution: str, file: RangeFile) -> bytes:
     """Return the METADATA of a wheel; raises UnavailableError where the file is no wheel of the distribution."""
+    with _opened(name, file) as wheel:
+        wanted = canonicalize_name(distribution)
+        matches = [(info, _METADATA.fullmatch(info.filename)) for info in wheel.infolist()]
+        found = [info for info, match in matches if match and canonicalize_name(match[1]) == wanted]
+        if len(found) != 1:
+            raise UnavailableError(f"{name}: has {len(found)} METADATA files of {distribution}, not one")
+        return _member(name, wheel, found[0], "its METADATA", MOST_METADATA)
+
+
+def wheel_members(name: str, file: RangeFile, wanted: Iterable[str]) -> dict[str, bytes]:
+    """Return the members of a wheel that it has, by their path in it; raises UnavailableError where one cannot be read."""
+    with _opened(name, file) as wheel:
+        there = {info.filename: info for info in wheel.infolist()}
+        found = [there[path] for path in wanted if path in there]
+        return {info.filename: _member(name, wheel, info, info.filename, MOST_OF_A_MEMBER) for info in found}
+
+
+@contextmanager
+def _opened(name: str, file: RangeFile) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(file) as wheel:
-            wanted = canonicalize_name(distribution)
-            matches = [(info, _METADATA.fullmatch(info.filename)) for info in wheel.infolist()]
-            found = [info for info, match in matches if match and canonicalize_name(match[1]) == wanted]
-            if len(found) != 1:
-                raise UnavailableError(f"{name}: has {len(found)} METADATA files of {distribution}, not one")
-            if found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise UnavailableError(f"{name}: is compressed in a way that wheels are not")
-            with wheel.open(found[0]) as content:
-                text = content.read(MOST_METADATA + 1)
+            yield wheel
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, OverflowError, struct.error) as error:
         raise UnavailableError(f"{name}: cannot be read as a wheel: {shown(str(error))}") from None
-    if len(text) > MOST_METADATA:
-        raise UnavailableError(f"{name}: its METADATA is larger than {MOST_METADATA} bytes")
-    return text
+
+
+def _member(name: str, wheel: zipfile.ZipFile, info: zipfile.ZipInfo, what: str, most: int) -> bytes:
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnavailableError(f"{name}: is compressed in a way that wheels are not")
+    with wheel.open(info) as content:
+        body = content.read(most + 1)
+    if len(body) > most:
+        raise UnavailableError(f"{name}: {what} is larger than {most} bytes")
+    return body

@@ -11,8 +11,11 @@ from compatkb.errors import DataError, UnavailableError
 from compatkb.store.schema import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None]]]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
@@ -36,16 +39,17 @@ _SINGLE = (
 )
 
 
-def locate(directory: str | os.PathLike[str] | None = None) -> str:
+def locate(directory: str | os.PathLike[str] | None = None, progress: "Progress | None" = None) -> str:
     """Return the snapshot file for a data directory, or for our own data where none is named.
 
     A data directory is compiled when its files differ from those that the cached snapshot was compiled from: sizes and
-    times are compared first, contents when they differ. Raises DataError for a missing or invalid directory.
+    times are compared first, contents when they differ; `progress` is told how far that has come. Raises DataError for a
+    missing or invalid directory.
     """
     if directory is not None:
-        return _cached(os.fspath(directory))
+        return _cached(os.fspath(directory), progress)
     if os.path.isdir(os.path.join(CHECKOUT, "products")):
-        return _cached(CHECKOUT)
+        return _cached(CHECKOUT, progress)
     if os.path.isfile(BUILT):
         return BUILT
     raise DataError(("this installation carries no data; give a data directory with --data DIR",))
@@ -96,7 +100,7 @@ def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLi
     _compile(os.path.abspath(directory), os.fspath(target))
 
 
-def _cached(directory: str) -> str:
+def _cached(directory: str, progress: "Progress | None") -> str:
     if not os.path.isdir(directory):
         raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
     directory = os.path.realpath(directory)
@@ -113,7 +117,7 @@ def _cached(directory: str) -> str:
         known = digest = ""
     if known == stamp and os.path.isfile(snapshot := _named(key, digest)):
         return snapshot
-    return _compiled(directory, cache, key, stamp)
+    return _compiled(directory, cache, key, stamp, progress)
 
 
 def _named(key: str, digest: str) -> str:
@@ -170,7 +174,7 @@ def _digest(contents: "Mapping[str, bytes]") -> str:
     return found.hexdigest()
 
 
-def _compiled(directory: str, cache: str, key: str, stamp: str) -> str:
+def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progress | None") -> str:
     """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept."""
     import atexit
     import shutil
@@ -183,7 +187,7 @@ def _compiled(directory: str, cache: str, key: str, stamp: str) -> str:
         if not os.path.isfile(_named(key, digest)):
             folder = tempfile.mkdtemp(dir=cache, prefix="new-")
             new = os.path.join(folder, "snapshot.sqlite")
-            digest = _compile(directory, new)  # of what was read this time
+            digest = _compile(directory, new, progress)  # of what was read this time
             os.replace(new, _named(key, digest))
             _forget(key)
         _write(f"{key}.stamp", f"{stamp}\n{digest}")
@@ -197,7 +201,7 @@ def _compiled(directory: str, cache: str, key: str, stamp: str) -> str:
         folder = tempfile.mkdtemp(prefix="compatkb-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         snapshot = os.path.join(folder, "snapshot.sqlite")
-        _compile(directory, snapshot)
+        _compile(directory, snapshot, progress)
         return snapshot
     except OSError as error:
         raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
@@ -213,10 +217,11 @@ def _forget(key: str) -> None:
             os.unlink(path)
 
 
-def _compile(directory: str, target: str) -> str:
+def _compile(directory: str, target: str, progress: "Progress | None" = None) -> str:
     """Compile a directory into a file; returns the digest of what was read."""
     import errno
     import sqlite3
+    from contextlib import nullcontext
     from pathlib import Path
 
     from compatkb.authoring.build_knowledge import build_knowledge
@@ -229,7 +234,8 @@ def _compile(directory: str, target: str) -> str:
     knowledge = build_knowledge(load(Path(directory), contents))
     add_observations(knowledge)
     try:
-        compile_snapshot(knowledge, Path(target), digest)
+        with progress() if progress else nullcontext() as count:
+            compile_snapshot(knowledge, Path(target), digest, count)
     except sqlite3.OperationalError as error:  # the disk is full, or fails
         raise OSError(errno.EIO, str(error), target) from None
     with open(target, "rb+") as file:

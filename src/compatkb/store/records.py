@@ -226,3 +226,8 @@ class Request(NamedTuple):
             if pin.product == product:
                 return pin
         return None
+
+
+def picked(record: object, names: str) -> dict[str, Any]:
+    """Return some attributes of a record as columns of the same names; `names` stand between spaces."""
+    return {name: getattr(record, name) for name in names.split()}

@@ -4,15 +4,22 @@ It is evidence of the check that was shipped, and of nothing else: neither that 
 """
 
 import json
+import math
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-import requests
+from packaging.tags import compatible_tags, cpython_tags, platform_tags
+from packaging.utils import parse_wheel_filename
+from packaging.version import Version
 
+from compatkb.errors import NotListedError, UnavailableError
+from compatkb.refresh.index_client import Limits, Network
+from compatkb.refresh.listing import DistributionFile
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import Gate
 from compatkb.validate.cell import ValidationCell, Workshop
@@ -21,7 +28,6 @@ from compatkb.validate.importing import Trial
 from compatkb.validate.index_urls import LINKS, channel_of
 from compatkb.validate.messages import decisive, shortened
 from compatkb.validate.proofs import gate_of, subjects_of
-from compatkb.validate.remote_wheel import AbsentError, RangeError, find_wheel, polite_session, read_members, tags_for
 
 STAND_IN = Path(__file__).with_name("import_stub.py")
 
@@ -50,10 +56,10 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     arch = cell.platform.rpartition("-")[2]
     try:
         file, members = _taken(index, style == LINKS, name, version, cell.python, arch, str(subject.module), gate)
-    except AbsentError as error:
+    except NotListedError as error:
         return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
-    except (RangeError, requests.RequestException, ValueError) as error:
-        text = f"the wheel of {name} {version} could not be read: {type(error).__name__}: {error}"
+    except UnavailableError as error:
+        text = f"the wheel of {name} {version} could not be read: {error}"
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, shortened(_plain(text)))
     return _judged(cell, workshop, gate, dict(members), file, str(subject.module), (str(other.module), against))
 
@@ -62,10 +68,30 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
 def _taken(
     index: str | None, flat: bool, name: str, version: str, python: str, arch: str, module: str, gate: Gate
 ) -> tuple[str, tuple[tuple[str, bytes], ...]]:
-    with polite_session() as session:
-        wheel = find_wheel(session, index, name, version, tags_for(python, arch, sys.platform), flat=flat)
-        members = read_members(session, wheel.url, [f"{module}/{file}" for file in gate.files])
-    return wheel.filename, tuple(sorted(members.items()))
+    network = Network(index, Limits(run=math.inf), flat=flat)
+    wheel = _fitting(network.page(name, strict=False).files, f"{name} {version}", _tags(python, arch))
+    members = network.members(wheel, [f"{module}/{file}" for file in gate.files])
+    return wheel.entry.name, tuple(sorted(members.items()))
+
+
+def _fitting(files: Iterable[DistributionFile], pinned: str, tags: list[str]) -> DistributionFile:
+    """Return the wheel of a version that fits one of the tags best, the first being best; raises NotListedError."""
+    order = {tag: number for number, tag in enumerate(tags)}
+    fitting = []
+    for file in files:
+        if file.is_wheel and file.version == Version(pinned.partition(" ")[2]):
+            ranks = [order[str(tag)] for tag in parse_wheel_filename(file.entry.name)[3] if str(tag) in order]
+            fitting += [(min(ranks), file.entry.name, file)] if ranks else []
+    if not fitting:
+        raise NotListedError(f"no wheel of {pinned} for this interpreter")
+    return min(fitting, key=lambda found: found[:2])[2]
+
+
+def _tags(python: str, arch: str) -> list[str]:
+    """Return the wheel tags that a CPython of that minor takes on this machine, best first."""
+    minor = tuple(int(part) for part in python.rstrip("t").split("."))
+    platforms = [tag for tag in platform_tags() if sys.platform in tag and tag.endswith(arch)]
+    return [str(tag) for tag in (*cpython_tags(minor, platforms=platforms), *compatible_tags(minor, platforms=platforms))]
 
 
 def _judged(

@@ -1,10 +1,9 @@
 """The level `run`: after the import, the workload of every product that has one, its numbers compared."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
-from compatkb.schema import Level, Observation, Outcome
+from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment
 from compatkb.validate.importing import Trial, attempt, import_all
@@ -66,19 +65,3 @@ def features_here(data: Path) -> tuple[str, ...]:
     found = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.M)
     flags = set(found[1].split()) if found else set()
     return tuple(sorted(flags & set(proofs(data).features)))
-
-
-def check_both(cell: ValidationCell, workshop: Workshop) -> list[Observation]:
-    """Return what a cell of the level `run` saw and, before it, what the level `import` saw in the same environment."""
-    first = replace(cell, level=Level.IMPORT)
-    try:
-        with environment(cell, workshop) as made:
-            trial, seen = import_all(first, made)
-            if not trial.finished:
-                return [seen]
-            try:
-                return [seen, run_all(cell, made)]
-            except RefusedError as refusal:
-                return [seen, cell.saw(refusal.outcome, workshop.today, refusal.detail)]
-    except RefusedError as refusal:
-        return [first.saw(refusal.outcome, workshop.today, refusal.detail)]

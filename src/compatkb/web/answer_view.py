@@ -13,14 +13,15 @@ from compatkb.output import commands, disputes, messages
 from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
 from compatkb.output.images import images_of
 from compatkb.output.labels import label, listed, main_packages, platforms, stack_name, value
-from compatkb.output.payload import doubts, stack_sources, support
+from compatkb.output.messages import support
+from compatkb.output.payload import doubts, stack_sources
 from compatkb.output.text import grouped
 from compatkb.output.ways import Way, ways_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.web.asker import Asker
 from compatkb.web.installers import Recipe, newest_python, proof, recipes
-from compatkb.web.questions import Question, question_of
+from compatkb.web.questions import PageQuestion, question_of
 
 SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown": "?", "does-not-work": "✕"}
 """Shapes that differ without colour."""
@@ -47,7 +48,7 @@ class WayOut(NamedTuple):
     verdict: str
     place: str
     pins: str
-    question: Question
+    question: PageQuestion
 
 
 class Reason(NamedTuple):
@@ -93,7 +94,7 @@ class View(NamedTuple):
     others: list[Other]
 
 
-def view_of(asker: Asker, question: Question, answer: Answer) -> View:
+def view_of(asker: Asker, question: PageQuestion, answer: Answer) -> View:
     """Return what the page shows of the answer to a question; what is about a stack is empty where there is none."""
     facts = asker.facts
     sign, word = WORDS[answer.verdict]
@@ -183,7 +184,7 @@ def _other(facts: Snapshot, why: str, text: str, group: list[Stack]) -> Other:
 # -- ways out ---------------------------------------------------------------------------------------------------------
 
 
-def _ways_out(asker: Asker, question: Question, answer: Answer) -> Iterator[WayOut]:
+def _ways_out(asker: Asker, question: PageQuestion, answer: Answer) -> Iterator[WayOut]:
     """Yield the ways out of a no, each with the question whose page shows its command."""
     facts = asker.facts
     normal = question_of(answer.request, question)
@@ -193,7 +194,7 @@ def _ways_out(asker: Asker, question: Question, answer: Answer) -> Iterator[WayO
         yield WayOut(way.title, stack.verdict, platforms(facts, [stack]), pins, asked)
 
 
-def _asked(asker: Asker, question: Question, way: Way) -> tuple[Question, Stack]:
+def _asked(asker: Asker, question: PageQuestion, way: Way) -> tuple[PageQuestion, Stack]:
     """Return the widest question to which the stack of a way is the answer, and its stack there."""
     facts = asker.facts
     wanted = [e.version for e in main_packages(facts, way.stack)]
@@ -209,7 +210,7 @@ def _asked(asker: Asker, question: Question, way: Way) -> tuple[Question, Stack]
     return asked, way.stack
 
 
-def _moved(facts: Snapshot, question: Question, way: Way, exactly: int) -> Question:
+def _moved(facts: Snapshot, question: PageQuestion, way: Way, exactly: int) -> PageQuestion:
     """Return the question with what moves fixed to its series, to its release, or with all else of the stack too."""
     for product in way.relaxed:
         if product in dict(question.options):

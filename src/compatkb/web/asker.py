@@ -9,14 +9,14 @@ from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import messages
 from compatkb.store.reader import Snapshot
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import PATIENCE, patience
 
 T = TypeVar("T")
 MOST_KEPT = 2000
 
 
-class State(NamedTuple):
+class ChoiceState(NamedTuple):
     """Whether a choice leads nowhere, and the first reason."""
 
     impossible: bool
@@ -28,10 +28,10 @@ class Asker:
 
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
-        self._answers: OrderedDict[Question, Answer] = OrderedDict()
-        self._states: OrderedDict[Question, State] = OrderedDict()
+        self._answers: OrderedDict[PageQuestion, Answer] = OrderedDict()
+        self._states: OrderedDict[PageQuestion, ChoiceState] = OrderedDict()
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: PageQuestion) -> Answer:
         """Return the answer; raises UsageError and GaveUpError."""
         found = self._answers.get(question)
         if found is None:
@@ -39,38 +39,38 @@ class Asker:
             _keep(self._answers, question, found)
         return found
 
-    def verdict(self, question: Question) -> str:
+    def verdict(self, question: PageQuestion) -> str:
         """Return the verdict alone; raises UsageError and GaveUpError."""
         found = self._answers.get(question)
         if found is None:
             found = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
         return found.verdict
 
-    def state(self, question: Question) -> State:
+    def state(self, question: PageQuestion) -> ChoiceState:
         """Return whether a question is denied; one that cannot be asked at all is not denied."""
         found = self._states.get(question)
         if found is None:
             try:
                 found = self._state(question)
             except CompatkbError:
-                found = State(False)
+                found = ChoiceState(False)
             _keep(self._states, question, found)
         return found
 
-    def _state(self, question: Question) -> State:
+    def _state(self, question: PageQuestion) -> ChoiceState:
         known = self._answers.get(question)
         if known is None:
             request = question.request(self.facts, self.clock)
             if is_possible(self.facts, request):
-                return State(False)
+                return ChoiceState(False)
             known = resolve(self.facts, request, patience(self.seconds), near=False)
         if known.verdict != Verdict.DOES_NOT_WORK:
-            return State(False)
+            return ChoiceState(False)
         reasons = [messages.cause(self.facts, cause, known.request) for cause in known.causes]
-        return State(True, reasons[0] if reasons else "No system and Python go together with this.")
+        return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
 
 
-def _keep(kept: OrderedDict[Question, T], question: Question, found: T) -> None:
+def _keep(kept: OrderedDict[PageQuestion, T], question: PageQuestion, found: T) -> None:
     kept[question] = found
     if len(kept) > MOST_KEPT:
         kept.popitem(last=False)

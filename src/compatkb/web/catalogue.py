@@ -19,7 +19,7 @@ from compatkb.web.answer_view import WORDS, Package
 from compatkb.web.installers import recipes
 from compatkb.web.names import file_name, release_path
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 Record = dict[str, Any]
 ROLES = {
@@ -141,7 +141,7 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
     for device, label in served.items():
         if device not in made:
             continue
-        question = Question(((product, version),), (), (device,))
+        question = PageQuestion(((product, version),), (), (device,))
         try:
             answer = site.asker.answer(question)
         except CompatkbError:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from compatkb.errors import CompatkbError
 from compatkb.web import systems
 from compatkb.web.asker import Asker
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import Value
 
 SHOWN_SERIES, SHOWN_PYTHONS = 7, 6
@@ -18,7 +18,7 @@ class Button(NamedTuple):
     """A choice: what it says, the question that it leads to, and what is known of it."""
 
     label: str
-    question: Question
+    question: PageQuestion
     small: str = ""
     chosen: bool = False
     impossible: bool = False
@@ -30,11 +30,11 @@ class Option(NamedTuple):
 
     value: str
     label: str
-    question: Question
+    question: PageQuestion
     chosen: bool = False
 
 
-class Row(NamedTuple):
+class ChoiceRow(NamedTuple):
     """A row of buttons, and a list of the values that have none."""
 
     id: str
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     name: str  # the parameter that an option sets
 
 
-def rows_of(asker: Asker, question: Question, best: str) -> list[Row]:
+def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
     """Return the rows for a question; `best` is the series of the newest stack that works."""
     return [
         _hardware(asker, question),
@@ -55,7 +55,7 @@ def rows_of(asker: Asker, question: Question, best: str) -> list[Row]:
     ]
 
 
-def _hardware(asker: Asker, question: Question) -> Row:
+def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
     facts = asker.facts
     chosen = question.version_of("hardware")
     pinned = _value_of(asker, "hardware", chosen)
@@ -71,7 +71,7 @@ def _hardware(asker: Asker, question: Question) -> Row:
         asked = question.fix("hardware", value.id)._replace(devices=at)
         label = ("– " if value.part_of and value.id != pinned else "") + value.label.removeprefix("Intel ")
         options.append(Option(value.id, label, asked, value.id == pinned))
-    return Row("hardware", "Run on", tuple(buttons), "exact model", _with(options, question, pinned), "hardware")
+    return ChoiceRow("hardware", "Run on", tuple(buttons), "exact model", _with(options, question, pinned), "hardware")
 
 
 def _grouped(values: list[Value]) -> list[Value]:
@@ -84,7 +84,7 @@ def _grouped(values: list[Value]) -> list[Value]:
     return list(found.values())
 
 
-def _systems(asker: Asker, question: Question) -> Row:
+def _systems(asker: Asker, question: PageQuestion) -> ChoiceRow:
     facts = asker.facts
     pinned = _value_of(asker, "os", question.version_of("os"))
     every = systems.values(facts, "os")
@@ -92,20 +92,20 @@ def _systems(asker: Asker, question: Question) -> Row:
     buttons = tuple(_toggle(asker, question, "os", SHORT.get(value.id, value.label), value.id, pinned) for value in heads)
     rest = [_option(question, "os", value.id, value.label, pinned) for value in every if value not in heads]
     options = _with(rest, question, pinned, [value.id for value in every])
-    return Row("os", "System", buttons, "exact system", options, "os")
+    return ChoiceRow("os", "System", buttons, "exact system", options, "os")
 
 
-def _pythons(asker: Asker, question: Question) -> Row:
+def _pythons(asker: Asker, question: PageQuestion) -> ChoiceRow:
     pinned = question.version_of("python")
     every = systems.pythons(asker.facts)
     last = next((p for p in reversed(every) if not asker.state(question.fix("python", p)).impossible), every[-1])
     names = _window(every, pinned if pinned in every else last, SHOWN_PYTHONS)
     shown = tuple(_toggle(asker, question, "python", python, python, pinned) for python in names)
     rest = [_option(question, "python", p, p, pinned) for p in asker.facts.grid["python"] if p not in names]
-    return Row("python", "Python", shown, "other", _with(rest, question, pinned, names), "python")
+    return ChoiceRow("python", "Python", shown, "other", _with(rest, question, pinned, names), "python")
 
 
-def _series(asker: Asker, question: Question, best: str) -> Row:
+def _series(asker: Asker, question: PageQuestion, best: str) -> ChoiceRow:
     product = systems.main_product(asker.facts)
     pinned = question.version_of(product)
     every = systems.series(asker.facts)[::-1]
@@ -114,7 +114,7 @@ def _series(asker: Asker, question: Question, best: str) -> Row:
     shown = [_toggle(asker, question, product, name, name, pinned) for name in names]
     rest = [_option(question, product, name, name, pinned) for name in reversed(every) if name not in names]
     options = _with(rest, question, pinned, names)
-    return Row(product, asker.facts.products[product].name, (first, *shown), "others", options, product)
+    return ChoiceRow(product, asker.facts.products[product].name, (first, *shown), "others", options, product)
 
 
 def _window(names: list[str], inside: str, count: int) -> list[str]:
@@ -124,18 +124,18 @@ def _window(names: list[str], inside: str, count: int) -> list[str]:
     return names[max(0, end - count) : end]
 
 
-def _with(options: list[Option], question: Question, pinned: str, shown: Container[str] = ()) -> tuple[Option, ...]:
+def _with(options: list[Option], question: PageQuestion, pinned: str, shown: Container[str] = ()) -> tuple[Option, ...]:
     """Return the options, with one for what is pinned to something else: a patch, a range, several values."""
     if not pinned or pinned in shown or any(option.chosen for option in options):
         return tuple(options)
     return (Option(pinned, pinned, question, chosen=True), *options)
 
 
-def _option(question: Question, product: str, value: str, label: str, pinned: str) -> Option:
+def _option(question: PageQuestion, product: str, value: str, label: str, pinned: str) -> Option:
     return Option(value, label, question.fix(product, value), value == pinned)
 
 
-def _toggle(asker: Asker, question: Question, product: str, label: str, text: str, pinned: str) -> Button:
+def _toggle(asker: Asker, question: PageQuestion, product: str, label: str, text: str, pinned: str) -> Button:
     """Return the button that fixes a product, or frees it where it is chosen already."""
     if text != pinned:
         return _button(asker, label, question.fix(product, text))
@@ -145,7 +145,7 @@ def _toggle(asker: Asker, question: Question, product: str, label: str, text: st
     return Button(label, free, chosen=True, impossible=culprit, reason=state.reason if culprit else "")
 
 
-def _button(asker: Asker, label: str, question: Question) -> Button:
+def _button(asker: Asker, label: str, question: PageQuestion) -> Button:
     state = asker.state(question)
     return Button(label, question, impossible=state.impossible, reason=state.reason)
 
@@ -156,7 +156,7 @@ def _value_of(asker: Asker, product: str, text: str) -> str:
     if not text or text in names:
         return text
     try:
-        pin = Question(options=((product, text),)).request(asker.facts, asker.clock).pin(product)
+        pin = PageQuestion(options=((product, text),)).request(asker.facts, asker.clock).pin(product)
     except CompatkbError:
         return text
     found = list(asker.facts.elements(product).of(pin.mask)) if pin else []

@@ -3,11 +3,15 @@
 import importlib.util
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
-from compatkb.errors import UnavailableError, UsageError
+from compatkb.core.clock import Clock, current_day
+from compatkb.errors import UnavailableError
 from compatkb.request_parser import parse_day
+
+Count = Callable[[str, int, int], None]
+"""Is told what is made, how many of it are done, and of how many."""
 
 
 def serve_live(host: str, port: int, *, data: str | None = None, as_of: str | None = None) -> int:
@@ -29,13 +33,13 @@ def serve_folder(folder: str, host: str, port: int) -> int:
     return 0
 
 
-def build_site(out: str, *, data: str | None = None, as_of: str | None = None, engine: bool = True) -> int:
-    """Write the static site, whole or not at all; raises UsageError and UnavailableError."""
+def build_site(out: str, count: Count, *, data: str | None = None, as_of: str | None = None, engine: bool = True) -> int:
+    """Write the static site, whole or not at all, counting its files; raises UsageError and UnavailableError."""
     from compatkb.store.cache import locate
     from compatkb.web.static import write_site
 
     begun = time.process_time()
-    written = write_site(locate(data), _clock(as_of), Path(out), engine=engine)
+    written = write_site(locate(data), _clock(as_of), Path(out), count, engine=engine)
     taken = time.process_time() - begun
     where = Path(out) / "index.html"
     print(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}", file=sys.stderr)
@@ -49,7 +53,4 @@ def _require_server() -> None:
 
 
 def _clock(as_of: str | None) -> Clock:
-    try:
-        return Clock(current_day(), parse_day(as_of) if as_of else None)
-    except ValueError:
-        raise UsageError(f"{TODAY_VARIABLE} must be a date, YYYY-MM-DD") from None
+    return Clock(current_day(), parse_day(as_of) if as_of else None)

@@ -24,7 +24,7 @@ from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, read, release_content, repositories
 from compatkb.web.names import file_name
 from compatkb.web.pages import Site, sources
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 BASE = "api/v1/"
 COLOURS = {
@@ -104,11 +104,11 @@ def _made(make: Callable[..., Any], *arguments: Any) -> str:
     return _text(make(*arguments))
 
 
-def _answer(asker: Asker, question: Question) -> str:
+def _answer(asker: Asker, question: PageQuestion) -> str:
     return _text(answer_payload(asker.facts, asker.answer(question)), 2)
 
 
-def _shield(asker: Asker, question: Question) -> str:
+def _shield(asker: Asker, question: PageQuestion) -> str:
     return _text(shield(asker.facts, asker.answer(question)))
 
 
@@ -197,7 +197,7 @@ def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
     """Yield the stacks of each device and series."""
     for device in systems.devices(site.facts):
         for series in systems.series(site.facts):
-            question = Question(((site.main, series),), (), (device.id,))
+            question = PageQuestion(((site.main, series),), (), (device.id,))
             for stack in answer_payload(site.facts, asker.answer(question))["stacks"]:
                 yield {"series": series, "device": device.id, "stack": stack}
 

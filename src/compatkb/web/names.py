@@ -2,7 +2,7 @@
 
 import re
 
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 _PREFIXES = {"python": "py"}
 _PLAIN = ("os", "hardware")
@@ -18,7 +18,7 @@ def release_path(product: str, version: str) -> str:
     return f"products/{file_name(product)}/{file_name(version)}.html"
 
 
-def answer_path(question: Question, main: str) -> str:
+def answer_path(question: PageQuestion, main: str) -> str:
     """Return the path of a written answer: the device as folder, then what is fixed."""
     parts = []
     for product, text in question.options:

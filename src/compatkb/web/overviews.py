@@ -11,7 +11,7 @@ from compatkb.web.answer_view import WORDS
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.catalogue import read, repositories
 from compatkb.web.pages import Site
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 Record = dict[str, Any]
 BRIEF = {"works": "works", "works-with-warnings": "warnings", "likely": "likely", "unknown": "unknown", "does-not-work": "no"}
@@ -33,7 +33,7 @@ def matrix_page(site: Site) -> str:
     for device in systems.devices(facts):
         rows = []
         for series in systems.series(facts):
-            at = Question(((site.main, series),), (), (device.id,))
+            at = PageQuestion(((site.main, series),), (), (device.id,))
             rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
         tables.append((device, rows))
     return site.render(
@@ -43,7 +43,7 @@ def matrix_page(site: Site) -> str:
     )  # fmt: skip
 
 
-def _cell(site: Site, question: Question) -> tuple[Question, str]:
+def _cell(site: Site, question: PageQuestion) -> tuple[PageQuestion, str]:
     try:
         return question, site.asker.verdict(question)
     except CompatkbError:

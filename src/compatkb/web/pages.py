@@ -27,8 +27,8 @@ from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
 from compatkb.web.installers import INSTALLERS
 from compatkb.web.names import answer_path, file_name, release_path
-from compatkb.web.problems import Problem
-from compatkb.web.questions import Parameters, Question, question_of, read_question
+from compatkb.web.problems import ProblemDetails
+from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
 from compatkb.web.written import written_questions
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -113,7 +113,7 @@ class Site:
         return f"assets/{stem}-{self.build}.{ending}"
 
     @cached_property
-    def written(self) -> dict[Question, str]:
+    def written(self) -> dict[PageQuestion, str]:
         """The questions that have a page of their own, and its path."""
         return {question: answer_path(question, self.main) for question in written_questions(self.facts)}
 
@@ -123,11 +123,11 @@ class Site:
         return systems.main_product(self.facts)
 
     @cached_property
-    def home(self) -> Question:
+    def home(self) -> PageQuestion:
         """The question of the front page: anything on the first device."""
-        return Question(devices=(systems.devices(self.facts)[0].id,))
+        return PageQuestion(devices=(systems.devices(self.facts)[0].id,))
 
-    def address(self, question: Question) -> str:
+    def address(self, question: PageQuestion) -> str:
         """Return the address of a question's page, from the site's root."""
         if self.live:
             return f"./?{query}" if (query := question.query()) else "./?device="
@@ -152,7 +152,7 @@ class Site:
         }  # fmt: skip
         return environment().get_template(template).render({**shown, **values})
 
-    def answer_page(self, question: Question, path: str = "index.html") -> str:
+    def answer_page(self, question: PageQuestion, path: str = "index.html") -> str:
         """Return the page of a question; raises UsageError and GaveUpError."""
         answer = self.asker.answer(question)
         view = view_of(self.asker, question, answer)
@@ -181,7 +181,7 @@ class Site:
         known = self.facts.products.get(product)
         return known is not None and product not in (self.main, *ROWS) and known.role != "companion"
 
-    def best(self, question: Question) -> str:
+    def best(self, question: PageQuestion) -> str:
         """Return the series of the best stack when the main product is left free; empty where there is none."""
         try:
             answer = self.asker.answer(question.fix(self.main))
@@ -193,13 +193,13 @@ class Site:
         depth = self.facts.products[self.main].series
         return ".".join(element.release.split(".")[:depth]) if element else ""
 
-    def data_address(self, question: Question, call: str, folder: str) -> str:
+    def data_address(self, question: PageQuestion, call: str, folder: str) -> str:
         """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
         if self.live:
             return f"api/v1/{call}?{question.query()}"
         return f"api/v1/{folder}/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
 
-    def report(self, question: Question, view: View) -> str:
+    def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
         said = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
         content = {
@@ -212,7 +212,7 @@ class Site:
         """Return the page for questions that no page was written for."""
         return self.render("ask.html", "ask.html", "Ask – compatkb")
 
-    def problem_page(self, problem: Problem, parameters: Parameters) -> str:
+    def problem_page(self, problem: ProblemDetails, parameters: Parameters) -> str:
         """Return the page that says what is wrong with a question, and what the data have of its words."""
         typed = " ".join(text for name, text in parameters if name == "q")[:200]
         hits: dict[str, str] = {}

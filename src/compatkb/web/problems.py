@@ -5,7 +5,7 @@ from typing import NamedTuple
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
 
 
-class Problem(NamedTuple):
+class ProblemDetails(NamedTuple):
     """A problem: the status of the response, its kind in words, what is wrong, and each thing that is."""
 
     status: int
@@ -19,13 +19,13 @@ class Problem(NamedTuple):
         return {**found, "problems": list(self.problems)} if self.problems else found
 
 
-def problem_of(error: CompatkbError) -> Problem:
+def problem_of(error: CompatkbError) -> ProblemDetails:
     """Return the problem that an error is."""
     problems = error.problems if isinstance(error, ProblemsError) else ()
     if isinstance(error, UsageError):
-        return Problem(400, "The question cannot be read", str(error), problems)
+        return ProblemDetails(400, "The question cannot be read", str(error), problems)
     if isinstance(error, GaveUpError):
-        return Problem(503, "The search took too long", str(error), problems)
+        return ProblemDetails(503, "The search took too long", str(error), problems)
     if isinstance(error, UnavailableError):
-        return Problem(503, "Something needed is not available", str(error), problems)
-    return Problem(500, "The data are invalid", str(error), problems)
+        return ProblemDetails(503, "Something needed is not available", str(error), problems)
+    return ProblemDetails(500, "The data are invalid", str(error), problems)

@@ -19,7 +19,7 @@ Parameters = Iterable[tuple[str, str]]
 MOST_CHARACTERS, MOST_WORDS = 1000, 40
 
 
-class Question(NamedTuple):
+class PageQuestion(NamedTuple):
     """What was asked: version words by product, further words such as `numpy==2.0`, devices, features, route, day."""
 
     options: tuple[tuple[str, str], ...] = ()
@@ -59,7 +59,7 @@ class Question(NamedTuple):
         """Return the version words that an option fixes of a product; empty where none does."""
         return " ".join(text for name, text in self.options if name == product)
 
-    def fix(self, product: str, text: str = "") -> "Question":
+    def fix(self, product: str, text: str = "") -> "PageQuestion":
         """Return the question with a product fixed otherwise, or free where no version is given."""
         kept = tuple(option for option in self.options if option[0] != product)
         return self._replace(options=_ordered((*kept, *([(product, text)] if text else []))))
@@ -70,7 +70,7 @@ def _ordered(options: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...
     return tuple(sorted(options, key=lambda option: places[option[0]]))
 
 
-def read_question(parameters: Parameters) -> Question:
+def read_question(parameters: Parameters) -> PageQuestion:
     """Return the question of an address; empty values count for nothing.
 
     Raises UsageError naming every parameter that is unknown or wrong: none is dropped.
@@ -96,7 +96,7 @@ def read_question(parameters: Parameters) -> Question:
     words = tuple(word for text in lists["q"] for word in split_words(text))
     day = parse_day(lists["as-of"][0]) if lists["as-of"] else None
     route = lists["route"][0] if lists["route"] else None
-    return Question(_ordered(tuple(options)), words, tuple(lists["device"]), tuple(lists["needs"]), route, day)
+    return PageQuestion(_ordered(tuple(options)), words, tuple(lists["device"]), tuple(lists["needs"]), route, day)
 
 
 @lru_cache
@@ -117,7 +117,7 @@ def split_words(text: str) -> list[str]:
         raise UsageError(f"{text!r}: {str(error).lower()}") from None
 
 
-def question_of(request: Request, asked: Question) -> Question:
+def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
     """Return the question with every pin on a product of the form as an option, so that single ones can be changed."""
     headlines = {product for _, _, product, _ in HEADLINES}
     options: list[tuple[str, str]] = []

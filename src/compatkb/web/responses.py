@@ -15,7 +15,7 @@ from compatkb.output.payload import answer_payload
 from compatkb.output.search_results import search_text
 from compatkb.request_parser import find_product, parse_day
 from compatkb.store.reader import Snapshot
-from compatkb.web.problems import Problem, problem_of
+from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import MOST_CHARACTERS, Parameters, read_question, split_words
 
 JSON, PROBLEM = "application/json", "application/problem+json"
@@ -39,7 +39,7 @@ def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) ->
         return problem_response(problem_of(error))
 
 
-def problem_response(problem: Problem) -> Response:
+def problem_response(problem: ProblemDetails) -> Response:
     """Return a problem as a response."""
     return Response(problem.status, PROBLEM, json.dumps(problem.document(), indent=2, ensure_ascii=False) + "\n")
 
@@ -80,7 +80,7 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
         return tags.repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
     product = find_product(facts, name)
     if product.role == "feature":
-        return features.features_text(facts, day, feature=product.id, form="json")
+        return features.features_json(facts, day, feature=product.id)
     if version:
         return catalog.release_json(facts, product, version, day)
     return catalog.product_json(facts, product, day)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from compatkb.core.clock import Clock
 from compatkb.errors import UnavailableError
-from compatkb.web.problems import Problem
+from compatkb.web.problems import ProblemDetails
 from compatkb.web.responses import KINDS, problem_response
 from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Sent, Source, Workers, sent
 
@@ -40,9 +40,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-LONG = Problem(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
-UNREADABLE = Problem(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
-NOT_GET = Problem(405, "Only GET is answered", "the API is read with GET")
+LONG = ProblemDetails(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
+UNREADABLE = ProblemDetails(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
+NOT_GET = ProblemDetails(405, "Only GET is answered", "the API is read with GET")
 
 
 class Kept:
@@ -90,7 +90,7 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
 
     async def reply(request: Request) -> HttpResponse:
         key = _key(request, at)
-        if isinstance(key, Problem):
+        if isinstance(key, ProblemDetails):
             return _reply(request, sent(problem_response(key)))
         found = kept.get(key)
         if found is None:
@@ -110,7 +110,7 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     return app
 
 
-def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | Problem:
+def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | ProblemDetails:
     """Return what a request asks for and its parameters, or what is wrong with it."""
     if request.method not in ("GET", "HEAD"):
         return NOT_GET

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
-from compatkb.web.problems import Problem, problem_of
+from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import read_question
 from compatkb.web.responses import JSON, KINDS, Response, problem_response, respond
 
@@ -25,9 +25,9 @@ HTML = "text/html; charset=utf-8"
 LEAST_PACKED, LEVEL = 500, 4
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
-GONE = Problem(503, "The server is busy", "the answer took too long; ask again")
-FAILED = Problem(500, "The server failed", "this should not happen; please report the address")
-MISSING = Problem(404, "There is nothing here", "see openapi.yaml for what there is")
+GONE = ProblemDetails(503, "The server is busy", "the answer took too long; ask again")
+FAILED = ProblemDetails(500, "The server failed", "this should not happen; please report the address")
+MISSING = ProblemDetails(404, "There is nothing here", "see openapi.yaml for what there is")
 
 
 class Source(NamedTuple):

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.choices import WSL
-from compatkb.web.questions import Question
+from compatkb.web.questions import PageQuestion
 
 RECENT = 8
 """So many of the newest Pythons have pages; older ones are asked for seldom."""
 
 
-def written_questions(facts: Snapshot) -> Iterator[Question]:
+def written_questions(facts: Snapshot) -> Iterator[PageQuestion]:
     """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
     main = systems.main_product(facts)
     places = [value.id for value in systems.values(facts, "os") if value.id in (*facts.families, WSL)]
     for device in systems.devices(facts):
-        alone = Question(devices=(device.id,))
+        alone = PageQuestion(devices=(device.id,))
         for series in ("", *systems.series(facts)):
             at = alone.fix(main, series)
             yield at

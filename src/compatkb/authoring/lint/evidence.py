@@ -7,7 +7,7 @@ from itertools import permutations
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.evidence import cells_of, elements_of, is_of_channel
-from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, Origin
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
 from compatkb.authoring.lint.subject import LintSubject, SeenObservation
 from compatkb.core.findings import Finding, Severity
 from compatkb.schema import Basis, Kind, Level, Observation, Outcome
@@ -46,7 +46,7 @@ def check(subject: LintSubject) -> Iterator[Finding]:
     every: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)  # what index files say, too
     for edge in knowledge.edges:
         every[edge.of, edge.to].append(edge)
-        if knowledge.claims[edge.claim].origin is Origin.PEOPLE and edge.claim not in skipped and not edge.hardware:
+        if knowledge.claims[edge.claim].origin is ClaimOrigin.PEOPLE and edge.claim not in skipped and not edge.hardware:
             edges[edge.of, edge.to].append(edge)
     for seen in _newest(subject.seen):
         observation = seen.observation

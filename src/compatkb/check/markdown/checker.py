@@ -16,6 +16,11 @@ MOST = 500
 _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
+_OF_ROWS = [
+    rule.id for rule in (stacks.UNKNOWN, stacks.CONTENTS, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, images.TWICE)
+]
+"""Rules that doubt a row, the surest first: what is wrong with one row is one finding."""
+
 RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 
@@ -35,6 +40,7 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     if page.unjudged:
         message = f"too many version combinations; {page.unjudged} were not checked"
         found.append(Finding(UNREADABLE.id, UNREADABLE.level, document.path, 0, message))
+    found = _one_a_row(found)
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:
         doubtful = finding.edits and (finding.line, finding.column) in doubted
@@ -43,3 +49,12 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
         if counts[rule.id] > MOST:
             message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"
             yield Finding(rule.id, rule.level, document.path, 0, message)
+
+
+def _one_a_row(findings: list[Finding]) -> list[Finding]:
+    """Return findings, of those that doubt one row the first of the surest rule alone."""
+    first: dict[int, Finding] = {}
+    doubts = [finding for finding in findings if finding.rule in _OF_ROWS]
+    for finding in sorted(doubts, key=lambda finding: _OF_ROWS.index(finding.rule)):
+        first.setdefault(finding.line, finding)
+    return [finding for finding in findings if finding.rule not in _OF_ROWS or first[finding.line] is finding]

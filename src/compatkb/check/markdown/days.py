@@ -7,18 +7,16 @@ from typing import NamedTuple
 
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, Lookups, lookups
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups
 from compatkb.check.markdown.rows import RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
 IMPOSSIBLE = CheckRule(
-    "date-impossible", Severity.WARNING, "a day that cannot be, such as build files older than what they build"
+    "date-impossible", Severity.INFO, "a day that cannot be, such as build files older than what they build"
 )
 
-_EARLY = 14
-"""Build files may name a release so many days before it comes out."""
 _DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _DATED = re.compile(r"\b(date|day|released?( on)?|published)\b", re.IGNORECASE)
 
@@ -55,7 +53,7 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts) -> Iterator[Findin
         (day, value)
         for value in row.values.values()
         if value.mask and value.product.role in BUILT and (day := data.earliest(value.product.id, value.mask))
-        and state is not None and day > state.day + _EARLY
+        and state is not None and day > state.day + LISTED_BEFORE
     ]  # fmt: skip
     if state is None or not late:
         return
@@ -82,7 +80,7 @@ def _released(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
         firsts = [(first, v) for v in packages if (first := data.earliest(v.product.id, v.mask))]
         if day > context.day and not re.search(r"plan|expect", cell.text + head.text, re.IGNORECASE):
             yield _impossible(page, cell, f"{day} is yet to come")
-        elif firsts and day.toordinal() < (early := max(firsts, key=lambda pair: pair[0]))[0]:
+        elif firsts and day.toordinal() + LISTED_BEFORE < (early := max(firsts, key=lambda pair: pair[0]))[0]:
             came = f"{early[1].product.name} {early[1].text} came out on {date.fromordinal(early[0])}"
             yield _impossible(page, cell, f"{day} is too early: {came}")
 

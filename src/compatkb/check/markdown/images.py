@@ -14,8 +14,8 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant_words
 
-SPELLING = CheckRule("image-tag-spelling", Severity.WARNING, "a part of an image tag is nearly a word that other tags have")
-TWICE = CheckRule("image-tag-twice", Severity.WARNING, "an image tag stands on several rows")
+SPELLING = CheckRule("image-tag-spelling", Severity.INFO, "a part of an image tag is nearly a word that other tags have")
+TWICE = CheckRule("image-tag-twice", Severity.INFO, "an image tag stands on several rows")
 
 _WORD = re.compile(r"[a-z]{2,}")
 
@@ -83,10 +83,12 @@ def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iter
 
 
 def _twice(page: MarkdownPage, rows: list[RowFacts]) -> Iterator[Finding]:
-    first: dict[str, RowFacts] = {}
+    first: dict[tuple[str | None, str], RowFacts] = {}
     for row in rows:
         for tag in row.named:
-            other = first.setdefault(tag.name, row)
+            if tag not in row.tags and tag.repository is None:
+                continue  # a name in a column may be that of anything
+            other = first.setdefault((tag.repository, tag.name), row)
             texts = [cell.text for cell in row.row.cells]
             if other is row or texts == [cell.text for cell in other.row.cells]:
                 continue  # a row that is there twice is told as that

@@ -14,13 +14,13 @@ from compatkb.core.vocabulary import Role
 from compatkb.store.queries.products import homepages
 from compatkb.store.records import Product
 
-VERSIONS = CheckRule("link-version", Severity.ERROR, "the text of a link names one version, its target another")
-BRANCH = CheckRule("link-branch", Severity.WARNING, "the text of a link names a version, its target moves on")
-EARLY = CheckRule("link-prerelease", Severity.WARNING, "the text of a link names a release, its target a pre-release")
-MISSING = CheckRule("link-tag-missing", Severity.WARNING, "a link points to a tag that does not exist")
-UNDEFINED = CheckRule("link-undefined", Severity.WARNING, "brackets look like a link, but what they name is not defined")
+VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names one version, its target another")
+BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a version, its target moves on")
+EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
+MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
+UNDEFINED = CheckRule("link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined")
 UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere")
-TWICE = CheckRule("link-twice", Severity.WARNING, "a link label is defined twice; readers see the first definition only")
+TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
@@ -83,6 +83,9 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
         return  # a bare number is a footnote as often as a version
     leads = written(target.ref) if target.ref else None
     if leads is None:
+        path = link.target.rpartition(target.ref)[2] if target.ref else ""
+        if version.text.lstrip("v") in path:
+            return  # a folder or page of that version
         if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
             shown = target.ref or "the newest release"
             said_so = (

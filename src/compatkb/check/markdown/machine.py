@@ -13,7 +13,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.store.records import Advisory
 
-VERIFIED = CheckRule("driver-verified", Severity.WARNING, "a driver that is not the one that the release was verified with")
+VERIFIED = CheckRule("driver-verified", Severity.INFO, "a driver that is not the one that the release was verified with")
 ADVISORY = CheckRule("advisory", Severity.WARNING, "a known problem with a version, or with two versions together")
 
 _GRAVE = ("security", "driver")

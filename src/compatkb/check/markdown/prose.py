@@ -13,8 +13,8 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.store.records import Product
 
-TOGETHER = CheckRule("text-together", Severity.WARNING, "a sentence puts versions together that do not work together")
-UNKNOWN = CheckRule("text-version", Severity.WARNING, "a sentence names a version that does not exist (by a complete list)")
+TOGETHER = CheckRule("text-together", Severity.INFO, "a sentence puts versions together that do not work together")
+UNKNOWN = CheckRule("text-version", Severity.INFO, "a sentence names a version that does not exist (by a complete list)")
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
@@ -100,8 +100,7 @@ def _together(
             continue
         if not re.search(_JOINS, between) or re.search(_APART, sentence):
             continue
-        denied = denial(page, context, ((one.product.id, one.text), (other.product.id, other.text)))
-        if denied:
+        if denied := denial(page, context, *((mention.product.id, mention.text, mention.mask) for mention in (one, other))):
             names = f"{one.product.name} {one.text} and {other.product.name} {other.text}"
             message = f"{names} do not work together: {denied.reason}"
             yield page.document.finding(TOGETHER, other.start, other.end, message, sources=denied.sources, subject=names)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from compatkb.check.lookups import ForgeReference, Lookups, reference, written
 from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownTable, TableRow, TextRun
 from compatkb.core.vocabulary import Role
+from compatkb.parsers.images import repository_name
 from compatkb.store.records import Product
 
 _TAG = re.compile(r"[A-Za-z0-9_][\w.-]{0,127}")
@@ -126,7 +127,7 @@ def tags_in(cell: TextRun) -> list[TagMention]:
         repository, colon, tag = whole.rpartition(":")
         name = tag if colon else whole
         if _TAG.fullmatch(name) and ("/" in repository or not colon):
-            found.append(TagMention(name, repository or None, code.end - len(name), code.end))
+            found.append(TagMention(name, repository_name(repository) or None, code.end - len(name), code.end))
     return found
 
 

@@ -12,18 +12,20 @@ from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.commands.tools import ContainerRun, container_run
+from compatkb.parsers.images import repository_name
 from compatkb.parsers.statement import Word
 
-PATH = CheckRule("command-path", Severity.WARNING, "a command or file puts something elsewhere than the text says")
-FILE = CheckRule("command-file", Severity.WARNING, "a command changes a file that nothing in the document makes or names")
-PORT = CheckRule("command-port", Severity.WARNING, "a command publishes another port than the table gives for the image")
-NAME = CheckRule("command-name", Severity.WARNING, "a command names an image tag or a service that the tables do not have")
+PATH = CheckRule("command-path", Severity.INFO, "a command or file puts something elsewhere than the text says")
+FILE = CheckRule("command-file", Severity.INFO, "a command changes a file that nothing in the document makes or names")
+PORT = CheckRule("command-port", Severity.INFO, "a command publishes another port than the table gives for the image")
+NAME = CheckRule("command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have")
 
 _PATH = re.compile(r"(?:~|/)[\w.@%+-]*(?:/[\w.@%+-]+)+")
 _MOUNT = re.compile(r"[^:]+:(?P<inside>/[^:,]+)(?::[a-zA-Z,]+)?")
 _IN_BLOCK = re.compile(rf"(?<![\w.$/:}}~-]){_PATH.pattern}(?![\w/])")
 _PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
 _PUBLISH = re.compile(r"(?:[\d.]+:)?(?P<host>\d+):(?P<inside>\d+)(?:/\w+)?")
+_PLACEHOLDER = re.compile(r"(?:/root)?/(?:path|your|my)(?:[/_-]|$)")
 _SHARED = ("/usr", "/bin", "/sbin", "/dev", "/proc", "/sys", "/tmp", "/lib", "/opt/intel")
 
 
@@ -77,7 +79,7 @@ def _outside(found: list[Command]) -> set[str]:
 
 
 def _is_own(path: str) -> bool:
-    return not path.startswith(_SHARED) and len(posixpath.basename(path)) > 3
+    return not path.startswith(_SHARED) and not _PLACEHOLDER.match(path) and len(posixpath.basename(path)) > 3
 
 
 def _mounted(page: MarkdownPage, found: list[Command]) -> Iterator[tuple[int, int, str]]:
@@ -137,7 +139,7 @@ def _image(page: MarkdownPage, run: ContainerRun) -> TagMention | None:
     text = run.image.raw.strip("\"'")
     repository, colon, tag = text.rpartition(":")
     end = span(page.document, run.image)[0] + run.image.raw.index(text) + len(text)
-    return TagMention(tag, repository, end - len(tag), end) if colon and "/" in repository and tag else None
+    return TagMention(tag, repository_name(repository), end - len(tag), end) if colon and "/" in repository and tag else None
 
 
 def _port(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts]) -> Iterator[Finding]:

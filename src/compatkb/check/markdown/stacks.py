@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, Lookups, lookups, spelt
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, spelt
 from compatkb.check.markdown.denials import denial
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-UNKNOWN = CheckRule("version-unknown", Severity.WARNING, "a version that does not exist, by a complete list of releases")
-TOGETHER = CheckRule("versions-together", Severity.ERROR, "the versions of a row do not work together")
-DIFFER = CheckRule("versions-differ", Severity.WARNING, "two rows give one release different versions of the same thing")
-CONTENTS = CheckRule("image-contents", Severity.WARNING, "a row contradicts what its image is known to hold")
+UNKNOWN = CheckRule("version-unknown", Severity.INFO, "a version that does not exist, by a complete list of releases")
+TOGETHER = CheckRule("versions-together", Severity.INFO, "the versions of a row do not work together")
+DIFFER = CheckRule("versions-differ", Severity.INFO, "two rows give one release different versions of the same thing")
+CONTENTS = CheckRule("image-contents", Severity.INFO, "a row contradicts what its image is known to hold")
 
 
 @PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS)
@@ -25,7 +25,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     for row in rows:
         yield from _unknown(page, data, row, context)
         yield from _contents(page, data, row, context)
-        yield from _together(page, row, context)
+        yield from _together(page, data, row, context)
     yield from _differ(page, data, rows, context)
 
 
@@ -67,8 +67,14 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
         how = "is inferred to hold" if contents.basis == "inferred" else "is said to hold"
         message = f"{image.name} {how} {value.product.name} {_spec(contents.spec)}, not {value.text}"
         if decisions:
-            message += f"; sources disagree about this image, and the data decided: {' and '.join(decisions)}"
-        yield at(page, CONTENTS, value, message, image.sources, f"write {_spec(contents.spec)}")
+            continue  # sources disagree, so that the document may have one on its side
+        yield at(page, CONTENTS, value, message, image.sources, f"write {_in_style(_spec(contents.spec), value.text)}")
+
+
+def _in_style(version: str, other: str) -> str:
+    """Return a version as the table writes its versions: with a `v` and a label where another one has them."""
+    head = "v" if other.startswith("v") else ""
+    return head + (version if "+" in other else version.partition("+")[0])
 
 
 def _spec(spec: str) -> str:
@@ -78,9 +84,12 @@ def _spec(spec: str) -> str:
 # -- pairs ---------------------------------------------------------------------------------------------------------------
 
 
-def _together(page: MarkdownPage, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
+def _together(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     chosen = [v for v in row.values.values() if v.mask and (v.product.role in BUILT or v.product.scheme == "minor")]
-    if len(chosen) < 2 or not (found := denial(page, context, tuple((v.product.id, v.text) for v in chosen))):
+    coming = [data.earliest(value.product.id, value.mask) for value in chosen if value.product.role in BUILT]
+    if any(day and context.day.toordinal() < day <= context.day.toordinal() + LISTED_BEFORE for day in coming):
+        return  # an image may be listed shortly before what it holds comes out
+    if len(chosen) < 2 or not (found := denial(page, context, *((v.product.id, v.text, v.mask) for v in chosen))):
         return
     last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
     versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in found.products)

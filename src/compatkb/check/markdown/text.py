@@ -132,6 +132,7 @@ class MarkdownPage:
         self.sections = [TextRun("", 0, 0, "heading")]
         self.unread: int | None = None  # the first line that was not read
         self.questions: set[object] = set()  # the combinations of versions that were judged
+        self.queries: Any = None  # what answers questions about them
         self.unjudged = 0  # how many of them were not
         self.rows: list[Any] | None = None  # its tables read as facts
         self.reading: ParsedFile | None = None  # its code blocks read as commands

@@ -29,7 +29,8 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
-_MOST_STATEMENTS = 20_000
+MOST_STATEMENTS = 50_000
+"""More statements of all environments together are not judged."""
 MOST_ENVIRONMENTS = 400
 """More environments of one file are not judged."""
 MOST_INDEXES = 100
@@ -102,7 +103,8 @@ class Project:
         self.facts = facts
         self.read = {document.path: (document, reading) for document, reading in read}
         self._names = _distributions(facts)
-        self._left = _MOST_STATEMENTS * 10
+        self._left = MOST_STATEMENTS
+        self.is_exhausted = False  # more was included or inherited than is judged
         self._copies: dict[str, dict[str, list[str]]] = {}
         self.borrowed = frozenset(
             target
@@ -177,6 +179,7 @@ class Project:
             statement = located.statement
             self._left -= 1
             if self._left < 0:
+                self.is_exhausted = True
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)

@@ -256,11 +256,10 @@ def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
 
 def known_image(queries: ProjectQueries, use: ImageUse) -> "Image | None":
     """Return the tag that the data know, None for others and for tags of other repositories."""
-    repository = use.repository.removeprefix("docker.io/")
-    if repository not in queries.lookups.repositories or not use.tag:
+    if use.repository not in queries.lookups.repositories or not use.tag:
         return None
-    found = queries.lookups.image(use.tag, repository)
-    return found if found and found.repository == repository else None
+    found = queries.lookups.image(use.tag, use.repository)
+    return found if found and found.repository == use.repository else None
 
 
 def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: ProjectQueries) -> Sources:

@@ -44,7 +44,7 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
 
 
 def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> Iterator[Finding]:
-    repository = use.repository.removeprefix("docker.io/")
+    repository = use.repository
     if repository not in queries.lookups.repositories or not use.tag or use.digest:
         return
     image = known_image(queries, use)

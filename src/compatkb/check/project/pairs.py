@@ -14,7 +14,7 @@ from compatkb.store.records import Element
 
 TOGETHER = CheckRule("pins-together", Severity.ERROR, "versions that are installed together do not work together")
 CONTRADICT = CheckRule("pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package")
-DRIFTS = CheckRule("pin-drifts", Severity.ERROR, "what installers choose today does not go with what is pinned")
+DRIFTS = CheckRule("pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned")
 LOOSE = CheckRule(
     "pin-missing", Severity.WARNING, "a package that has to match a pinned one is not pinned, and metadata do not tie it"
 )
@@ -223,6 +223,8 @@ def _drifts(
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         both_loose = not is_exact(other.allowed.text)
+        if queries.requires(element, rest.product) or queries.requires(rest, element.product):
+            continue  # installers see that, and take what goes together
         denial = queries.denial([mine, theirs])
         if denial and not (both_loose and one.parts[-1].located.statement.place < other.parts[-1].located.statement.place):
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
@@ -233,9 +235,9 @@ def _drifts(
             fix, edits = _pin(one, element, rest, denial, queries)
             yield at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             return
-        declared = queries.declares(element, rest.product) or queries.declares(rest, element.product)
         loose = not one.allowed.text and not both_loose and element.product not in queries.ended
         newer = queries.excluded(element, rest.product) >> rest.idx + 1  # it goes with its own series alone
+        declared = queries.declares(element, rest.product) or queries.declares(rest, element.product)
         if not denial and not declared and loose and newer:
             message = (
                 f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "

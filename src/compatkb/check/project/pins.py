@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.common_rules import ENDED
-from compatkb.check.project.environments import LocatedStatement, ProductRequirement
+from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
+from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
@@ -25,11 +25,13 @@ WITHDRAWN = CheckRule(
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 
-@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST, ENDED)
+@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST, ENDED, LIBRARY_ENDED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
         requirement = required.requirement
+        if requirement.group != plan.environment.group:
+            continue  # judged where it is stated
         if requirement.lost:
             yield _lost(required)
         allowed = queries.allowed(required.product, [requirement.specifier])
@@ -43,8 +45,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         ):
             yield from _not_built(required, allowed, queries)
             continue
-        yield from _yanked(plan, required, allowed, queries)
-        yield from _ended(required, allowed, queries)
+        yield from _one_of([*_yanked(plan, required, allowed, queries), *_ended(required, allowed, queries)])
         if requirement.tool != "conda":
             yield from _index(plan, required, allowed, queries)
     for installed in plan.final.values():
@@ -136,6 +137,8 @@ def _near(product: str, version: str, queries: ProjectQueries) -> str:
 def _yanked(
     plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
 ) -> Iterator[Finding]:
+    if required.requirement.tool == "conda":
+        return  # what an index has yanked, channels may have
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
     if asked.known and not allowed.exact:
         allowed = queries.narrowed(allowed, asked.channels)
@@ -161,6 +164,13 @@ def _yanked(
         yield at(required.located, WITHDRAWN, message, sources=cited(queries, gone[-1]))
 
 
+def _one_of(findings: list[Finding]) -> Iterator[Finding]:
+    """Yield what is wrong with one pin as one finding, with the rule of the gravest."""
+    if findings:
+        sources = tuple(dict.fromkeys(source for finding in findings for source in finding.sources))
+        yield findings[0]._replace(message="; ".join(finding.message for finding in findings), sources=sources)
+
+
 def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
     if required.requirement.role is RequirementRole.BUILD or (required.product.role == Role.LEAF and not allowed.exact):
         return  # a bound on what others need is no choice of a version
@@ -170,7 +180,12 @@ def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: Proj
     last, sources = found
     is_over = last < queries.context.day
     status = f"is out of support since {last}" if is_over else f"will be out of support after {last}"
-    yield at(required.located, ENDED, f"{required.product.name} {allowed.text.removeprefix('==')} {status}", sources=sources)
+    yield at(
+        required.located,
+        LIBRARY_ENDED if required.product.role == Role.LEAF else ENDED,
+        f"{required.product.name} {allowed.text.removeprefix('==')} {status}",
+        sources=sources,
+    )
 
 
 def _index(
@@ -183,6 +198,9 @@ def _index(
         return
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return
+    uses_uv = "[tool.uv" in environment.document.text
+    if environment.reading.kind == "setup.cfg" or (environment.reading.kind == "pyproject" and not uses_uv):
+        return  # who installs it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
@@ -193,7 +211,7 @@ def _index(
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
-    option = f"add --{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
+    option = _index_option(url, style, environment)
     place = "" if option else f"; it is at {url or 'an index without address'}"
     message = f"{name} is not on {where}, which is asked here{place}"
     yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option)
@@ -201,6 +219,12 @@ def _index(
 
 def _named(channel: str, queries: ProjectQueries) -> str:
     return queries.addresses.get(channel, ("", ""))[0] or "the default index"
+
+
+def _index_option(url: str, style: str, environment: ProjectEnvironment) -> str | None:
+    if environment.reading.kind == "pyproject":
+        return f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
+    return f"add --{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
 
 
 def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

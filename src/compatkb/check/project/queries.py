@@ -1,13 +1,13 @@
 """What the data and the engine say of the versions of an environment: sets of builds, installers' choices, denials."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
-from compatkb.engine.answer import Answer, Near, is_possible, resolve
+from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request_parser import find_matching, make_request
@@ -58,6 +58,10 @@ class Denial(NamedTuple):
     nearest: tuple[Near, ...]
 
 
+_Question = tuple[tuple[AllowedVersions, ...], Pythons, tuple[str, ...]]
+T = TypeVar("T")
+
+
 class ProjectQueries:
     """The data as questions about projects meet them; each question is asked once."""
 
@@ -65,8 +69,8 @@ class ProjectQueries:
         self.context = context
         self.facts: Snapshot = context.facts
         self.day = context.day.toordinal()
-        self._denials: dict[tuple[object, ...], Denial | None] = {}
-        self._refused: dict[tuple[object, ...], bool] = {}
+        self._denials: dict[_Question, Denial | None] = {}
+        self._refused: dict[_Question, bool | None] = {}
         self.is_exhausted = False
 
     @property
@@ -123,42 +127,50 @@ class ProjectQueries:
         self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
     ) -> bool:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
-        constraints = tuple(sorted(set(constraints)))
-        key = (constraints, pythons, systems)
-        if key not in self._refused and len(self._refused) >= MOST_QUESTIONS:
-            self.is_exhausted = True
-            return False
-        if key not in self._refused:
-            request = self._request(constraints, pythons, systems)
-            try:
-                self._refused[key] = request is not None and not is_possible(self.facts, request)
-            except GaveUpError:
-                self.is_exhausted = True
-                self._refused[key] = False
-            except CompatkbError:
-                self._refused[key] = False
-        return self._refused[key]
+        return self._once(self._refused, self._is_refused, (tuple(sorted(set(constraints))), pythons, systems)) is True
 
     def denial(
-        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
+        self,
+        constraints: Iterable[AllowedVersions],
+        pythons: Pythons = ANY_PYTHON,
+        systems: tuple[str, ...] = (),
+        *,
+        near: bool = True,
     ) -> Denial | None:
         """Return why these do not go together, None where they may; ANY_PYTHON and an empty tuple leave Python and OS free.
 
-        Ask it of few: it looks for all that is near.
+        Ask it of few: it looks for all that is near, unless told not to.
         """
-        constraints = tuple(sorted(set(constraints)))
-        key = (constraints, pythons, systems)
-        if key not in self._denials and len(self._denials) >= MOST_QUESTIONS:
-            self.is_exhausted = True
-            return None
-        if key not in self._denials:
-            self._denials[key] = self._denial(constraints, pythons, systems)
-        return self._denials[key]
+        question = (tuple(sorted(set(constraints))), pythons, systems)
+        return self._once(self._denials, lambda *question: self._denial(*question, near=near), question)
 
-    def _denial(self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...]) -> Denial | None:
-        if not self.refused(constraints, pythons, systems):
+    def _once(self, answers: dict[_Question, T | None], ask: Callable[..., T | None], question: _Question) -> T | None:
+        """Return the answer to a question, None once there were too many."""
+        if question not in answers:
+            if len(answers) >= MOST_QUESTIONS:
+                self.is_exhausted = True
+                return None
+            answers[question] = ask(*question)
+        return answers[question]
+
+    def _is_refused(self, *question: Any) -> bool:
+        request = self._request(*question)
+        try:
+            return request is not None and not is_possible(self.facts, request)
+        except GaveUpError:
+            self.is_exhausted = True
+        except CompatkbError:
+            pass
+        return False
+
+    def _denial(
+        self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...], *, near: bool
+    ) -> Denial | None:
+        request = self._request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
+        try:
+            answer = resolve(self.facts, request, near=near) if request is not None else None
+        except CompatkbError:
             return None
-        answer = self.answer(constraints, pythons, systems)
         if answer is None or answer.verdict != Verdict.DOES_NOT_WORK or not answer.causes:
             return None
         from compatkb.output.messages import cause, cause_sources
@@ -168,16 +180,6 @@ class ProjectQueries:
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
         return Denial(reason, _basis(found), sources, products, answer.nearest)
-
-    def answer(
-        self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
-    ) -> Answer | None:
-        """Return what the engine says; None for what it cannot be asked."""
-        request = self._request(constraints, pythons, systems)
-        try:
-            return resolve(self.facts, request) if request is not None else None
-        except CompatkbError:
-            return None
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
@@ -263,10 +265,15 @@ class ProjectQueries:
         mask = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if channels & set(e.channels))
         return allowed._replace(mask=mask)
 
+    def requires(self, element: Element, other: str) -> bool:
+        """Return whether the metadata of a build demand something of another product."""
+        return any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""
-        forward = any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
-        return forward or any(e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product))
+        return self.requires(element, other) or any(
+            e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product)
+        )
 
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""

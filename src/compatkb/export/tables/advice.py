@@ -5,6 +5,7 @@ from compatkb.export.columns import ELEMENT, TableSchema, cites, day, maybe, num
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.claims import installs
 from compatkb.store.queries.products import route_notes
+from compatkb.store.records import picked
 
 TABLES = (
     TableSchema(
@@ -88,9 +89,7 @@ def fill(reader: Reader, tables: Tables) -> None:
     notes = route_notes(reader.facts)
     tables["route"] = [
         {
-            "id": route.id,
-            "name": route.name,
-            "rank": route.rank,
+            **picked(route, "id name rank"),
             "devices": " ".join(route.devices),
             "provider": reader.known(route.provider),
             "with_products": " ".join(route.with_),

@@ -6,7 +6,7 @@ from compatkb.export.columns import TableSchema, cites, days, maybe, number, tex
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, element_id, is_build
 from compatkb.store.queries.products import ElementDetails, channels, element_details
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
+from compatkb.store.records import Element, picked
 
 TABLES = (
     TableSchema(
@@ -101,15 +101,10 @@ def _fill_build(reader: Reader, tables: Tables, element: Element, position: int,
     tables["build"].append(
         {
             "id": key,
-            "product": element.product,
+            **picked(element, "product version stage distribution maker extras"),
             "release": f"{element.product}=={element.release}",
-            "version": element.version,
             "position": position,
-            "stage": element.stage,
             "installable": int(element.installable),
-            "distribution": element.distribution,
-            "maker": element.maker,
-            "extras": element.extras,
             "only_with": " ".join(sorted(element.only_with)),
             "released_from": day_of(element.since),
             "released_by": day_of(element.by),

@@ -3,6 +3,7 @@
 from compatkb.export.columns import TableSchema, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.store.queries.disputes import Disagreement, DisputeSubject
+from compatkb.store.records import picked
 
 _PLATFORM = ("os", "arch", "python")
 TABLES = (
@@ -96,15 +97,10 @@ def fill(reader: Reader, tables: Tables) -> None:
         tables["dispute"].append(
             {
                 "id": key,
-                "kind": dispute.kind,
+                **picked(dispute, "kind about decision holds reason decided"),
                 **{name: dispute.owner if name == owner else None for name in ("product", "feature", "repository")},
-                "about": dispute.about,
                 "date_of": dispute.day,
                 **_where(reader, dispute.subjects),
-                "decision": dispute.decision,
-                "holds": dispute.holds,
-                "reason": dispute.reason,
-                "decided": dispute.decided,
             }
         )
         for name in ("claim", "statement"):

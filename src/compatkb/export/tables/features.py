@@ -3,6 +3,7 @@
 from compatkb.export.columns import ELEMENT, TableSchema, cites, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.claims import features, sources_by_claim, statements
+from compatkb.store.records import picked
 
 TABLES = (
     TableSchema(
@@ -74,17 +75,11 @@ def fill(reader: Reader, tables: Tables) -> None:
         tables["statement"].append(
             {
                 "id": key,
-                "feature": said.feature,
-                "position": said.position,
-                "product": said.product,
+                **picked(said, "feature position product status basis reason note"),
                 "term": said.product + said.spec,
-                "status": said.status,
                 "devices": " ".join(said.device),
                 **{name: " ".join(getattr(said, name)) for name in ("os", "arch", "python", "hardware")},
-                "basis": said.basis,
                 "standing": reader.standing.get(key, "holds"),
-                "reason": said.reason,
-                "note": said.note,
             }
         )
         tables["statement_version"] += [{"statement": key, **row} for row in reader.named(said.product, said.mask)]

@@ -4,6 +4,7 @@ from compatkb.core.vocabulary import FOREVER
 from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.images import contents, images
+from compatkb.store.records import picked
 
 TABLES = (
     TableSchema(
@@ -60,12 +61,9 @@ def fill(reader: Reader, tables: Tables) -> None:
         tables["image_tag"].append(
             {
                 "id": key,
-                "repository": image.repository,
-                "name": image.name,
-                "device": image.device,
+                **picked(image, "repository name device note"),
                 "first_listed": day_of(first),
                 "last_listed": _end(max((end for _, end in image.runs), default=FOREVER)),
-                "note": image.note,
             }
         )
         for position, (start, end) in enumerate(image.runs):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from compatkb.export.columns import TableSchema, cites, days, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, series_of
 from compatkb.store.queries.products import ReleaseRecord, element_details, every_product_details, product_names, releases_of
-from compatkb.store.records import Element
+from compatkb.store.records import Element, picked
 
 TABLES = (
     TableSchema(
@@ -74,20 +74,13 @@ def _products(reader: Reader) -> Iterator[Row]:
         product, more = reader.facts.products[name], details[name]
         other = more.replaced_by
         yield {
-            "id": product.id,
-            "name": product.name,
-            "role": product.role,
-            "scheme": product.scheme,
+            **picked(product, "id name role scheme distribution import_name"),
             "place": product.rank,
-            "distribution": product.distribution,
-            "import_name": product.import_name,
-            "homepage": more.homepage,
+            **picked(more, "homepage eol note"),
             "names": " ".join(names.get(name, ())),
-            "eol": more.eol,
             "replaced_by": reader.known(other.product) if other else None,
             "replaced_by_version": other.specifier if other else None,
             "replaced_by_device": other.device if other else None,
-            "note": more.note,
         }
 
 

@@ -2,6 +2,7 @@
 
 from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
 from compatkb.export.table_reader import Reader, Tables, day_of
+from compatkb.store.records import picked
 
 TABLES = (
     TableSchema(
@@ -45,19 +46,14 @@ def fill(reader: Reader, tables: Tables) -> None:
         release = f"{event.product}=={event.version}"
         tables["event"].append(
             {
-                "id": event.id,
+                **picked(event, "id kind title precision basis note"),
                 "position": position,
                 "vendor": event.vendor if event.vendor in reader.facts.vendors else None,
-                "kind": event.kind,
-                "title": event.title,
                 "product": reader.known(event.product),
                 "release": release if release in releases else None,
                 "first_day": day_of(event.first),
                 "last_day": day_of(event.last),
-                "precision": event.precision,
-                "basis": event.basis,
                 "announced": day_of(event.announced),
-                "note": event.note,
             }
         )
         tables["event_source"] += reader.cite("event", event.id, event.sources)

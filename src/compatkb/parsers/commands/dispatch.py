@@ -1,13 +1,13 @@
 """What commands install: shell text to the tools that it runs, with their variables and environments."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from compatkb.parsers.commands import tools
-from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active
+from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active, add_settings
 from compatkb.parsers.shell import Shell
 from compatkb.parsers.source import Fragment, SourceFile
-from compatkb.parsers.statement import IndexUse, ParsedFile, Word
+from compatkb.parsers.statement import ParsedFile, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
@@ -22,18 +22,6 @@ _SYSTEM = {
     "zypper": "zypper",
 }
 _SYSTEM |= {"apk": "apk"}
-SETTINGS = {
-    "PIP_INDEX_URL": "index-url",
-    "PIP_EXTRA_INDEX_URL": "extra-index-url",
-    "PIP_FIND_LINKS": "find-links",
-    "UV_INDEX_URL": "index-url",
-    "UV_DEFAULT_INDEX": "index-url",
-    "UV_EXTRA_INDEX_URL": "extra-index-url",
-    "UV_INDEX": "extra-index-url",
-    "UV_FIND_LINKS": "find-links",
-    "UV_TORCH_BACKEND": "extra-index-url",  # which index that is, uv decides
-}
-"""Variables that name indexes, with the option that each stands for."""
 
 
 def read_script(source: SourceFile, reading: ParsedFile) -> None:
@@ -49,31 +37,14 @@ def read_shell(fragment: Fragment, scope: CommandScope) -> None:
         for group in shell.groups[known:]:
             scope.reading.groups[group.name] = group
         known = len(shell.groups)
-        read_settings(command.settings, scope, command.group)
+        for name, word in command.settings.items():
+            add_settings(scope, name, word, active(scope, command.group))
         if command.words:
             scope.reading.call(command.words)
             read_command(command.words, scope, command.group)
     for opener, inner in shell.heredocs:
         if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):
-            read_shell(inner, replace_scope(scope, shell.group))
-
-
-def replace_scope(scope: CommandScope, group: str) -> CommandScope:
-    """Return the scope of another group, with its own steps from the same number on."""
-    return scope.changed(group=group)
-
-
-def read_settings(settings: Mapping[str, Word], scope: CommandScope, group: str) -> None:
-    """Add the indexes that variables name."""
-    for name, word in settings.items():
-        style = SETTINGS.get(name)
-        for url in word.value.split() if style and not word.open else ():
-            url = url.partition("=")[2] if re.match(r"[\w-]+=https?:", url) else url
-            scope.reading.statements.append(
-                IndexUse(
-                    place=word.place, text=word.raw, url=url, style=style or "", group=active(scope, group), step=scope.step
-                )
-            )
+            read_shell(inner, scope.changed(group=shell.group))
 
 
 def read_command(words: Sequence[Word], scope: CommandScope, group: str) -> None:

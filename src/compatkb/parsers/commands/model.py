@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from compatkb.core.text_position import Place
 from compatkb.parsers.requirement import from_conda, is_name, normal, of_file, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
     MAIN,
+    Action,
     Group,
     Include,
     IndexUse,
@@ -34,6 +34,18 @@ _VALUED = (
     "--with", "--without", "-n", "--name", "--channel", "--file", "--user-agent", "--use-feature", "--use-deprecated",
     "--no-build-isolation-package", "--directory", "--project", "--config-file", "--color", "--optional",
 )  # fmt: skip
+SETTINGS = {
+    "PIP_INDEX_URL": "index-url",
+    "PIP_EXTRA_INDEX_URL": "extra-index-url",
+    "PIP_FIND_LINKS": "find-links",
+    "UV_INDEX_URL": "index-url",
+    "UV_DEFAULT_INDEX": "index-url",
+    "UV_EXTRA_INDEX_URL": "extra-index-url",
+    "UV_INDEX": "extra-index-url",
+    "UV_FIND_LINKS": "find-links",
+    "UV_TORCH_BACKEND": "extra-index-url",  # which index that is, uv decides
+}
+"""Variables that name indexes, with the option that each stands for."""
 PYTHON = re.compile(r"(?:.*[/\\])?(?:python(\d(?:\.\d+)?t?)?|py)(?:\.exe)?|\{sys\.executable\}")
 INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
 INDEXES |= {"--extra-index-url": "extra-index-url", "--index": "extra-index-url"}
@@ -86,11 +98,14 @@ class Invocation(NamedTuple):
     step: int
     tool: str
 
-    def add(self, *found: Statement | None) -> None:
-        """Add what was found to the reading; None is nothing."""
-        for one in found:
-            if one is not None:
-                self.scope.reading.statements.append(one)
+    def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
+        """Add a statement of a kind that a word makes."""
+        made = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
+        self.scope.reading.statements.append(kind(**{**made, **fields}))
+
+    def act(self, word: Word, verb: str, words: tuple[str, ...]) -> None:
+        """Add an action, at the first word of its command."""
+        self.state(Action, word, text="", verb=verb, words=words, tool=self.tool, derived=False)
 
 
 class CommandOptions:
@@ -134,45 +149,64 @@ def sort_words(words: Sequence[Word]) -> CommandOptions:
 def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *, files: bool = False) -> None:
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
-        if name in INDEXES and not word.open:
+        if name in INDEXES:
             for url in word.value.split():
-                run.add(index_use(run, INDEXES[name], word._replace(value=url)))
+                add_index(run, INDEXES[name], word._replace(value=url))
         elif name in FILES:
-            run.add(include(run, word, FILES[name]))
+            add_include(run, word, FILES[name])
         elif name in ("--python", "-p", "--python-version"):
-            run.add(python_use(run, word))
-    if not {"-h", "--help"} & set(options.flags):
-        for word in rest:
-            run.add(include(run, word, RequirementRole.INSTALL) if files else requirement(word, run.group, run.step, run.tool))
+            add_python(run, word)
+    for word in () if {"-h", "--help"} & set(options.flags) else rest:
+        if files:
+            add_include(run, word, RequirementRole.INSTALL)
+        else:
+            add_requirement(run, word)
 
 
-def index_use(run: Invocation, style: str, word: Word) -> IndexUse | None:
-    """Return the index that an option names, None where only a run would tell."""
+def add_index(run: Invocation, style: str, word: Word) -> None:
+    """Add the index that an option names, unless only a run would tell."""
     url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
-    if not url or word.open:
-        return None
-    return IndexUse(
-        place=word.place, text=word.raw, url=url, style=style, group=run.group, step=run.step, derived=word.derived
-    )
+    if url and not word.open:
+        run.state(IndexUse, word, url=url, style=style)
 
 
-def include(run: Invocation, word: Word, role: RequirementRole) -> Include | None:
-    """Return the file that a command reads, None where only a run would tell."""
-    if word.open or not word.value:
-        return None
-    return Include(
-        place=word.place, text=word.raw, path=word.value, role=role, group=run.group, step=run.step, derived=word.derived
-    )
+def add_include(run: Invocation, word: Word, role: RequirementRole) -> None:
+    """Add the file that a command reads, unless only a run would tell."""
+    if word.value and not word.open:
+        run.state(Include, word, path=word.value, role=role)
 
 
-def python_use(run: Invocation, word: Word) -> PythonUse | None:
-    """Return the Python that an option names, None for a path or a name."""
+def add_python(run: Invocation, word: Word) -> None:
+    """Add the Python that an option names, unless that is a path or a name."""
     version = re.fullmatch(r"(?:cpython-?|python)?(\d+\.\d+(?:\.\d+)?)t?", word.value)
-    if not version or word.open:
-        return None
-    return PythonUse(
-        place=word.place, text=word.raw, specifier=python_specifier(version[1]), runs=True, group=run.group, step=run.step
-    )
+    if version and not word.open:
+        run.state(PythonUse, word, specifier=python_specifier(version[1]), runs=True)
+
+
+def add_requirement(run: Invocation, word: Word) -> None:
+    """Add the requirement that a word of an install command states, unless it is a path or anything else."""
+    text = word.value.strip()
+    where: dict[str, Any] = {"place": word.inside or word.place, "text": word.raw.strip("\"'"), "tool": run.tool}
+    if word.open:
+        name = re.split(r"[\[<>=!~@;\s]", text, maxsplit=1)[0]
+        if is_name(name) and (name != text or re.search(r"[<>=~]", word.raw)):
+            run.state(Requirement, word, **where, name=normal(name), unknown=True)
+    elif named := of_file(text):
+        run.state(Requirement, word, **where, name=named[0], specifier=named[1], url=text)
+    elif not re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) and not text.endswith((".txt", ".zip", ".gz")):
+        common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
+        if found := statement(text, word.inside or word.place, lost=word.redirected, **common):
+            run.scope.reading.statements.append(found._replace(text=where["text"]))
+
+
+def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
+    """Add the indexes that a variable names."""
+    style = SETTINGS.get(name)
+    for url in word.value.split() if style and not word.open else ():
+        url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
+        scope.reading.statements.append(
+            IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
+        )
 
 
 def python_specifier(version: str) -> str:
@@ -185,36 +219,8 @@ def names(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(normal(word.value) for word in words if is_name(word.value))
 
 
-def requirement(word: Word, group: str, step: int, tool: str) -> Requirement | None:
-    """Return the requirement that a word of an install command states, None for a path or anything else."""
-    text = word.value.strip()
-    more = {"group": group, "step": step, "tool": tool, "derived": word.derived}
-    place = word.inside or word.place
-    written = word.raw.strip("\"'")
-    if word.open:
-        name = re.split(r"[\[<>=!~@;\s]", text, maxsplit=1)[0]
-        if not is_name(name) or (name == text and not re.search(r"[<>=~]", word.raw)):
-            return None
-        return Requirement(
-            place=place, text=written, name=normal(name), unknown=True, group=group, step=step, tool=tool, derived=True
-        )
-    if named := of_file(text):
-        return Requirement(
-            place=place, text=written, name=named[0], specifier=named[1], url=text, group=group, step=step, tool=tool,
-            derived=word.derived,
-        )  # fmt: skip
-    if re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) or text.endswith((".txt", ".zip", ".gz")):
-        return None
-    found = statement(text, place, **more)
-    if found is None:
-        return None
-    return found._replace(text=written, lost=word.redirected)
-
-
-def conda_requirement(
-    text: str, place: Place, written: str, group: str, step: int, *, unknown: bool = False
-) -> Requirement | PythonUse | None:
-    """Return what a conda match specification asks for, None for what is none."""
+def conda_requirement(text: str, word: Word) -> Requirement | PythonUse | None:
+    """Return what a conda match specification asks for, at the place of a word; None for what is none."""
     text = text.strip().rpartition("::")[2]
     match = re.match(r"([A-Za-z0-9_][A-Za-z0-9._-]*)\s*(\[[^\]]*\]|.*)", text, re.DOTALL)
     if not match or not is_name(match[1]):
@@ -223,13 +229,11 @@ def conda_requirement(
     if inner.startswith("["):
         version = re.search(r"version\s*=\s*['\"]?([^'\",\]]+)", inner)
         inner = version[1] if version else ""
-    specifier = "" if unknown else from_conda(inner)
+    specifier = "" if word.open else from_conda(inner)
     name = normal(match[1])
     if name == "python":
-        if not specifier:
-            return None
-        return PythonUse(place=place, text=written, specifier=specifier, runs=True, group=group, step=step)
+        return PythonUse(place=word.place, text=word.raw, specifier=specifier, runs=True) if specifier else None
     return Requirement(
-        place=place, text=written, name=name, specifier=specifier or "", unknown=specifier is None or unknown, tool="conda",
-        group=group, step=step, derived=unknown,
+        place=word.place, text=word.raw, name=name, specifier=specifier or "", unknown=specifier is None or word.open,
+        tool="conda", derived=word.open,
     )  # fmt: skip

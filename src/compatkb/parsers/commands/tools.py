@@ -8,18 +8,18 @@ from compatkb.parsers.commands.model import (
     PYTHON,
     Invocation,
     active,
+    add_index,
+    add_python,
+    add_requirement,
     conda_requirement,
-    index_use,
     installed,
     names,
     python_specifier,
-    python_use,
-    requirement,
     sort_words,
 )
 from compatkb.parsers.images import image_use
 from compatkb.parsers.requirement import from_poetry, is_name, normal
-from compatkb.parsers.statement import Action, PythonUse, Requirement, SystemPackage, Word
+from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word
 
 CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
 _VALUED = (
@@ -68,23 +68,12 @@ def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
         return
     verb, rest = options.rest[0].value, options.rest[1:]
     if verb == "uninstall":
-        run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=names(rest), tool=run.tool, group=run.group, step=run.step)
-        )
+        run.act(whole[0], verb, names(rest))
     elif verb == "config" and len(rest) > 2 and rest[0].value == "set":
-        style = {
-            "global.index-url": "index-url",
-            "global.extra-index-url": "extra-index-url",
-            "global.find-links": "find-links",
-        }
-        if rest[1].value in style:
-            run.add(index_use(run._replace(step=0), style[rest[1].value], rest[2]))
+        if (option := rest[1].value.removeprefix("global.")) in ("index-url", "extra-index-url", "find-links"):
+            add_index(run._replace(step=0), option, rest[2])
     elif verb in ("install", "download", "wheel", "sync", "compile"):
-        run.add(
-            Action(
-                place=whole[0].place, text="", verb=verb, words=options.given, tool=run.tool, group=run.group, step=run.step
-            )
-        )
+        run.act(whole[0], verb, options.given)
         installed(run, options, rest, files=verb in ("sync", "compile"))
 
 
@@ -94,24 +83,16 @@ def uv(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     verb = options.rest[0].value if options.rest else ""
     rest = options.rest[1:]
     if verb in ("sync", "lock", "run"):
-        run.add(
-            Action(place=whole[0].place, text="", verb=verb, words=options.given, tool="uv", group=run.group, step=run.step)
-        )
+        run.act(whole[0], verb, options.given)
     elif verb == "add":
-        run.add(
-            Action(
-                place=whole[0].place, text="", verb="install", words=options.given, tool="uv", group=run.group, step=run.step
-            )
-        )
+        run.act(whole[0], "install", options.given)
         installed(run, options, rest)
     elif verb in ("venv", "python"):
         for name, word in options.valued:
             if name in ("--python", "-p"):
-                run.add(python_use(run, word))
+                add_python(run, word)
         for word in rest if verb == "python" else ():
-            run.add(python_use(run, word))
-    elif verb == "tool" and rest and rest[0].value == "install":
-        return
+            add_python(run, word)
 
 
 def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -119,19 +100,16 @@ def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None
     options = sort_words(words)
     verb = options.rest[0].value if options.rest else ""
     named = next((word.value for name, word in options.valued if name in ("-n", "--name", "-p", "--prefix")), "")
-    if verb == "env":
-        return
     if verb not in ("install", "create"):
         return
     group = run.group
     if named:
         group = active(run.scope.changed(active=named), run.group.partition("#")[0])
     run = run._replace(group=group)
-    run.add(
-        Action(place=whole[0].place, text="", verb="install", words=options.given, tool="conda", group=group, step=run.step)
-    )
+    run.act(whole[0], "install", options.given)
     for word in options.rest[1:]:
-        run.add(conda_requirement(word.value, word.place, word.raw, group, run.step, unknown=word.open))
+        if found := conda_requirement(word.value, word):
+            run.scope.reading.statements.append(found._replace(group=group, step=run.step))
 
 
 def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -141,20 +119,15 @@ def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> No
     if verb not in ("add", "install", "sync", "inject"):
         return
     given = options.given
-    run.add(Action(place=whole[0].place, text="", verb="install", words=given, tool=run.tool, group=run.group, step=run.step))
+    run.act(whole[0], "install", given)
     if run.tool == "pipx":
         return
     for word in options.rest[1:]:
         name, at, version = word.value.partition("@")
         if at and is_name(name) and not word.open and (specifier := from_poetry(version.strip())) is not None:
-            run.add(
-                Requirement(
-                    place=word.place, text=word.raw, name=normal(name), specifier=specifier, tool=run.tool, group=run.group,
-                    step=run.step, derived=word.derived,
-                )
-            )  # fmt: skip
+            run.state(Requirement, word, name=normal(name), specifier=specifier, tool=run.tool)
         else:
-            run.add(requirement(word, run.group, run.step, run.tool))
+            add_requirement(run, word)
 
 
 def system(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
@@ -168,12 +141,7 @@ def system(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
         name = name.partition("/")[0]
         if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9+._-]*", name):
             known = None if word.open else version.lstrip("=") or None
-            run.add(
-                SystemPackage(
-                    place=word.place, text=word.raw, name=name, version=known, tool=run.tool, group=run.group, step=run.step,
-                    derived=word.derived,
-                )
-            )  # fmt: skip
+            run.state(SystemPackage, word, name=name, version=known, tool=run.tool)
 
 
 def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -181,19 +149,14 @@ def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None
     ran = container_run(whole)
     if ran and (word := ran.image):
         text = word.value.removeprefix("docker://")
-        run.add(image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step))
+        if use := image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step):
+            run.scope.reading.statements.append(use)
 
 
 def ran(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Note a Python that runs something: what it imports comes after what was installed before."""
     given = tuple(word.value for word in words[1:4])
-    run.add(Action(place=whole[0].place, text="", verb="run", words=given, tool="python", group=run.group, step=run.step))
+    run.act(whole[0], "run", given)
     version = PYTHON.fullmatch(words[0].value)
     if version and version[1] and "." in version[1] and not words[0].open:
-        number = version[1].rstrip("t")
-        run.add(
-            PythonUse(
-                place=words[0].place, text=words[0].raw, specifier=python_specifier(number), runs=True, group=run.group,
-                step=run.step,
-            )
-        )  # fmt: skip
+        run.state(PythonUse, words[0], specifier=python_specifier(version[1].rstrip("t")), runs=True)

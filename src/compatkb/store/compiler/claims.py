@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import Knowledge, Origin, split_term
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, split_term
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Claim, Kind, When
 from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.records import picked
 
 
 def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
@@ -16,20 +17,16 @@ def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
-            "claim": edge.claim,
-            "kind": str(edge.kind),
+            **picked(edge, "claim kind spec basis listed"),
             "of_product": edge.of,
             "of_mask": f"{edge.of_mask:x}",
             "to_product": edge.to,
             "to_mask": f"{edge.to_mask:x}",
-            "spec": edge.spec,
             "denies": cells.id(edge.denies),
             "vouches": cells.id(edge.vouches),
-            "basis": str(edge.basis),
             "devices": " ".join(sorted(edge.devices)),
             "hardware": f"{edge.hardware:x}",
             "open": int(edge.claim in undecided),
-            "listed": int(edge.listed),
             "unlisted": f"{edge.unlisted:x}",
         }
 
@@ -39,15 +36,12 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
     for cited in knowledge.claims.values():
         claim = cited.claim
         yield {
-            "id": claim.id,
+            **picked(claim, "id kind reason note"),
             "product": cited.product,
-            "kind": str(claim.kind),
             "of_term": claim.of,
             "to_terms": " | ".join(claim.to),
             "when_": _when(claim),
-            "basis": str(claim.basis) if cited.origin is Origin.PEOPLE else "observed",
-            "reason": claim.reason,
-            "note": claim.note,
+            "basis": str(claim.basis) if cited.origin is ClaimOrigin.PEOPLE else "observed",
             "origin": str(cited.origin),
         }
 

@@ -1,6 +1,6 @@
 """Compile the knowledge base into the SQLite snapshot (through sqlite-utils): masks as hexadecimal text, dates as ordinals."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 
@@ -23,10 +23,13 @@ from compatkb.store.compiler import (
 )
 from compatkb.store.compiler.platform_sets import Interned, Row
 from compatkb.store.compiler.search_index import add_search_index
+from compatkb.store.records import picked
 from compatkb.store.schema import FORMAT, INDEXES, TABLES
 
 
-def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
+def compile_snapshot(
+    knowledge: Knowledge, target: Path, digest: str, count: Callable[[str, int, int], None] | None = None
+) -> None:
     """Write the snapshot of `knowledge` to the new file `target`; the same data give the same rows in the same order."""
     db = sqlite_utils.Database(target)
     try:
@@ -67,7 +70,9 @@ def compile_snapshot(knowledge: Knowledge, target: Path, digest: str) -> None:
                 "observation": provenance.observations(knowledge),
                 "cells": cells.rows(),
             }
-            for name, (columns, key) in TABLES.items():
+            for number, (name, (columns, key)) in enumerate(TABLES.items(), 1):
+                if count:
+                    count("tables of the snapshot", number, len(TABLES))
                 db.table(name).create(columns, pk=key)
                 if name in rows:
                     db.table(name).insert_all(rows[name])
@@ -90,22 +95,12 @@ def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
 def _products(knowledge: Knowledge) -> Iterator[Row]:
     for product in knowledge.products.values():
         yield {
-            "id": product.id,
-            "name": product.name,
-            "label": product.label,
-            "role": str(product.role),
-            "rank": product.rank,
-            "distribution": product.distribution,
-            "import_name": product.import_name,
-            "scheme": str(product.scheme),
-            "series": product.series,
-            "automatic": int(product.automatic),
+            **picked(
+                product,
+                "id name label role rank distribution import_name scheme series automatic platform shown open homepage note",
+            ),
             "default_value": product.default,
-            "platform": int(product.platform),
-            "shown": int(product.shown),
-            "open": int(product.open),
             "size": len(knowledge.elements[product.id]),
-            "homepage": product.homepage,
             "page_label": product.page.label if product.page else None,
             "page_url": product.page.url if product.page else None,
             "eol": product.eol.last_day.isoformat() if product.eol else None,
@@ -113,7 +108,6 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
             "eol_rule_sources": cite(knowledge, product.id, product.eol_rule.sources) if product.eol_rule else "[]",
             "replaced_by": dumps(product.replaced_by.model_dump(by_alias=True)) if product.replaced_by else None,
             "replaced_sources": cite(knowledge, product.id, product.replaced_by.sources) if product.replaced_by else "[]",
-            "note": product.note,
         }
 
 
@@ -145,22 +139,16 @@ def _releases(knowledge: Knowledge) -> Iterator[Row]:
             moment, eol = release.released, end_of_life(file.product, release)
             yield {
                 "product": file.product.id,
-                "version": release.version,
+                **picked(release, "version name track page needs proof note"),
                 "position": position,
-                "name": release.name,
                 "aliases": dumps(release.aliases),
                 "part_of": " ".join(release.part_of),
                 "devices": " ".join(release.devices),
-                "track": release.track,
                 "released": _moment(release) or _uploaded(knowledge, file.product.id, release),
-                "basis": (moment.basis if moment else None),
+                "basis": moment.basis if moment else None,
                 "eol": eol.last_day.isoformat() if eol else None,
                 "eol_precision": eol.precision if eol else None,
                 "eol_sources": cite(knowledge, file.product.id, eol.sources) if eol else "[]",
-                "page": release.page,
-                "needs": release.needs,
-                "proof": release.proof,
-                "note": release.note,
                 "sources": cite(knowledge, file.product.id, release.sources),
             }
 
@@ -184,26 +172,18 @@ def _uploaded(knowledge: Knowledge, product: str, release: Release) -> str | Non
 def _channels(knowledge: Knowledge) -> Iterator[Row]:
     for position, channel in enumerate(knowledge.files.channels.channel):
         yield {
-            "id": channel.id,
+            **picked(channel, "id name url style note"),
             "position": position,
-            "name": channel.name,
-            "url": channel.url,
-            "style": channel.style,
             "mirrors": dumps(channel.mirrors),
             "hardware": " ".join(channel.hardware),
-            "note": channel.note,
         }
 
 
 def _routes(knowledge: Knowledge) -> Iterator[Row]:
     for route in knowledge.files.routes.route:
         yield {
-            "id": route.id,
-            "name": route.name,
-            "rank": route.rank,
+            **picked(route, "id name rank provider note"),
             "devices": " ".join(route.device),
-            "provider": route.provider,
             "with_": " ".join(route.with_),
             "without": " ".join(route.without),
-            "note": route.note,
         }

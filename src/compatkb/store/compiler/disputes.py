@@ -7,6 +7,7 @@ from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Dispute, SourceEntry, When
 from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.records import picked
 
 
 def disputes(knowledge: Knowledge) -> Iterator[Row]:
@@ -15,17 +16,13 @@ def disputes(knowledge: Knowledge) -> Iterator[Row]:
         positions = _positions(knowledge, dispute, sources)
         holds = next((p["text"] for p in positions if p["claim"] == dispute.decision), dispute.decision)
         yield {
-            "id": dispute.id,
+            **picked(dispute, "id about day decision reason"),
             "kind": kind,
             "owner": name,
-            "about": dispute.about,
-            "day": dispute.day,
             "days": " ".join(day.isoformat() for day in dispute.days),
             "columns": " ".join(dispute.columns),
             "positions": dumps(positions),
-            "decision": dispute.decision,
             "holds": holds,
-            "reason": dispute.reason,
             "decided": dispute.decided.isoformat(),
         }
 

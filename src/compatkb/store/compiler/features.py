@@ -8,6 +8,7 @@ from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import Feature, When
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.records import picked
 
 
 def features(knowledge: Knowledge) -> Iterator[Row]:
@@ -15,13 +16,10 @@ def features(knowledge: Knowledge) -> Iterator[Row]:
     for file in knowledge.files.features:
         feature = file.feature
         yield {
-            "id": feature.id,
-            "name": feature.name,
-            "product": feature.product,
+            **picked(feature, "id name product note"),
             "needs": " ".join(brought.product for brought in feature.needs),
             "replaced_by": _successor(knowledge, feature),
             "aliases": dumps(feature.aliases),
-            "note": feature.note,
             "sources": cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
         }
 

@@ -6,6 +6,7 @@ from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import SourceEntry
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.records import picked
 
 
 def documents(knowledge: Knowledge) -> Iterator[Row]:
@@ -27,17 +28,8 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
     for number, seen in enumerate(knowledge.files.evidence):
         yield {
             "id": number,
-            "level": str(seen.level),
-            "outcome": str(seen.outcome),
+            **picked(seen, "level outcome python os arch device tool stubbed detail culprit"),
             "packages": dumps(seen.packages),
-            "python": seen.python,
-            "os": seen.os,
-            "arch": seen.arch,
-            "device": seen.device,
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
-            "tool": seen.tool,
-            "stubbed": int(seen.stubbed),
-            "detail": seen.detail,
-            "culprit": seen.culprit,
         }

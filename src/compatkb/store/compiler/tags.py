@@ -7,6 +7,7 @@ from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import ImageFile, ListingEntry, Tag
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.records import picked
 
 
 def images(knowledge: Knowledge) -> Iterator[Row]:
@@ -26,14 +27,10 @@ def images(knowledge: Knowledge) -> Iterator[Row]:
         yield {
             "id": number,
             "repository": file.repository.name,
-            "name": tag.name,
-            "device": tag.device,
-            "flavour": tag.flavour,
-            "option": tag.option,
+            **picked(tag, "name device flavour option note"),
             "built": _built(file, tag),
             "same": same[file.repository.id, same_tag(file, tag).name],
             "runs": dumps(sorted(runs)),
-            "note": tag.note,
             "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in tag.sources]),
         }
 
@@ -85,9 +82,7 @@ def columns(knowledge: Knowledge) -> Iterator[Row]:
             yield {
                 "repository": file.repository.name,
                 "name": column.id,
-                "title": column.title,
-                "product": column.product,
-                "shows": column.shows,
+                **picked(column, "title product shows"),
                 "position": position,
             }
 
@@ -98,10 +93,8 @@ def runs(knowledge: Knowledge) -> Iterator[Row]:
         yield {
             "id": number,
             "repository": file.repository.name,
-            "device": run.device,
-            "flavour": run.flavour,
+            **picked(run, "device flavour port"),
             "args": dumps(run.args),
-            "port": run.port,
             "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in run.sources]),
         }
 

@@ -7,6 +7,7 @@ from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.timeline import date_events
 from compatkb.schema import Dispute, TimelineFile
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.records import picked
 
 
 def vendors(knowledge: Knowledge) -> Iterator[Row]:
@@ -24,19 +25,13 @@ def events(knowledge: Knowledge) -> Iterator[Row]:
     for position, dated in enumerate(date_events(knowledge, [])):
         event = dated.event
         yield {
-            "id": event.id,
+            **picked(event, "id kind title note"),
             "position": position,
             "vendor": event.who,
-            "kind": str(event.kind),
-            "title": event.title,
-            "product": dated.product,
-            "version": dated.version,
+            **picked(dated, "product version precision basis"),
             "first": dated.first.toordinal(),
             "last": dated.last.toordinal(),
-            "precision": dated.precision,
-            "basis": dated.basis,
             "announced": event.announced.toordinal() if event.announced else None,
-            "note": event.note,
             "disputes": dumps([_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of]),
             "sources": dumps([[cite_text(source), cite_url(source)] for source in dated.sources]),
         }
@@ -45,11 +40,7 @@ def events(knowledge: Knowledge) -> Iterator[Row]:
 def _dispute(file: TimelineFile, dispute: Dispute) -> Row:
     cited = [file.source[name] for name in dispute.sources]
     return {
-        "id": dispute.id,
-        "about": dispute.about,
-        "positions": dispute.positions,
-        "decision": dispute.decision,
-        "reason": dispute.reason,
+        **picked(dispute, "id about positions decision reason"),
         "decided": dispute.decided.isoformat(),
         "sources": [[cite_text(source), cite_url(source)] for source in cited],
     }

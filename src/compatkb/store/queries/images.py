@@ -11,7 +11,7 @@ Runs = tuple[tuple[int, int], ...]
 """Spans of days as ordinals, both ends inclusive; the last one may have no end, which is the last day there is."""
 
 
-class BuildState(NamedTuple):
+class ImageBuildState(NamedTuple):
     """The state of the build files that an image was made from; `on` is an ISO day."""
 
     ref: str | None
@@ -30,7 +30,7 @@ class ImageRecord(NamedTuple):
     device: str
     flavour: str | None
     option: str | None
-    built: BuildState | None
+    built: ImageBuildState | None
     same: int
     runs: Runs
     note: str | None
@@ -113,12 +113,12 @@ def _image(row: tuple[Any, ...]) -> ImageRecord:
     return ImageRecord._make((*row[:6], _state(row[6]), row[7], read_runs(row[8]), row[9], read_sources(row[10])))
 
 
-def _state(text: str | None) -> BuildState | None:
+def _state(text: str | None) -> ImageBuildState | None:
     if text is None:
         return None
     built = json.loads(text)
     sources = tuple((name, url) for name, url in built["sources"])
-    return BuildState(built["ref"], built["on"], built["url"], built["note"], sources)
+    return ImageBuildState(built["ref"], built["on"], built["url"], built["note"], sources)
 
 
 def read_runs(text: str) -> Runs:

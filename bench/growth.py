@@ -1,0 +1,200 @@
+"""Growth: the real knowledge base, and 3, 10 and 30 times as many releases of its own shape; first answers and warm ones.
+
+A copy of all releases, builds and claims is a later generation: torch 2.8.0 becomes 102.8.0, and says of its own generation
+what 2.8.0 says of its own. There is one set of machines: systems, Pythons, hardware and drivers, asked about on all of them.
+`make bench-scale` runs it and writes docs/performance.md; 1 where the bound is not kept.
+"""
+
+import json
+import re
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from common import ROOT, share, timed
+
+sys.path.insert(0, str(ROOT / "src"))
+
+from warm import Question, questions
+
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import resolve
+from compatkb.errors import GaveUpError, UsageError
+from compatkb.request_parser import find_product, make_request
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
+
+SIZES = (1, 3, 10, 30)
+BOUND = 3.0
+"""How many times as long a first answer may take over ten times the data."""
+LIMIT = 10.0
+"""Processor seconds after which the command line gives up."""
+FIRST, WARM = 12, 24
+"""Questions, each to a snapshot of which nothing is read yet, and to one that was asked before."""
+LATER = 100
+"""Added to the first number of a version for each generation: more than the numbers of one generation span."""
+MASKS = {
+    "word": {"mask": "product"},
+    "scope": {"mask": "product"},
+    "advisory": {"mask": "product", "to_mask": "to_product"},
+    "edge": {"of_mask": "of_product", "to_mask": "to_product"},
+    "waiver": {"mask": "product", "of_mask": "of_product"},
+}
+"""Tables that speak of sets of releases, with the column that says whose each set is."""
+KEPT = Path(__file__).parent / "baseline.json"
+PAGE = ROOT / "docs" / "performance.md"
+Row = dict[str, Any]
+
+
+def grow(source: Path, target: Path, times: int) -> None:
+    """Write a copy of a snapshot with so many times as many releases, builds and claims."""
+    shutil.copy(source, target)
+    with closing(sqlite3.connect(target)) as db, db:
+        sizes = dict(db.execute("select id, size from product where role in ('package', 'companion', 'leaf')"))
+        db.execute("alter table waiver add column of_product")
+        db.execute("update waiver set of_product = (select of_product from edge where id = edge)")
+        tables = {name: list(_rows(db, name)) for name in ("element", "release", *MASKS)}
+        for name, rows in tables.items():
+            own = [row for row in rows if row.get("product", row.get("of_product")) in sizes]
+            for generation in range(1, times):
+                _insert(db, name, [_later(name, row, generation, sizes) for row in own])
+        for row in tables["edge"]:
+            size = sizes.get(row["to_product"], 0)
+            if size and row["of_product"] not in sizes:  # what a system or a feature says, it says of all generations
+                mask = sum(int(row["to_mask"], 16) << size * generation for generation in range(times))
+                db.execute("update edge set to_mask = ? where id = ?", (f"{mask:x}", row["id"]))
+        db.executemany("update product set size = ? where id = ?", [(size * times, name) for name, size in sizes.items()])
+
+
+def _rows(db: sqlite3.Connection, table: str) -> Iterator[Row]:
+    cursor = db.execute(f"select * from {table}")
+    names = [column[0] for column in cursor.description]
+    yield from (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def _insert(db: sqlite3.Connection, table: str, rows: list[Row]) -> None:
+    if rows:
+        names = ", ".join(f"[{name}]" for name in rows[0])
+        db.executemany(
+            f"insert into {table} ({names}) values ({', '.join('?' * len(rows[0]))})", [[*r.values()] for r in rows]
+        )
+
+
+def _later(table: str, row: Row, generation: int, sizes: Mapping[str, int]) -> Row:
+    """Return the row of a later generation: its versions, sets and numbers moved up."""
+    new = dict(row)
+    for column, owner in MASKS.get(table, {}).items():
+        new[column] = f"{int(row[column], 16) << generation * sizes.get(row[owner], 0):x}"
+    for column in ("version", "release", "word"):
+        if column in row:
+            new[column] = re.sub(r"\d+", lambda number: str(int(number[0]) + LATER * generation), row[column], count=1)
+    if table == "element":
+        new["idx"] += generation * sizes[row["product"]]
+    for column in ("id", "edge", "position"):
+        if column in row:
+            new[column] += generation * 1_000_000
+    return new
+
+
+def ask(facts: Snapshot, question: Question) -> None:
+    """Answer a question from its words on, or give up as the command line does."""
+    options = [(find_product(facts, name).id, text) for name, text in question.versions]
+    devices = (question.device,) if question.device else ()
+    end = process_time() + LIMIT
+    with suppress(UsageError, GaveUpError):
+        request = make_request(facts, options, (), devices, Clock(date(2026, 11, 21), question.day))
+        resolve(facts, request, lambda: process_time() > end)
+
+
+def measure(path: Path) -> dict[str, float]:
+    """Return milliseconds of processor time an answer takes, by what is measured, and megabytes of the snapshot."""
+    asked = list(islice(questions(Snapshot(str(path)), 7), WARM))
+    first = [timed(lambda question=question: ask(Snapshot(str(path)), question)) for question in asked[:FIRST]]
+    facts = Snapshot(str(path))
+    for question in asked:
+        ask(facts, question)
+    warm = [timed(lambda question=question: ask(facts, question)) for question in asked]
+    return {
+        "releases and builds": sum(facts.sizes.values()),
+        "MB": path.stat().st_size / 2**20,
+        "first: median": statistics.median(first) * 1000,
+        "first: 90th percentile": share(first, 0.9) * 1000,
+        "warm: median": statistics.median(warm) * 1000,
+        "warm: 99th percentile": share(warm, 0.99) * 1000,
+    }
+
+
+def main() -> int:
+    """Measure every size and write the page."""
+    figures: dict[int, dict[str, float]] = {}
+    real = Path(locate(ROOT / "data"))
+    with tempfile.TemporaryDirectory(prefix="compatkb-growth-") as folder:
+        for times in SIZES:
+            print(f"measuring: {times} times the data", file=sys.stderr)
+            path = Path(folder, f"{times}.sqlite")
+            grow(real, path, times)
+            figures[times] = measure(path)
+    grown = figures[10]["first: median"] / figures[1]["first: median"]
+    PAGE.write_text(page(figures, grown, json.loads(KEPT.read_text(encoding="utf-8"))), encoding="utf-8")
+    print(f"ten times the data: a first answer takes {grown:.1f} times as long, at most {BOUND:g} allowed")
+    return int(grown > BOUND)
+
+
+def page(figures: Mapping[int, Mapping[str, float]], grown: float, felt: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return docs/performance.md; `felt` are the kept figures of `make bench` by name."""
+    rows = [("what", "measured", "aim: at most", "met"), ("---", "---:", "---:", "---")]
+    for name, figure in felt.items():
+        aim = figure["aim"]
+        met = "" if aim is None else "yes" if figure["value"] <= aim else "no"
+        rows.append((name, f"{figure['value']:,.2f} {figure['unit']}", "" if aim is None else f"{aim:g}", met))
+    growth = [("", *(f"{times} x" for times in figures)), ("---", *("---:" for _ in figures))]
+    for name in figures[1]:
+        values = [figure[name] for figure in figures.values()]
+        growth += [(name, *(f"{value:,.{0 if value > 1000 else 1}f}" for value in values))]
+    verdict = f"Over ten times the data a first answer takes {grown:.1f} times as long; the bound is {BOUND:g}."
+    return TEXT.format(felt=_table(rows), growth=_table(growth), verdict=verdict, first=FIRST, warm=WARM, later=LATER + 2)
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+TEXT = """# Speed and growth
+
+This page is written by `make bench-scale`: the first table from `bench/baseline.json`, the second one measured.
+
+## What users feel
+
+The run of `make bench` that is kept; later runs are compared with it by ratio. *Python* is a start of `python -c pass`, and a
+*loop* ten thousand entries into a dictionary, both on the same machine in the same run. Cold figures are the processor time of
+one command of an installed wheel, the least of several rounds, since noise only ever adds. Warm ones are one call of
+`KnowledgeBase.resolve` in a process that is asked ten thousand different questions as people make them. Most of these have no
+answer, so causes and alternatives are looked for.
+
+{felt}
+
+## Growth
+
+The real knowledge base, and 3, 10 and 30 times as many releases, builds and claims of its own shape: a copy is a later
+generation, in which torch 2.8.0 is {later}.8.0 and says of its own generation what 2.8.0 says of its own. Times are
+milliseconds of processor time from the words of a question to its answer. *First* are {first} questions, each to a snapshot
+of which nothing is read yet; *warm* are {warm} that were asked before in the same process. The questions are drawn from all
+generations.
+
+{growth}
+
+{verdict} What grows is the reading of a product's releases and of what they say, and the width of the sets of releases.
+"""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
