@@ -42,7 +42,7 @@ def drawn(asker: Asker, count: int) -> list[PageQuestion]:
 def test_pages_say_what_the_screen_says(asker: Asker) -> None:
     """The sentence, the ways out in their order, and what stands beside are those of the screen."""
     site, seen = Site(asker, live=True), set()
-    for question in drawn(asker, 60):
+    for question in (PageQuestion((("ipex", "2.8"),), (), ("xpu",)), *drawn(asker, 60)):
         answer = asker.answer(question)
         page = site.answer_page(question)
         assert str(escape(headline(asker.facts, answer))) in page

@@ -162,10 +162,12 @@ class Site:
         rows = rows_of(self.asker, normal, self.best(normal))
         chosen = dict(normal.parameters())
         extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
+        known = [self.facts.products[p] for _, p in reversed(extras)]
+        firsts = {head.role: head.label for head in known if head.shown or head.role == Role.PACKAGE}
         return self.render(
             "answer.html", path, f"{view.title} – compatkb",
             description=f"{view.word} {view.title}. {view.sure}",
-            view=view, question=question, home=question == self.home,
+            more=", ".join(reversed(firsts.values())), view=view, question=question, home=question == self.home,
             rows=rows, parameters=normal.parameters(),
             installers=INSTALLERS, words=messages.VERDICTS,
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
