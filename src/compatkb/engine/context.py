@@ -88,7 +88,19 @@ class Context:
         """Return what one element says of another product."""
         if self._is_plain(of, to):
             return self._plain.edges_from(of, idx, to)
-        return tuple([edge for edge in self.edges(of, to) if edge.of_mask >> idx & 1])
+        return self._by_element(of, to).get(idx, ())
+
+    @memoized
+    def _by_element(self, of: str, to: str) -> dict[int, tuple[Edge, ...]]:
+        """Return what each element of one product says of another one."""
+        found: dict[int, list[Edge]] = {}
+        for edge in self.edges(of, to):
+            left = edge.of_mask
+            while left:
+                idx = left.bit_length() - 1
+                left ^= 1 << idx
+                found.setdefault(idx, []).append(edge)
+        return {idx: tuple(edges) for idx, edges in found.items()}
 
     @memoized
     def table(self, product: str, other: str) -> RelationTable | None:
