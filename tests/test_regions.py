@@ -5,7 +5,6 @@ import os
 import re
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from conftest import ROOT, Run, examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compatkb.cli import opening
 from compatkb.docgen.kinds import KINDS
 from compatkb.docgen.regions import find_regions
 from compatkb.docgen.render import fill
@@ -226,7 +224,7 @@ def test_stats_region_is_what_the_command_prints(facts: Snapshot, run: Runner) -
 def test_day_is_that_of_the_data_and_never_the_clock(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without as-of= a region is for the date of the data, whatever day it is."""
     first = content(facts, "kind=stats")
-    monkeypatch.setattr(opening, "_today", lambda: date(2031, 1, 1))
+    monkeypatch.setenv("COMPATKB_TODAY", "2031-01-01")
     assert content(facts, "kind=stats") == first == content(facts, f"kind=stats as-of={facts.meta['data_date']}")
     assert content(facts, "kind=eol product=python as-of=2031-01-01") != content(facts, "kind=eol product=python")
 
