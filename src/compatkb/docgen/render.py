@@ -30,6 +30,11 @@ class Filled(NamedTuple):
         return self.before != self.after
 
 
+_SWALLOWED = (
+    "region {}: its markers become text of a block above once the regions are filled; put blank lines around that block"
+)
+
+
 def fill(
     facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = None
 ) -> tuple[str, list[Filled], list[MarkerProblem]]:
@@ -52,7 +57,10 @@ def fill(
         filled.append(Filled(region, before, after))
         parts += [text[place : region.start], after]
         place = region.end
-    return "".join([*parts, text[place:]]), filled, sorted(problems)
+    result = "".join([*parts, text[place:]])
+    left = {region.name for region in find_regions(result, form)[0]}
+    problems += [MarkerProblem(region.line, _SWALLOWED.format(region.name)) for region in regions if region.name not in left]
+    return result, filled, sorted(problems)
 
 
 def _written(blocks: list[Block], form: str, links: Links) -> str:
