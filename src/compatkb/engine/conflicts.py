@@ -91,10 +91,10 @@ def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tup
     conflicts = _Conflicts(problem, constraints)
     if not conflicts.exclude(constraints):
         return None
-    if conflicts.exclude([]):
-        return ()
     single = next((constraint for constraint in constraints if conflicts.excludes_alone(constraint)), None)
-    return (single,) if single else tuple(conflicts.minimal(constraints))
+    if problem.platforms and single:
+        return (single,)
+    return () if conflicts.exclude([]) else tuple(conflicts.minimal(constraints))
 
 
 def cause_of(problem: Problem, constraint: Constraint) -> Cause:
