@@ -69,7 +69,6 @@ class Availability:
         known = ~denied & ~disputed
         return Support(certain & known, inferred & known, unknown & ~denied)
 
-    @memoized
     def placed(self, product: str, platforms: int, waived: frozenset[str]) -> int:
         """Return the elements of a product that can be on one of some platforms."""
         return sum(mask for places, mask in self._places(product, waived) if places & platforms)

@@ -137,6 +137,13 @@ class Context:
             platforms |= edge.denies if edge.kind == Kind.NEEDS else 0
         return platforms
 
+    def needing(self, product: str, to: str, platforms: int) -> int:
+        """Return the elements that need another product on all of some platforms."""
+        found = 0
+        for edge in self.edges(product, to):
+            found |= edge.of_mask if edge.kind == Kind.NEEDS and not platforms & ~edge.denies else 0
+        return found
+
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
         """Return the packages that some element of these products needs, or of what those need in turn."""

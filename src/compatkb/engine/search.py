@@ -145,9 +145,27 @@ class Search:
                     domains[other] = left
                     if other in problem.required and other not in queue:
                         queue.append(other)
+            if not queue:
+                queue += self._needing_dropped()
             if not queue and self.known_only and not problem.placeholders:
                 queue += [other for other in self._unsupported_dropped() if other in problem.required]
         return all(domains[product] or product in problem.placeholders for product in problem.required)
+
+    def _needing_dropped(self) -> list[str]:
+        """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
+        problem, domains, dropped = self.problem, self._domains, []
+        for needed in problem.optional:
+            if not self._is_listed(needed):
+                continue
+            for product in problem.required:
+                needing = domains[product] & problem.context.needing(product, needed, problem.platforms)
+                if needing and self._is_listed(product):
+                    table = problem.partners[needed].get(product)
+                    fit = table.allowed_by(domains[needed], problem.platforms) if table else -1
+                    if left := needing & ~(fit if domains[needed] else 0):
+                        domains[product] &= ~left
+                        dropped.append(product)
+        return dropped
 
     def _unsupported_dropped(self) -> list[str]:
         """Drop the candidates that no candidate of another product supports; return the products that had such."""
@@ -167,14 +185,17 @@ class Search:
         """Return whether all candidates are in the data: of others nothing is known."""
         return product not in self.problem.placeholders and not self._domains[product] >> self.problem.facts.sizes[product]
 
-    def _candidates(self, product: str, chosen: dict[str, int]) -> list[int]:
-        """Return the candidates that those chosen before admit, newest first; last that the product stays away."""
+    def _candidates(self, product: str, chosen: dict[str, int], platforms: int) -> list[int]:
+        """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
         if product in self.problem.placeholders:
             return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
                 domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
+        if domain & (domain - 1) and self._is_listed(product):
+            waived = self.problem.waived.of_platform(product)
+            domain &= self.problem.availability.placed(product, platforms, waived)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
 
@@ -183,7 +204,7 @@ class Search:
             self._finish(chosen, state)
             return
         product = self._order[depth]
-        for idx in self._candidates(product, chosen):
+        for idx in self._candidates(product, chosen, state.support.anywhere):
             if self._found and (self.first_only or self._is_beaten(state)):
                 return
             self.problem.budget.spend(1)
