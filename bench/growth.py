@@ -193,8 +193,6 @@ generations.
 {growth}
 
 {verdict}
-By a profile most of it goes into finding the platforms of candidates: for each release all claims of its product are gone
-through, so that the time grows with the square of the releases of one product.
 """
 
 
