@@ -298,7 +298,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
             asked.setdefault(str(canonicalize_name(distribution)), set()).add(file)
             return super().metadata(distribution, file)
 
-    recorded_index.RecordedIndex = Noting  # type: ignore[misc]
+    recorded_index.RecordedIndex = Noting  # type: ignore[misc]  # a subclass in the class's place
     chosen = [line for python in pythons for line in _mixed([line for line in found if line["python"] == python], most)]
     facts = KnowledgeBase().facts
     told = []

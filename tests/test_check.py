@@ -58,7 +58,8 @@ def words(monkeypatch: pytest.MonkeyPatch) -> None:
 def report(
     facts: Snapshot, text: str, path: str = "a.md", settings: Settings | None = None, **more: object
 ) -> checking.CheckReport:
-    return checking.check([TextDocument(path, text)], CheckContext(facts, clock()), settings, **more)  # type: ignore[arg-type]
+    asked = CheckContext(facts, clock())
+    return checking.check([TextDocument(path, text)], asked, settings, **more)  # type: ignore[arg-type]  # by keyword
 
 
 def places(found: checking.CheckReport) -> list[tuple[str, int, int | None]]:
