@@ -122,9 +122,7 @@ MinAge = Annotated[
         help="only what was uploaded at least so many days ago, such as 14d, as installers with a cool-down see it",
     ),
 ]
-StackNumber = Annotated[
-    int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")
-]
+StackNumber = Annotated[int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")]
 Indexes = Annotated[
     Words,
     typer.Option(

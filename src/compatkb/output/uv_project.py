@@ -20,7 +20,7 @@ def uv_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
     Raises NoRequirementsError where no such file installs one.
     """
     first = stack_of(facts, answer, wanted)
-    stacks = _by_device(facts, answer, first) if wanted.each_device else {first.device: first}
+    stacks = by_device(facts, answer, first) if wanted.each_device else {first.device: first}
     for stack in stacks.values():
         one_step(facts, stack, "uv project")
     extras = len(stacks) > 1
@@ -62,7 +62,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:
+def by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:
     """Return the stack for each device of the request that goes with the first one: a platform and a Python in common."""
     found = {first.device: first}
     for stack in answer.stacks:
