@@ -127,7 +127,7 @@ def channels(facts: Snapshot, stacks: list[Stack]) -> Iterator[dict[str, str]]:
                 if channel.id not in served:
                     served[channel.id] = servers.enter_context(loopback.serve())
                 links |= {channel.id} if channel.style == "find-links" else set()
-                needs = brought if each.element == provider else [f"{provider.distribution}=={provider.release}"]
+                needs = brought if each.element == provider else [f"{provider.distribution}=={Version(provider.version).public}"]
                 if facts.products[each.element.product].automatic:
                     needs = []
                 for family, _ in platforms_of(facts, stack):

@@ -204,6 +204,68 @@ def test_uv_and_pip_install_them(facts: Snapshot) -> None:
     assert proofs.prove_pylock(facts, one) == "valid, pip and uv install the same"
 
 
+PROJECT = """\
+[project]
+name = "a"
+version = "1"
+requires-python = ">=3.11,<3.12"
+dependencies = ["{0}"]
+
+[tool.uv]
+package = false
+environments = ["sys_platform == 'linux' and platform_machine == 'x86_64'"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "pins", "words"),
+    [
+        pytest.param("check", ("torch==2.8.0+xpu", "torchvision==0.23.0+xpu"), "torch==2.8.0", id="check"),
+        pytest.param(
+            "migrate",
+            ("torch==2.8.0", "torchvision==0.23.0", "intel-extension-for-pytorch==2.8.10+xpu"),
+            "torch",
+            id="migrate",
+        ),
+    ],
+)
+def test_fixes_write_the_form_of_uv(
+    command: str, pins: tuple[str, ...], words: str, facts: Snapshot, run: Runner, tmp_path: Path
+) -> None:
+    """In a project of uv --fix names index and sources, Triton for XPU too; nothing is left to find, and uv locks it."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PROJECT.format('", "'.join(pins)), encoding="utf-8")
+    assert run(command, str(tmp_path), "--fix", "--fail-on", "info").code == 0
+    assert run("check", str(tmp_path), "--fail-on", "info").code == 0
+    text = file.read_text(encoding="utf-8")
+    one = proofs.asked(facts, f"{words} --device xpu --os linux --python 3.11")
+    stack = proofs.stack_of(facts, one.answer, one.wanted)
+    with proofs.channels(facts, [stack]) as urls:
+        file.write_text(proofs.routed(text, facts, [stack], urls), encoding="utf-8")
+        proofs.Tools(tmp_path, urls["default"]).run(proofs.uv(), "lock")
+    locked = {p["name"]: p["version"] for p in tomllib.loads((tmp_path / "uv.lock").read_text(encoding="utf-8"))["package"]}
+    assert "+xpu" in locked["torch"]
+    assert "+xpu" in locked["torchvision"]
+
+
+def test_fixes_join_what_is_there(run: Runner, tmp_path: Path) -> None:
+    """An index that the project has keeps its name, and a table of sources is added to; one that says otherwise stays."""
+    known = '[[tool.uv.index]]\nname = "xpu"\nurl = "https://download.pytorch.org/whl/xpu"\nexplicit = true\n'
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PROJECT.format("torch==2.8.0+xpu") + f'\n[tool.uv.sources]\nother = {{ path = "." }}\n\n{known}')
+    run("check", str(tmp_path), "--fix")
+    uv = tomllib.loads(file.read_text(encoding="utf-8"))["tool"]["uv"]
+    assert uv["sources"]["torch"] == uv["sources"]["pytorch-triton-xpu"] == {"index": "xpu"}
+    assert [index["name"] for index in uv["index"]] == ["xpu"]
+    elsewhere = (
+        '\n[tool.uv.sources]\ntorch = { index = "own" }\n\n[[tool.uv.index]]\nname = "own"\nurl = "https://own.example/"\n'
+    )
+    text = PROJECT.format("torch==2.8.0+xpu") + elsewhere
+    file.write_text(text, encoding="utf-8")
+    run("check", str(tmp_path), "--fix")
+    assert file.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("words", proofs.REQUESTS, ids=str.strip)
 def test_installers_take_them(words: str, facts: Snapshot) -> None:

@@ -1,5 +1,6 @@
 """What every file for an installer needs of an answer: which stack, its packages and their indexes, Pythons and platforms."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from compatkb.core.platforms import marker_of
@@ -76,18 +77,18 @@ def packages_of(facts: Snapshot, stack: Stack) -> list[Placed]:
     if not named or len(placed) < len(named):
         raise NoRequirementsError(not_installable(facts, stack))
     others = [e for e in stack.packages if e not in named and e.distribution and e.channels]
-    others += _automatic(facts, stack)
+    others += automatic_of(facts, stack.packages, _cells(facts, stack))
     brought = [Placed(e, channel) for e in others if (channel := channel_for(facts, e, stack)) and channel.url]
     return placed + [each for each in brought if "default" not in each.element.channels]
 
 
-def _automatic(facts: Snapshot, stack: Stack) -> list[Element]:
-    """Return what metadata bring along although nobody vouches for it in the stack: installers want it all the same."""
-    held = {e.product for e in stack.packages}
-    platforms = _cells(facts, stack)
+def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: int) -> list[Element]:
+    """Return what the metadata of builds bring along on some platforms, whether or not anybody vouches for it there."""
+    elements = tuple(elements)
+    held = {e.product for e in elements}
     found = []
     for product in (p.id for p in facts.products.values() if p.automatic and p.id not in held):
-        for e in stack.packages:
+        for e in elements:
             bounds = [edge for edge in facts.edges(e.product, product) if edge.of_mask >> e.idx & 1 and edge.kind in _BOUNDS]
             fitting = [x for edge in bounds if edge.vouches & platforms for x in facts.elements(product).of(edge.to_mask)]
             near = [x for x in fitting if set(x.channels) & set(e.channels)]

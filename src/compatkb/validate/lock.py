@@ -44,16 +44,13 @@ def pylock_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
 
 def _urls(words: tuple[str, ...], channels: Mapping[str, str | None]) -> dict[str, str]:
     """Return address by channel; a bare one is that of the default index, the word `default` pip's and uv's own."""
-    found = {}
+    found: dict[str, str] = {}
     for word in words:
-        channel, equal, url = (
-            word.partition("=") if not word.startswith(("http:", "https:", "file:")) else (DEFAULT, "=", word)
-        )
-        if equal and channel not in {*channels, DEFAULT}:
-            raise UsageError(f"--index {word}: the stack needs nothing of {channel}; it needs {', '.join(channels)}")
-        if not equal and channel != DEFAULT:
-            raise UsageError(f"--index {word}: write `default`, an address, or CHANNEL=URL")
-        found |= {channel: url} if equal else {}
+        named, equal, address = word.partition("=")
+        channel, url = (named, address) if equal and "://" not in named else (DEFAULT, word)
+        if channel not in {*channels, DEFAULT} or ("://" not in url and word != DEFAULT):
+            raise UsageError(f"--index {word}: write `default`, an address, or CHANNEL=URL; channels: {', '.join(channels)}")
+        found |= {} if word == DEFAULT else {channel: url}
     return found
 
 
