@@ -89,7 +89,7 @@ soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers o
 soak-resilience: $(VENV)/made-dev ## kill, fill, starve and lie to compatkb, write docs/reliability.md; as root
 	$(BIN)/python tests/resilience.py --out docs/reliability.md
 
-proof-formats: $(VENV)/made-dev ## put the files of `resolve --format` before real uv, pip and conda's parser, write docs/formats-proof.md
+proof-formats: $(VENV)/made-dev ## put the files of `resolve --format` before real uv, pip and the parsers of conda and BuildKit, write docs/formats-proof.md
 	PYTHONPATH=tests $(BIN)/python tests/format_proofs.py
 
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)

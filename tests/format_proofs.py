@@ -127,7 +127,9 @@ def channels(facts: Snapshot, stacks: list[Stack]) -> Iterator[dict[str, str]]:
                 if channel.id not in served:
                     served[channel.id] = servers.enter_context(loopback.serve())
                 links |= {channel.id} if channel.style == "find-links" else set()
-                needs = brought if each.element == provider else [f"{provider.distribution}=={Version(provider.version).public}"]
+                needs = (
+                    brought if each.element == provider else [f"{provider.distribution}=={Version(provider.version).public}"]
+                )
                 if facts.products[each.element.product].automatic:
                     needs = []
                 for family, _ in platforms_of(facts, stack):
@@ -300,7 +302,18 @@ def prove_conda(facts: Snapshot, one: Asked) -> str:
     return "parsed"
 
 
-PROOFS = {"uv": prove_uv, "pylock": prove_pylock, "conda and pixi": prove_conda}
+def prove_dockerfile(facts: Snapshot, one: Asked) -> str:
+    """Let BuildKit's parser read the Dockerfile, and a shell its command. Returns what was shown, raises AssertionError."""
+    import dockerfile
+
+    commands = dockerfile.parse_string(one.file(facts, "dockerfile"))
+    assert [command.cmd.upper() for command in commands] == ["FROM", "ENV", "RUN", "USER", "WORKDIR"]
+    done = subprocess.run(["sh", "-n", "-c", commands[2].value[0]], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return "parsed"
+
+
+PROOFS = {"uv": prove_uv, "pylock": prove_pylock, "conda and pixi": prove_conda, "dockerfile": prove_dockerfile}
 
 
 def main() -> None:
@@ -330,9 +343,9 @@ def main() -> None:
     versions = f"uv {subprocess.run([uv(), '--version'], capture_output=True, text=True, check=True).stdout.split()[1]}"
     intro = (
         "# Files for installers, tried with the installers\n\n"
-        "`make proof-formats` writes this page: for each request the files of `resolve --format` are put before uv, pip and\n"
-        "py-rattler, over indexes of this machine with the names, versions and requirements that the data have, and with\n"
-        f"builds beside them that must not be taken. Last with {versions}.\n\n"
+        "`make proof-formats` writes this page: for each request the files of `resolve --format` are put before uv, pip,\n"
+        "py-rattler and BuildKit's parser, over indexes of this machine with the names, versions and requirements that the\n"
+        f"data have, and with builds beside them that must not be taken. Last with {versions}.\n\n"
     )
     if not given.only:
         given.out.write_text(intro + head + "\n".join(rows) + "\n", encoding="utf-8")

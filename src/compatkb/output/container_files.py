@@ -44,14 +44,14 @@ def dockerfile_of(facts: Snapshot, stack: Stack) -> str:
     base = base_of(facts, stack)
     steps = [*base.steps, "python3 -m venv /opt/venv", *pip_commands(facts, stack)]
     steps += ["rm -rf /var/lib/apt/lists/*"] if base.steps else []
-    steps += [f"useradd --create-home --uid 10001 {_USER}", proof_command(facts, stack) or "python --version"]
+    steps += [f"useradd --create-home --home-dir /{_USER} --uid 10001 {_USER}", proof_command(facts, stack) or "python --version"]
     return "\n".join(
         [
             f"FROM {base.image}",
             "ENV PATH=/opt/venv/bin:$PATH DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1",
             f"RUN {(' && ' + chr(92) + chr(10) + '    ').join(steps)}",
             f"USER {_USER}",
-            f"WORKDIR /home/{_USER}",
+            f"WORKDIR /{_USER}",
             "",
         ]
     )
