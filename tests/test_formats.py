@@ -173,6 +173,7 @@ def test_lock_needs_an_index(run: Runner) -> None:
     done = run(*XPU, "--format", "pylock")
     assert (done.code, done.out) == (1, "")
     assert "neither addresses nor hashes of the files of torch 2.8.0+xpu (pytorch-xpu)" in done.err
+    assert run(*XPU, "--format", "uv", "--index", "default").code == 2
     for wrong in ("pytorch-cpu=http://127.0.0.1:1/", "pytorch-xpu"):
         assert run(*XPU, "--format", "pylock", "--index", wrong).code == 2
 

@@ -74,6 +74,8 @@ def answer(
         raise UsageError("name what should work together, such as `compatkb explain torch==2.8.0 ipex==2.8.0`")
     if stack != 1 and form not in registry.FILES:
         raise UsageError(f"--stack says which stack a file is for: --format {' or '.join(registry.FILES)}")
+    if index and form != "pylock":
+        raise UsageError("--index says where a lock file finds its files: --format pylock")
     facts, clock = open_facts(data, as_of)
     read, rest = read_words(facts, words or ())
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)

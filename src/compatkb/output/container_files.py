@@ -79,7 +79,7 @@ def base_of(facts: Snapshot, stack: Stack) -> Base:
     for record in known:
         systems = {record["os"], *(facts.wider.get(record["os"], ()) if record["os"] not in facts.families else ())}
         pythons = [python for python in record["python"] if python in minors(stack)]
-        if systems & set(stack.os) and pythons and (record["driver"] or not has_graphics) and "x86_64" in stack.arch:
+        if systems & set(stack.os) and pythons and (record["driver"] or not has_graphics):
             steps = (*record["setup"], *(record["driver"] if has_graphics else ()))
             return Base(record["image"].format(python=pythons[0]), steps)
     fitting = [r for r in known if r["driver"] or not has_graphics]
