@@ -140,9 +140,14 @@ class Context:
     def needing(self, product: str, to: str, platforms: int) -> int:
         """Return the elements that need another product on all of some platforms."""
         found = 0
-        for edge in self.edges(product, to):
-            found |= edge.of_mask if edge.kind == Kind.NEEDS and not platforms & ~edge.denies else 0
+        for mask, needed_on in self._needing(product, to):
+            found |= 0 if platforms & ~needed_on else mask
         return found
+
+    @memoized
+    def _needing(self, product: str, to: str) -> tuple[tuple[int, int], ...]:
+        """Return elements that need another product, each with where."""
+        return tuple([(edge.of_mask, edge.denies) for edge in self.edges(product, to) if edge.kind == Kind.NEEDS])
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
@@ -173,6 +178,15 @@ class Context:
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
                 found.append((to, edge.id, RuntimeRequirement(edge.denies, versions, is_inferred, pins, edge.listed, bound)))
         return tuple(found)
+
+    @memoized
+    def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        """Return who says something of which runtime, and then of which dimension of the platform these say something."""
+        facts = self.facts
+        named = [(of, to) for of in products for to in facts.spoken_of(of) if facts.products[to].role == Role.LEAF]
+        apart = [(of, to) for of, to in named if to not in products]
+        runtimes = dict.fromkeys(to for _, to in apart)
+        return (*apart, *((to, where) for to in runtimes for where in ("os", "python", "arch") if facts.edges(to, where)))
 
     @memoized
     def named_by(self, product: str, dimension: str) -> int:

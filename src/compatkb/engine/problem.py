@@ -1,6 +1,7 @@
 """One question to the search: a device reached over one route, with everything that the request fixed."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 
 from compatkb.core.vocabulary import Kind, Role
@@ -96,7 +97,6 @@ class Question:
             found[product] = {other: table for other, table in tables if table is not None}
         return found
 
-    @memoized
     def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
         """Return the platforms of an element that the request leaves open, by how well they are known."""
         if idx < 0 or idx >= self.facts.sizes[product]:
@@ -107,7 +107,6 @@ class Question:
         """Return those of some listed candidates that have a platform here."""
         return candidates & self.availability.placed(product, self.platforms, waived)
 
-    @memoized
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
         if not 0 <= idx < self.facts.sizes[product]:
@@ -131,9 +130,13 @@ class Question:
             0, None, "",
         )  # fmt: skip
 
-    @memoized
+    @cached_property
+    def domains(self) -> dict[str, int]:
+        """The candidates of each variable."""
+        return {product: self.domain(product) for product in self.variables}
+
     def domain(self, product: str) -> int:
-        """Return the candidates of a product: what can be in a stack at all."""
+        """Return the candidates of any product: what can be in a stack at all."""
         pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
@@ -216,6 +219,7 @@ class Problem:
 
     def __init__(self, question: Question, waived: Waived = NOTHING) -> None:
         self.question, self.waived = question, waived
+        self.is_narrowed = False  # of its candidates nothing more can be dropped before a search
         self.facts, self.request, self.context = question.facts, question.request, question.context
         self.variables, self.required, self.optional = question.variables, question.required, question.optional
         self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
@@ -223,7 +227,7 @@ class Problem:
         self.placeholders = waived.offers | question.open_products
         is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
         self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
-        self.domains = {product: question.domain(product) for product in self.variables}
+        self.domains = dict(question.domains)
         for kind, *about in waived.constraints:  # a provider that served a product would bring its own build of it along
             if kind == "claim" and about[0] == self.route.provider and about[1] in self.domains:
                 self.domains[about[1]] = question.provided(about[1]) or self.domains[about[1]]
@@ -232,10 +236,10 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
 
-    def limited_to(self, domains: Mapping[str, int]) -> "Problem":
+    def limited_to(self, domains: Mapping[str, int], *, is_narrowed: bool = False) -> "Problem":
         """Return the same problem with these candidates alone."""
-        limited = Problem(self.question, self.waived)
-        limited.domains.update(domains)
+        limited = copy(self)
+        limited.domains, limited.is_narrowed = {**self.domains, **domains}, is_narrowed
         return limited
 
     def groups(self) -> list[list[Constraint]]:
@@ -246,7 +250,9 @@ class Problem:
     def candidates(self, product: str) -> int:
         """Return the listed elements of any product that can be in a stack at all."""
         pin = self.pins.get(product)
-        return 0 if pin and pin.extra else self.domains.get(product, self.question.domain(product))
+        if pin and pin.extra:
+            return 0
+        return self.domains[product] if product in self.domains else self.question.domain(product)
 
     def support(self, product: str, idx: int) -> Support:
         """Return the platforms of an element that the request leaves open, by how well they are known."""

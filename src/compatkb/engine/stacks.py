@@ -1,6 +1,6 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -223,21 +223,32 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     def links() -> tuple[Link, ...]:
         return _links(problem, chosen, members, platforms)
 
-    rank = _rank(problem, found, chosen, platforms, len(packages))
+    rank = (*_head(problem, found, platforms), -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
         found.device, found.route.id, found.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
         archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
-def _rank(problem: Problem, found: Found, chosen: list[Member], platforms: int, members: int) -> tuple[object, ...]:
-    """Sort key: the preference, the foremost family of systems, the device, the newest product by product, the wider stack."""
-    named, facts = dict(chosen), problem.facts
-    newest = tuple([-named.get(product, -1) for product in problem.variables])
+def _head(problem: Problem, found: Found, platforms: int) -> tuple[object, ...]:
+    """What ranks first: the preference, the foremost family of systems, the device, the newest product by product."""
+    named, facts = dict(found.chosen), problem.facts
+    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
     cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
     family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
     device = problem.request.devices.index(found.device)  # the last one is on every machine
-    return (*found.preference, -family, -device, newest, -platforms.bit_count(), -members, -platforms)
+    return (*found.preference, -family, -device, newest)
+
+
+def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
+    """Return the stack of the least rank of all that was found; None where nothing was."""
+    heads = [_head(problem, found, found.platforms) for problem, found in hits]
+    first = [hit for hit, head in zip(hits, heads, strict=True) if head == min(heads)]
+    return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
+
+
+def _rank_of(stack: Stack) -> tuple[object, ...]:
+    return stack.rank
 
 
 def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: int) -> tuple[Link, ...]:

@@ -71,7 +71,12 @@ class Elements(tuple[Element, ...]):
 
     def of(self, mask: int) -> list[Element]:
         """Return those of a set, oldest first."""
-        return [element for element in self if mask >> element.idx & 1]
+        left, found = mask & ((1 << len(self)) - 1), []
+        while left:
+            lowest = left & -left
+            found.append(self[lowest.bit_length() - 1])
+            left ^= lowest
+        return found
 
 
 class Floor(NamedTuple):
