@@ -69,18 +69,21 @@ class Availability:
         known = ~denied & ~disputed
         return Support(certain & known, inferred & known, unknown & ~denied)
 
-    def placed(self, product: str, platforms: int, waived: frozenset[str]) -> int:
-        """Return the elements of a product that can be on one of some platforms."""
-        return sum(mask for places, mask in self._places(product, waived) if places & platforms)
+    def placed(self, product: str, candidates: int, platforms: int, waived: frozenset[str]) -> int:
+        """Return those of some listed elements of a product that can be on one of some platforms."""
+        places = self._places(product, waived)
+        left = candidates & ~sum(places.values())
+        while left:
+            lowest = left & -left
+            where = self.support(product, lowest.bit_length() - 1, waived).anywhere
+            places[where] = places.get(where, 0) | lowest
+            left ^= lowest
+        return candidates & sum(mask for where, mask in places.items() if where & platforms)
 
     @memoized
-    def _places(self, product: str, waived: frozenset[str]) -> tuple[tuple[int, int], ...]:
-        """Return platforms, each with the elements of a product that can be on these and on no others."""
-        found: dict[int, int] = {}
-        for idx in range(self.facts.sizes[product]):
-            platforms = self.support(product, idx, waived).anywhere
-            found[platforms] = found.get(platforms, 0) | 1 << idx
-        return tuple(found.items())
+    def _places(self, product: str, waived: frozenset[str]) -> dict[int, int]:
+        """Platforms, each with the elements that can be on these and on no others, as far as somebody asked for them."""
+        return {}
 
     def _wheels(self, element: Element) -> tuple[int, int, int]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

@@ -105,7 +105,7 @@ class Question:
 
     def placed(self, product: str, candidates: int, waived: frozenset[str]) -> int:
         """Return those of some listed candidates that have a platform here."""
-        return candidates & self.availability.placed(product, self.platforms, waived)
+        return self.availability.placed(product, candidates, self.platforms, waived)
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""

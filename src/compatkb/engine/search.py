@@ -129,7 +129,7 @@ class Search:
                 domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
             waived = self.problem.waived.of_platform(product)
-            domain &= self.problem.availability.placed(product, platforms, waived)
+            domain = self.problem.availability.placed(product, domain, platforms, waived)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
 

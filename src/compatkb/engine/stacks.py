@@ -101,8 +101,8 @@ def _cut(
 
 def _runtime_values(problem: Problem, runtime: str, requirements: list[RuntimeRequirement]) -> list[tuple[int, _Value]]:
     """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
-    every, elements = problem.facts.all_platforms, problem.facts.elements(runtime)
-    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(every, (1 << len(elements)) - 1, False, ())]
+    every, listed = problem.facts.all_platforms, (1 << problem.facts.sizes[runtime]) - 1
+    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(every, listed, False, ())]
     for requirement in requirements:
         cut = []
         for platforms, versions, is_pinned, bounds in regions:
@@ -116,7 +116,7 @@ def _runtime_values(problem: Problem, runtime: str, requirements: list[RuntimeRe
     values: list[tuple[int, _Value]] = []
     for platforms, versions, is_pinned, bounds in regions:
         if is_pinned and versions:
-            values.append((platforms, elements[versions.bit_length() - 1]))
+            values.append((platforms, problem.facts.elements(runtime)[versions.bit_length() - 1]))
         elif bounds:
             values.append((platforms, (runtime, ",".join(sorted(bounds)))))
     return values
