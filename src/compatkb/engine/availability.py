@@ -49,6 +49,8 @@ class Availability:
         """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
         self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
         self.firm_conflicts: dict[tuple[tuple[str, int], ...], int] = {}  # where runtimes exclude each other, by members
+        # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
+        self._places: dict[tuple[str, frozenset[str]], dict[int, int]] = {}
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
 
     @memoized
@@ -71,7 +73,7 @@ class Availability:
 
     def placed(self, product: str, candidates: int, platforms: int, waived: frozenset[str]) -> int:
         """Return those of some listed elements of a product that can be on one of some platforms."""
-        places = self._places(product, waived)
+        places = self._places.setdefault((product, waived), {})
         left = candidates & ~sum(places.values())
         while left:
             lowest = left & -left
@@ -79,11 +81,6 @@ class Availability:
             places[where] = places.get(where, 0) | lowest
             left ^= lowest
         return candidates & sum(mask for where, mask in places.items() if where & platforms)
-
-    @memoized
-    def _places(self, product: str, waived: frozenset[str]) -> dict[int, int]:
-        """Platforms, each with the elements that can be on these and on no others, as far as somebody asked for them."""
-        return {}
 
     def _wheels(self, element: Element) -> tuple[int, int, int]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
