@@ -17,7 +17,7 @@ from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Found, Search
 from compatkb.engine.stacks import Stack, foremost
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Pin, Request
+from compatkb.store.records import ElementSet, Pin, Request
 
 MOST_ALTERNATIVES = 8
 _MOST_GIVEN_UP = 3
@@ -136,7 +136,7 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
                 break
 
 
-def _first_of(problems: list[Problem], product: str, groups: list[int]) -> Stack | None:
+def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any."""
     found: dict[int, list[_Hit]] = {}
     for problem in problems:
@@ -147,7 +147,7 @@ def _first_of(problems: list[Problem], product: str, groups: list[int]) -> Stack
     return foremost(found[min(found)]) if found else None
 
 
-def _limited(problem: Problem, product: str, groups: list[int]) -> Iterator[tuple[int, Problem]]:
+def _limited(problem: Problem, product: str, groups: list[ElementSet]) -> Iterator[tuple[int, Problem]]:
     """Yield a problem for each group of a product's elements that others may admit."""
     if product not in problem.required:
         for number, group in enumerate(groups):
@@ -223,7 +223,7 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
     return None
 
 
-def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> int:
+def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> ElementSet:
     """Return the families of systems for which what is asked for of some products has wheels."""
     platforms = 0
     for product in products:

@@ -6,9 +6,10 @@ from operator import or_
 from compatkb.core.vocabulary import Role
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.problem import Problem
+from compatkb.store.records import ElementSet
 
 
-def narrowed(problem: Problem, *, known_only: bool) -> dict[str, int]:
+def narrowed(problem: Problem, *, known_only: bool) -> dict[str, ElementSet]:
     """Return the candidates of each product that are left; none at all where some required product has none.
 
     With `known_only` those go too that nothing supports beside any other product's candidates.
@@ -19,12 +20,12 @@ def narrowed(problem: Problem, *, known_only: bool) -> dict[str, int]:
     return domains if problem.platforms and _narrow(problem, domains, known_only=known_only) else {}
 
 
-def is_listed(problem: Problem, product: str, domain: int) -> bool:
+def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
     """Return whether all candidates of a product are in the data: of others nothing is known."""
     return product not in problem.placeholders and not domain >> problem.facts.sizes[product]
 
 
-def _narrow(problem: Problem, domains: dict[str, int], *, known_only: bool) -> bool:
+def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: bool) -> bool:
     """Drop candidates until nothing changes; return whether every required product has one left."""
     listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
     for product in listed:
@@ -49,7 +50,7 @@ def _narrow(problem: Problem, domains: dict[str, int], *, known_only: bool) -> b
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
-def _needing_dropped(problem: Problem, domains: dict[str, int], listed: set[str]) -> list[str]:
+def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
     """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
     dropped = []
     for needed in [product for product in problem.optional if product in listed]:
@@ -64,7 +65,7 @@ def _needing_dropped(problem: Problem, domains: dict[str, int], listed: set[str]
     return dropped
 
 
-def _unsupported_dropped(problem: Problem, domains: dict[str, int], listed: set[str]) -> list[str]:
+def _unsupported_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
     """Drop the candidates that no candidate of another product supports; return the products that had such."""
     partners, dropped = problem.partners, []
     for product, domain in domains.items():

@@ -12,7 +12,7 @@ from compatkb.engine.context import Circumstances, RuntimeRequirement, context_o
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element, Pin, Request, Route
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
 PLACEHOLDER = -2
 """Stands for a build that was never published: what a stack would hold if an absence did not count."""
@@ -103,7 +103,7 @@ class Question:
             return Support(self.platforms, 0, 0)
         return self.availability.support(product, idx, waived).limited_to(self.platforms)
 
-    def placed(self, product: str, candidates: int, waived: frozenset[str]) -> int:
+    def placed(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> ElementSet:
         """Return those of some listed candidates that have a platform here."""
         return self.availability.placed(product, candidates, self.platforms, waived)
 
@@ -131,11 +131,11 @@ class Question:
         )  # fmt: skip
 
     @cached_property
-    def domains(self) -> dict[str, int]:
+    def domains(self) -> dict[str, ElementSet]:
         """The candidates of each variable."""
         return {product: self.domain(product) for product in self.variables}
 
-    def domain(self, product: str) -> int:
+    def domain(self, product: str) -> ElementSet:
         """Return the candidates of any product: what can be in a stack at all."""
         pin = self.pins.get(product)
         if pin and pin.extra:
@@ -170,7 +170,7 @@ class Question:
         return not admits_python(element.requires_python, self._python_patch)
 
     @memoized
-    def provided(self, product: str) -> int:
+    def provided(self, product: str) -> ElementSet:
         """Return the candidates of a product if its provider brought builds for another device along, 0 if some fit anyway."""
         pin = self.pins.get(product)
         admitted = pin.mask if pin else (1 << self.facts.sizes[product]) - 1
@@ -236,7 +236,7 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
 
-    def limited_to(self, domains: Mapping[str, int], *, is_narrowed: bool = False) -> "Problem":
+    def limited_to(self, domains: Mapping[str, ElementSet], *, is_narrowed: bool = False) -> "Problem":
         """Return the same problem with these candidates alone."""
         limited = copy(self)
         limited.domains, limited.is_narrowed = {**self.domains, **domains}, is_narrowed
@@ -247,7 +247,7 @@ class Problem:
         unoffered = [product for product in self.variables if not self.domains[product]]
         return constraint_groups(self.context, self.variables, self.route.provider, unoffered, frozenset(self.pins))
 
-    def candidates(self, product: str) -> int:
+    def candidates(self, product: str) -> ElementSet:
         """Return the listed elements of any product that can be in a stack at all."""
         pin = self.pins.get(product)
         if pin and pin.extra:
@@ -302,7 +302,7 @@ class Problem:
         assert version
         return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
-    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[int, int]:
+    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
         others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
@@ -326,7 +326,7 @@ class Problem:
 
     # -- optional products ------------------------------------------------------------------------------------------
 
-    def missing(self, product: str, chosen: list[Member]) -> int:
+    def missing(self, product: str, chosen: list[Member]) -> PlatformSet:
         """Return where a required member needs a product that stays away."""
         platforms = 0
         for other, number in chosen:
@@ -334,7 +334,7 @@ class Problem:
                 platforms |= self.context.needed(other, number, product)
         return platforms
 
-    def complete(self, present: list[Member]) -> int:
+    def complete(self, present: list[Member]) -> PlatformSet:
         """Return where every product is there that is needed, and none that nothing required leads to."""
         if not self.optional:
             return self.platforms
@@ -360,7 +360,7 @@ def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
                 yield device, route
 
 
-def platforms_of(facts: Snapshot, request: Request) -> int:
+def platforms_of(facts: Snapshot, request: Request) -> PlatformSet:
     """Return the platforms that a request leaves open: families of systems where it names none."""
     platforms = facts.all_platforms
     for dimension in PLATFORM:
@@ -372,7 +372,7 @@ def platforms_of(facts: Snapshot, request: Request) -> int:
     return platforms
 
 
-def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> int:
+def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> ElementSet:
     values = facts.grid[dimension]
     if pin:
         return pin.mask

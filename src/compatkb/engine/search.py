@@ -13,7 +13,7 @@ from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
 from compatkb.engine.runtime_pins import firm_conflicts, runtime_conflicts
-from compatkb.store.records import Route
+from compatkb.store.records import PlatformSet, Route
 
 
 class Quality(NamedTuple):
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     route: Route
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
-    platforms: int
+    platforms: PlatformSet
     device_rank: int = 0  # pinned hardware decides the device: that of the GPU comes first
 
     @property
@@ -51,7 +51,7 @@ class State(NamedTuple):
     """A partial assignment as far as its platforms and its quality go."""
 
     support: Support
-    other_kind: int = 0  # platforms on which a member was compiled for another device
+    other_kind: PlatformSet = 0  # platforms on which a member was compiled for another device
     is_outdated: bool = False
     is_presumed: bool = False
     age: int = 0
@@ -77,8 +77,8 @@ class Search:
         """
         self.problem, self.first_only, self.best_only = problem, first_only, best_only
         self.known_only, self.certain_only = known_only or certain_only, certain_only
-        self._found: list[tuple[Quality, int, tuple[Member, ...], int]] = []
-        self._covered: dict[Quality, int] = {}
+        self._found: list[tuple[Quality, int, tuple[Member, ...], PlatformSet]] = []
+        self._covered: dict[Quality, PlatformSet] = {}
 
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
@@ -119,7 +119,7 @@ class Search:
 
         return tuple(sorted(self.problem.variables, key=place))
 
-    def _candidates(self, product: str, chosen: dict[str, int], platforms: int) -> list[int]:
+    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> list[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
         if product in self.problem.placeholders:
             return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
@@ -186,7 +186,7 @@ class Search:
                 left &= 0 if self.best_only and known < hoped else ~covered
         return not left
 
-    def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> int:
+    def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
         rows = self.problem.question.runtime_rows
         runtimes = {row[0] for row in rows(*member)}
@@ -229,7 +229,7 @@ class Search:
             unknown | ((certain | inferred) & ~firm & ~faint),
         )
 
-    def _parts(self, state: State) -> Iterator[tuple[Quality, int]]:
+    def _parts(self, state: State) -> Iterator[tuple[Quality, PlatformSet]]:
         """Yield the platforms of a state by how good a stack is there; those that are not looked for are left out."""
         for level, platforms in enumerate(state.support):
             if (level == Certainty.UNKNOWN and self.known_only) or (level == Certainty.INFERRED and self.certain_only):
