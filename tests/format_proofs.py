@@ -33,7 +33,8 @@ from compatkb.output import registry
 from compatkb.output.commands import bounds_of
 from compatkb.output.stack_files import packages_of, platforms_of, stack_of
 from compatkb.output.uv_project import by_device, quoted
-from compatkb.request_parser import make_request, read_words
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.session import interpreters

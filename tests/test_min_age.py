@@ -14,7 +14,7 @@ from index_server import Index, served, serving
 
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.schema import IndexFile
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element

@@ -44,7 +44,8 @@ def dockerfile_of(facts: Snapshot, stack: Stack) -> str:
     base = base_of(facts, stack)
     steps = [*base.steps, "python3 -m venv /opt/venv", *pip_commands(facts, stack)]
     steps += ["rm -rf /var/lib/apt/lists/*"] if base.steps else []
-    steps += [f"useradd --create-home --home-dir /{_USER} --uid 10001 {_USER}", proof_command(facts, stack) or "python --version"]
+    steps.append(f"useradd --create-home --home-dir /{_USER} --uid 10001 {_USER}")
+    steps.append(proof_command(facts, stack) or "python --version")
     return "\n".join(
         [
             f"FROM {base.image}",

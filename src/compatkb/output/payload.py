@@ -47,14 +47,13 @@ def answer_json(facts: Snapshot, answer: Answer, wanted: Wanted | None = None) -
 
 def request_payload(request: Request) -> dict[str, Any]:
     """Return the request as it was understood."""
-    before = {} if request.uploaded_until is None else {"uploaded_before": _day(request.uploaded_until + 1)}
     return {
         "pins": {pin.product: pin.text for pin in request.pins if not pin.need},
         "needs": [pin.product for pin in request.pins if pin.need],
         "products": list(request.bare),
         "devices": list(request.devices),
         "route": request.route,
-        **before,
+        "uploaded_before": None if request.uploaded_until is None else _day(request.uploaded_until + 1),
     }
 
 
