@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.core.platforms import marker_of
 from compatkb.core.vocabulary import Kind
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
@@ -133,6 +132,8 @@ def platforms_of(facts: Snapshot, stack: Stack) -> list[tuple[str, str]]:
 
 def markers_of(facts: Snapshot, stack: Stack) -> list[str]:
     """Return a marker (PEP 508) for each platform of a stack."""
+    from compatkb.core.platforms import marker_of  # with packaging, which no other answer needs
+
     return [marker_of(*platform) for platform in platforms_of(facts, stack)]
 
 
