@@ -39,6 +39,7 @@ COMMANDS = {
     "matrix": Entry(ASK, "tables", "matrix", "show which releases of a product have wheels for which Pythons"),
     "check": Entry(PROJECT, "checking", "check", "check requirements, Dockerfiles, pipelines and documents against the data"),
     "doctor": Entry(PROJECT, "helping", "doctor", "say what of this machine works, what does not, and how to mend it"),
+    "mcp": Entry(PROJECT, "agents", "mcp", "answer coding agents: a server of the Model Context Protocol on stdin and stdout"),
     "migrate": Entry(PROJECT, "migrating", "migrate", "show what a project must change to leave discontinued products"),
     "docs": Entry(WRITE, "documents", "docs", "fill marked regions of documents, check them, print and compare tables"),
     "web": Entry(WRITE, "web", "web", "write the lookup page and the JSON API, or serve them on this machine"),
