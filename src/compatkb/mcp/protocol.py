@@ -28,7 +28,7 @@ _TYPES = {"string": str, "array": list}
 
 
 class Tool(NamedTuple):
-    """What a client may call: `arguments` are JSON Schemas of strings and lists of strings by name; `run` takes those given."""
+    """What a client may call: `arguments` are JSON Schemas by name, of strings and lists of them; `run` takes them."""
 
     name: str
     description: str
@@ -37,7 +37,7 @@ class Tool(NamedTuple):
     run: Callable[..., str]
 
 
-class _Refused(Exception):
+class _RequestError(Exception):
     """A request that gets an error instead of a result."""
 
     def __init__(self, code: int, message: str, data: Content | None = None) -> None:
@@ -67,7 +67,7 @@ class Server:
                 return None
             identity = _identity(message)
             reply: Content = {"result": self._result(message)}
-        except _Refused as refused:
+        except _RequestError as refused:
             reply = {"error": refused.error}
         head = {"jsonrpc": "2.0", **({} if identity is None else {"id": identity})}
         return json.dumps({**head, **reply}, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
@@ -75,19 +75,19 @@ class Server:
     def _result(self, message: Content) -> Content:
         method, params = message["method"], message.get("params", {})
         if not isinstance(params, dict):
-            raise _Refused(_PARAMS, "params must be an object")
+            raise _RequestError(_PARAMS, "params must be an object")
         if method == "initialize":
             return self._initialized(params)
         if method == "ping":
             return {}
         made = {"server/discover": self._discovered, "tools/list": self._listed, "tools/call": self._called}.get(method)
         if made is None:
-            raise _Refused(_NO_METHOD, f"there is no method {method[:80]!r}")
+            raise _RequestError(_NO_METHOD, f"there is no method {method[:80]!r}")
         meta = params.get("_meta")
         if not isinstance(meta, dict) or f"{_META}protocolVersion" not in meta:
             if not self._has_handshake or method == "server/discover":
                 needed = f"a request needs {_META}protocolVersion in _meta, or `initialize` before it"
-                raise _Refused(_PARAMS, needed)
+                raise _RequestError(_PARAMS, needed)
             return made(params)
         _check_meta(meta)
         return {"resultType": "complete", **_cached(method), **made(params), "_meta": {f"{_META}serverInfo": _SERVER}}
@@ -107,7 +107,7 @@ class Server:
         name, given = params.get("name"), params.get("arguments", {})
         tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
-            raise _Refused(_PARAMS, f"there is no such tool; there are {', '.join(self._tools)}")
+            raise _RequestError(_PARAMS, f"there is no such tool; there are {', '.join(self._tools)}")
         try:
             text, failed = tool.run(**_arguments(tool, given)), False
         except CompatkbError as error:
@@ -136,22 +136,22 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
 
 def _parsed(line: bytes) -> Content:
     if len(line) > MOST_BYTES:
-        raise _Refused(_INVALID, f"a message has at most {MOST_BYTES:,} bytes")
+        raise _RequestError(_INVALID, f"a message has at most {MOST_BYTES:,} bytes")
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        raise _Refused(_PARSE, "the line is no JSON") from None
+        raise _RequestError(_PARSE, "the line is no JSON") from None
     if not isinstance(message, dict):
-        raise _Refused(_INVALID, "a message is a JSON object; batches are not taken")
+        raise _RequestError(_INVALID, "a message is a JSON object; batches are not taken")
     return message
 
 
 def _identity(message: Content) -> str | int:
     identity = message.get("id")
     if not isinstance(identity, str | int) or isinstance(identity, bool):
-        raise _Refused(_INVALID, "the id of a request is a string or an integer")
+        raise _RequestError(_INVALID, "the id of a request is a string or an integer")
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        raise _Refused(_INVALID, 'a request has "jsonrpc": "2.0", an id and a method')
+        raise _RequestError(_INVALID, 'a request has "jsonrpc": "2.0", an id and a method')
     return identity
 
 
@@ -159,9 +159,9 @@ def _check_meta(meta: Content) -> None:
     asked = meta[f"{_META}protocolVersion"]
     if asked not in STATELESS:
         known = {"supported": [*STATELESS, *HANDSHAKE], "requested": str(asked)[:80]}
-        raise _Refused(_REVISION, "Unsupported protocol version", known)
+        raise _RequestError(_REVISION, "Unsupported protocol version", known)
     if not isinstance(meta.get(f"{_META}clientCapabilities"), dict):
-        raise _Refused(_PARAMS, f"a request needs {_META}clientCapabilities in _meta")
+        raise _RequestError(_PARAMS, f"a request needs {_META}clientCapabilities in _meta")
 
 
 def _cached(method: str) -> Content:
@@ -192,7 +192,7 @@ def _check_value(name: str, value: object, schema: Content) -> None:
     if not isinstance(value, _TYPES[schema["type"]]):
         raise UsageError(f"{name} must be {'a list of strings' if schema['type'] == 'array' else 'a string'}")
     most = schema.get("maxItems") or schema["maxLength"]
-    if len(value) > most:  # type: ignore[arg-type]  # both kinds have a length
+    if len(value) > most:
         raise UsageError(f"{name} is longer than {most:,}")
     if isinstance(value, list):
         for each in value:

@@ -1,5 +1,6 @@
 """What agents may ask: the answers of the command line, cut to what a model needs; nothing that is read is run."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -11,7 +12,8 @@ from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.errors import UsageError
+from compatkb.errors import GaveUpError, UsageError
+from compatkb.mcp.pins import pinned_sets
 from compatkb.mcp.protocol import Tool
 from compatkb.output import messages
 from compatkb.output.catalog import product_screen, release_screen
@@ -23,14 +25,17 @@ from compatkb.output.text import answer_text
 from compatkb.request_parser import find_product, make_request, read_words
 from compatkb.store.reader import Snapshot
 
-MOST = 2_700
-"""Signs of an answer: 1,000 tokens hold at least so many."""
+MOST = 920
+"""Pieces of an answer: no more than 1,000 tokens of the usual vocabularies."""
 INSTRUCTIONS = (
     "compatkb knows which versions of PyTorch, torchvision, torchaudio, Triton, Intel Extension for PyTorch (IPEX), oneCCL "
     "bindings, Neural Compressor, Python, drivers and systems work together on Intel GPUs (xpu) and CPUs, with sources. Ask "
     "before you write or change such a pin, an index URL or an install command; copy the command as it stands."
 )
 _SOURCES = 3
+_PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
+"""What a token holds at most; over 650 answers there were 0.93 to 1.3 of these for each token of two public vocabularies."""
+_LEFT_OUT = "... (cut; ask about less at once)\n"
 _COMMANDS = ("pip ", "pip3 ", "python ", "python3 ", "uv ", "conda ", "mamba ", "$ ", "sudo ", "!pip ", "%pip ")
 
 
@@ -59,7 +64,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
         return _answer(facts, answer(pins))
 
     def check_text(text: str, name: str = "") -> str:
-        return _check(facts, text, name)
+        return _check(facts, text, name, patience())
 
     def diagnose(text: str) -> str:
         from compatkb.doctor.diagnose import diagnose as look
@@ -76,7 +81,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
     return (
         Tool(
             "resolve",
-            "Find the versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
+            "Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
             {"words": _words("products, pins and where it runs: torch, ipex==2.8.0, xpu or cpu, B580, ubuntu24.04, py3.12")},
             ("words",),
             resolve,
@@ -132,18 +137,22 @@ def _cited(facts: Snapshot, answer: Answer) -> list[str]:
     return [short(source) for source in numbers.sources]
 
 
-def _check(facts: Snapshot, text: str, name: str) -> str:
+def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -> str:
     path = PurePosixPath(name.replace("\\", "/") or _guessed(text)).as_posix().lstrip("/")
     if not reads(path):
-        raise UsageError(f"{name!r} is no file that is checked; such as requirements.txt, pyproject.toml, Dockerfile, README.md")
-    context = CheckContext(facts, Clock(current_day()))
-    findings = check([TextDocument(path, text)], context).findings
-    foot = f"data of {facts.meta['data_date']}\n"
-    if not findings:
-        return f"no findings in {path}\n{foot}"
+        raise UsageError(f"{name!r} is no name of a file that is checked, such as requirements.txt, Dockerfile, README.md")
+    context, document = CheckContext(facts, Clock(current_day())), TextDocument(path, text)
+    findings = check([document], context).findings
     order = list(Severity)
     ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    return _cut("".join(_findings(ranked)) + foot)
+    found = _cut("".join(_findings(ranked)), MOST // 2) if ranked else f"no findings in {path}\n"
+    for pinned in pinned_sets(document, context):
+        found += "".join(f"not in the data: {pin}\n" for pin in pinned.unlisted)
+        try:
+            found += f"\ntogether: {_answer(facts, answer_of(facts, pinned.request, expired))}"
+        except GaveUpError:
+            continue
+    return _cut(f"{found}data of {facts.meta['data_date']}\n")
 
 
 def _guessed(text: str) -> str:
@@ -167,16 +176,20 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
     return texts
 
 
-def _cut(text: str) -> str:
-    """Return a text of at most so many signs, in whole lines; the last one, the day of the data, stays."""
-    if len(text) <= MOST:
+def _cut(text: str, most: int = MOST) -> str:
+    """Return a text of at most so many pieces, in whole lines; the last one stays."""
+    if _pieces(text) <= most:
         return text
     *lines, last = text.splitlines(keepends=True)
-    left = MOST - len(last) - 40
+    left = most - _pieces(last) - _pieces(_LEFT_OUT)
     kept = []
     for line in lines:
-        left -= len(line)
+        left -= _pieces(line)
         if left < 0:
             break
         kept.append(line)
-    return "".join([*kept, "... (cut; ask about less at once)\n", last])
+    return "".join([*kept, _LEFT_OUT, last])
+
+
+def _pieces(text: str) -> int:
+    return len(_PIECE.findall(text))
