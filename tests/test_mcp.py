@@ -17,7 +17,7 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
 from compatkb.cli.opening import patience
-from compatkb.mcp.protocol import HANDSHAKE, MOST_BYTES, STATELESS, Server
+from compatkb.mcp.protocol import HANDSHAKE, MOST_BYTES, STATELESS, ProtocolServer
 from compatkb.mcp.tools import INSTRUCTIONS, MOST, tools
 from compatkb.store.reader import Snapshot
 
@@ -28,12 +28,12 @@ PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
 
 
 @pytest.fixture
-def server(facts: Snapshot) -> Server:
+def server(facts: Snapshot) -> ProtocolServer:
     """A server over the data of this checkout."""
-    return Server(tools(facts, patience), INSTRUCTIONS)
+    return ProtocolServer(tools(facts, patience), INSTRUCTIONS)
 
 
-def ask(server: Server, method: str, params: object = None, **more: Any) -> Any:
+def ask(server: ProtocolServer, method: str, params: object = None, **more: Any) -> Any:
     """Return what a server answers to a request."""
     message = {"jsonrpc": "2.0", "id": 7, "method": method, **({} if params is None else {"params": params}), **more}
     answer = server.answer(json.dumps(message).encode())
@@ -41,7 +41,7 @@ def ask(server: Server, method: str, params: object = None, **more: Any) -> Any:
     return json.loads(answer)
 
 
-def call(server: Server, tool: str, **arguments: object) -> tuple[str, bool]:
+def call(server: ProtocolServer, tool: str, **arguments: object) -> tuple[str, bool]:
     """Return the text of a tool's result, and whether it failed."""
     result = ask(server, "tools/call", {"name": tool, "arguments": arguments, "_meta": META})["result"]
     return result["content"][0]["text"], result["isError"]
@@ -67,7 +67,7 @@ def test_official_client(mode: str, revision: str) -> None:
     asyncio.run(talk())
 
 
-def test_answers_carry_what_an_agent_needs(server: Server) -> None:
+def test_answers_carry_what_an_agent_needs(server: ProtocolServer) -> None:
     """A yes has verdict, command, basis and source; a no has the reason, its source, and commands that do."""
     yes, _ = call(server, "resolve", words=["torch", "B580", "ubuntu24.04"])
     assert yes.startswith("✓ works")
@@ -83,7 +83,7 @@ def test_answers_carry_what_an_agent_needs(server: Server) -> None:
     assert "Level Zero loader" in cause
 
 
-def test_check_names_what_fits(server: Server) -> None:
+def test_check_names_what_fits(server: ProtocolServer) -> None:
     """What is wrong, and the whole set that goes together, for the device of the index that is named."""
     text, failed = call(server, "check_text", text="--extra-index-url https://download.pytorch.org/whl/xpu\ntorch==2.11.0\n")
     assert not failed
@@ -107,14 +107,14 @@ def test_check_names_what_fits(server: Server) -> None:
         ("explain", {"pins": []}, "name what should work together"),
     ],
 )
-def test_wrong_arguments_are_told_to_the_model(server: Server, tool: str, arguments: Any, said: str) -> None:
+def test_wrong_arguments_are_told_to_the_model(server: ProtocolServer, tool: str, arguments: Any, said: str) -> None:
     """What does not keep the schema is an error result that names what is right, not an error of the protocol."""
     text, failed = call(server, tool, **arguments)
     assert failed
     assert said in text
 
 
-def test_errors_of_the_protocol(server: Server) -> None:
+def test_errors_of_the_protocol(server: ProtocolServer) -> None:
     """Codes are those of JSON-RPC and of the specification; revisions that are unknown get the list of those that are not."""
     assert ask(server, "tools/list")["error"]["code"] == -32602  # neither era was opened
     unknown = ask(server, "tools/list", {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "1900-01-01"}})
@@ -174,7 +174,7 @@ def test_damaged_lines() -> None:
     assert len(answers[-1]["result"]["tools"]) == 5
 
 
-def found(server: Server, pin: dict[str, Any]) -> bool:
+def found(server: ProtocolServer, pin: dict[str, Any]) -> bool:
     """Return whether the first answer about a wrong pin has what mends it, and is short."""
     given = {"name": pin["name"]} if "name" in pin else {}
     text, failed = call(server, "check_text", text="\n".join(pin["lines"]) + "\n", **given)
@@ -183,13 +183,13 @@ def found(server: Server, pin: dict[str, Any]) -> bool:
     return any(re.search(re.escape(right) + r"(?![\d.]*\d)", text) for right in pin["right"])
 
 
-def test_some_wrong_pins(server: Server) -> None:
+def test_some_wrong_pins(server: ProtocolServer) -> None:
     """A tenth of the wrong pins: the right one is in the first answer."""
     assert sum(found(server, pin) for pin in PINS[::10]) >= len(PINS[::10]) - 1
 
 
 @pytest.mark.long
-def test_wrong_pins(server: Server) -> None:
+def test_wrong_pins(server: ProtocolServer) -> None:
     """Of wrong pins as bots, reviews and READMEs wrote them the right one is in the first answer in 95 of 100."""
     assert len({pin["url"] for pin in PINS}) >= 60
     missed = [pin["url"] for pin in PINS if not found(server, pin)]

@@ -45,6 +45,7 @@ COMMANDS = {
     "web": Entry(WRITE, "web", "web", "write the lookup page and the JSON API, or serve them on this machine"),
     "build": Entry(WRITE, "exporting", "build", "write the knowledge base as a SQLite database for people"),
     "export": Entry(WRITE, "exporting", "export", "write the knowledge base as tables, graph, diagram or calendar"),
+    "data": Entry(KEEP, "updating", "data", "take newer data than the program has, or write a store for others to take"),
     "stats": Entry(KEEP, "documents", "stats", "show how large, how well supported and how fresh the data are"),
     "validate": Entry(KEEP, "validating", "validate", "check claims with real installers and interpreters"),
     "refresh": Entry(KEEP, "refreshing", "refresh", "propose what the package index has that data/index/ lacks"),

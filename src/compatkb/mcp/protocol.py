@@ -27,7 +27,7 @@ _SERVER = {"name": "compatkb", "version": __version__}
 _TYPES = {"string": str, "array": list}
 
 
-class Tool(NamedTuple):
+class AgentTool(NamedTuple):
     """What a client may call: `arguments` are JSON Schemas by name, of strings and lists of them; `run` takes them."""
 
     name: str
@@ -45,10 +45,10 @@ class _RequestError(Exception):
         self.error = {"code": code, "message": message, **({"data": data} if data else {})}
 
 
-class Server:
+class ProtocolServer:
     """Answers the messages of one client, one by one."""
 
-    def __init__(self, tools: Sequence[Tool], instructions: str) -> None:
+    def __init__(self, tools: Sequence[AgentTool], instructions: str) -> None:
         """Offer these tools; `instructions` tell a model what they are for."""
         self._tools = {tool.name: tool for tool in tools}
         self._about = {"capabilities": {"tools": {}}, "instructions": instructions}
@@ -118,7 +118,7 @@ class Server:
         return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
-def serve(server: Server, source: BinaryIO, target: BinaryIO) -> None:
+def serve(server: ProtocolServer, source: BinaryIO, target: BinaryIO) -> None:
     """Answer line after line until the source ends; one that is too long gets an error and is left out."""
     for line in _lines(source):
         reply = server.answer(line)
@@ -168,14 +168,14 @@ def _cached(method: str) -> Content:
     return {} if method == "tools/call" else {"ttlMs": _FRESH, "cacheScope": "public"}
 
 
-def _described(tool: Tool) -> Content:
+def _described(tool: AgentTool) -> Content:
     schema: Content = {"type": "object", "properties": dict(tool.arguments), "additionalProperties": False}
     schema["required"] = list(tool.required)
     hints = {"readOnlyHint": True, "openWorldHint": False}
     return {"name": tool.name, "description": tool.description, "inputSchema": schema, "annotations": hints}
 
 
-def _arguments(tool: Tool, given: object) -> Content:
+def _arguments(tool: AgentTool, given: object) -> Content:
     """Return the arguments of a call; raises UsageError for those that do not keep their schemas."""
     if not isinstance(given, dict):
         raise UsageError("arguments must be an object")

@@ -14,7 +14,7 @@ from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
 from compatkb.mcp.pins import pinned_sets
-from compatkb.mcp.protocol import Tool
+from compatkb.mcp.protocol import AgentTool
 from compatkb.output import messages
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
@@ -47,7 +47,7 @@ def _words(described: str) -> dict[str, Any]:
     return {"type": "array", "description": described, "maxItems": 40, "items": {"type": "string", "maxLength": 200}}
 
 
-def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[Tool]:
+def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[AgentTool]:
     """Return the tools over some facts; `patience` returns what tells that the time for one answer is over."""
 
     def answer(words: list[str]) -> Answer:
@@ -79,35 +79,35 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
 
     file = _string("its name, which tells the format: requirements.txt, pyproject.toml, Dockerfile, README.md, a.sh", 300)
     return (
-        Tool(
+        AgentTool(
             "resolve",
             "Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
             {"words": _words("products, pins and where it runs: torch, ipex==2.8.0, xpu or cpu, B580, ubuntu24.04, py3.12")},
             ("words",),
             resolve,
         ),
-        Tool(
+        AgentTool(
             "explain",
             "Say whether these exact versions work together, why or why not, with sources and the nearest sets that do.",
             {"pins": _words("such as torch==2.8.0, intel-extension-for-pytorch==2.8.10+xpu, py3.12, xpu")},
             ("pins",),
             explain,
         ),
-        Tool(
+        AgentTool(
             "check_text",
             "Check pins and install commands, before or after they are written: what is wrong, and the right pins.",
             {"text": _string("the content of a file, or lines of it", 100_000), "name": file},
             ("text",),
             check_text,
         ),
-        Tool(
+        AgentTool(
             "diagnose",
             "Name what may be behind an error that a program printed, and what mends it.",
             {"text": _string("what was printed, the whole traceback at best", 100_000)},
             ("text",),
             diagnose,
         ),
-        Tool(
+        AgentTool(
             "show",
             "Show a product, or one version: dates, end of life, builds with their index, what it needs.",
             {"product": _string("torch, ipex, triton-xpu, gpu-driver, ...", 100), "version": _string("2.8.0 or 2.8", 100)},
