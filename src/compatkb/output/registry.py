@@ -16,6 +16,8 @@ _ANSWERS = {
     "json": "output.payload:answer_json",
     "requirements": "output.requirements_file:requirements_text",
     "uv": "output.requirements_file:uv_text",
+    "renovate": "output.bots:renovate_text",
+    "dependabot": "output.bots:dependabot_text",
 }
 _REPORTS = {
     "text": "check.report_text:report_lines",
