@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
@@ -20,6 +20,19 @@ from compatkb.store.records import Product, Request
 if TYPE_CHECKING:  # what reads files and texts is imported when it is asked
     from compatkb.check import CheckReport
     from compatkb.doctor.diagnose import Diagnosis
+
+
+class Picture(NamedTuple):
+    """Something to look at: a notebook shows the HTML, and printing it shows the text."""
+
+    text: str
+    html: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class KnowledgeBase:
@@ -137,3 +150,21 @@ class KnowledgeBase:
     def releases(self, name: str) -> tuple[ReleaseRecord, ...]:
         """Return the releases of a product, newest first, with days and sources; raises UsageError as `product` does."""
         return releases_of(self.facts, self.product(name).id)
+
+    def matrix(self, name: str, *, device: str | None = None, as_of: date | None = None) -> Picture:
+        """Return which releases of a product have wheels for which Pythons; raises UsageError for a product without wheels."""
+        from compatkb.output import matrix_picture, python_matrix
+        from compatkb.output.screen import text_of
+
+        day = Clock(current_day(), as_of).day
+        table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
+        text = text_of(python_matrix.matrix_lines(self.facts, table, day))
+        return Picture(text, matrix_picture.html(self.facts, table, day))
+
+    def timeline(self, *vendors: str, as_of: date | None = None, width: int = 960) -> Picture:
+        """Return the events of some vendors, or of all, in order of time; `width` in pixels; raises UsageError."""
+        from compatkb.output import timeline, timeline_svg
+
+        day = Clock(current_day(), as_of).day
+        events = timeline.select(self.facts, day, vendors=vendors)
+        return Picture(timeline.text(self.facts, events, day), timeline_svg.svg(self.facts, events, day, width))

@@ -55,6 +55,8 @@ FORMS = {
         "json": "output.python_matrix:payload",
         "markdown": "output.python_matrix:markdown",
         "csv": "output.python_matrix:comma_separated",
+        "svg": "output.matrix_picture:svg",
+        "html": "output.matrix_picture:html",
     },
     "stats": {
         "text": "output.statistics:stats_lines",
