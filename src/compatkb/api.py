@@ -96,7 +96,7 @@ class KnowledgeBase:
         Raises UsageError for words that the data do not know, GaveUpError when the search exceeds its budget.
         """
         if not words:
-            raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
+            raise UsageError("name what should work together: pins, and where they run")
         places, rest = read_words(self.facts, words)
         devices = (device,) if device else ()
         return answer_of(self.facts, make_request(self.facts, places, rest, devices, Clock(current_day(), as_of)))

@@ -7,7 +7,7 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.output.labels import listed
 from compatkb.output.payload import SCHEMA
 from compatkb.output.screen import BLANK, Line, labelled, wrapped
-from compatkb.parsers.variants import NULL, Variant, VariantProblem, named_release, variants_of
+from compatkb.parsers.variants import NULL, VariantProblem, WheelVariant, named_release, variants_of
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
@@ -49,7 +49,7 @@ def variants_json(facts: Snapshot, name: str) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _read(name: str) -> tuple[tuple[str, str], tuple[Variant, ...], tuple[VariantProblem, ...]]:
+def _read(name: str) -> tuple[tuple[str, str], tuple[WheelVariant, ...], tuple[VariantProblem, ...]]:
     release = named_release(name.replace("\\", "/"))
     if release is None:
         raise UsageError(f"{name}: is not called NAME-VERSION-variants.json")
@@ -75,19 +75,19 @@ def _content(path: Path) -> object:
         raise UsageError(f"{path}: is no JSON") from None
 
 
-def _purpose(variant: Variant) -> str:
+def _purpose(variant: WheelVariant) -> str:
     if variant.properties:
         return f"for {'; '.join(variant.properties)}"
     return "for any machine" if variant.label == NULL else "says nothing of what it is for"
 
 
-def _alike(variant: Variant, builds: list[Element]) -> list[Element]:
+def _alike(variant: WheelVariant, builds: list[Element]) -> list[Element]:
     """Return the builds of ours whose kind a label or a property names."""
     words = {variant.label, *(item.rpartition(" ")[2] for item in variant.properties)}
     return [e for e in builds if e.kind and e.kind in words]
 
 
-def _like(facts: Snapshot, variant: Variant, builds: list[Element]) -> str:
+def _like(facts: Snapshot, variant: WheelVariant, builds: list[Element]) -> str:
     names = {channel.id: channel.name for channel in channels(facts)}
     found = _alike(variant, builds)
     return listed([f"{e.version} ({names.get(e.channels[0], e.channels[0])})" if e.channels else e.version for e in found])

@@ -4,11 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from compatkb.core.text_position import Place
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
 from compatkb.parsers.requirement import is_name, is_specifier, normal
-from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
 
 NULL = "null"
 """The label of the variant without properties, which goes anywhere."""
@@ -19,7 +15,7 @@ _WHEEL = re.compile(r"[^-/]+-\d[^-/]*(?:-\d[^-/]*)?-[A-Za-z][^-/]*-[^-/]+-[^-/]+
 _MOST = 2000
 
 
-class Variant(NamedTuple):
+class WheelVariant(NamedTuple):
     """A variant of a release: its label, and what it was built for, as `namespace :: feature :: value`."""
 
     label: str
@@ -47,7 +43,7 @@ def label_of(wheel: str) -> str | None:
     return found["label"] if found else None
 
 
-def variants_of(content: object) -> tuple[tuple[Variant, ...], tuple[VariantProblem, ...]]:
+def variants_of(content: object) -> tuple[tuple[WheelVariant, ...], tuple[VariantProblem, ...]]:
     """Return the variants of a table in its order, and what of it does not keep the draft."""
     table = content if isinstance(content, Mapping) else {}
     rows = table.get("variants")
@@ -56,7 +52,7 @@ def variants_of(content: object) -> tuple[tuple[Variant, ...], tuple[VariantProb
     variants, problems = [], []
     for label, namespaces in list(rows.items())[:_MOST]:
         found = list(_properties(namespaces))
-        variants.append(Variant(str(label), tuple(sorted(item for item in found if item))))
+        variants.append(WheelVariant(str(label), tuple(sorted(item for item in found if item))))
         if not _LABEL.fullmatch(str(label)) or None in found:
             problems.append(VariantProblem(("variants", str(label)), f"{str(label)[:80]!r} is no variant as PEP 825 has them"))
         elif (label == NULL) is bool(found):
@@ -86,38 +82,10 @@ def _properties(namespaces: object) -> Iterator[str | None]:
                 )
 
 
-def _unordered(table: Mapping[str, Any], variants: list[Variant]) -> Iterator[VariantProblem]:
+def _unordered(table: Mapping[str, Any], variants: list[WheelVariant]) -> Iterator[VariantProblem]:
     priorities = table.get("default-priorities")
     order = priorities.get("namespace") if isinstance(priorities, Mapping) else None
     used = {item.partition(" ")[0] for variant in variants for item in variant.properties}
     if not isinstance(order, list) or (missing := sorted(used - {str(name) for name in order})):
         named = f": {', '.join(missing)}" if isinstance(order, list) else ""
         yield VariantProblem(("default-priorities",), f"`default-priorities` does not name every namespace{named}")
-
-
-def read_variants(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the release that a table is about, and what of the table does not keep the draft."""
-    try:
-        tree = json_tree(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
-    if tree is None or (release := named_release(reading.path)) is None:
-        return
-    for problem in variants_of(plain(tree))[1]:
-        node = tree.get(*problem.keys)
-        reading.problem(node.place if node else tree.place, problem.message)
-    name, version = release
-    place = Place(*tree.place)
-    reading.statements.append(
-        Requirement(
-            place=place, text="{", name=name, specifier=f"=={version}", role=RequirementRole.LOCKED, hashed=True, step=1
-        )
-    )
-
-
-def plain(node: YamlNode) -> Any:
-    """Return a tree as dictionaries, lists and texts."""
-    if node.kind == "map":
-        return {key.text: plain(value) for key, value in node.pairs}
-    return [plain(item) for item in node.items] if node.kind == "list" else node.text

@@ -133,8 +133,17 @@ def _download(place: str, most: int) -> bytes:
 
 def _check_address(place: str) -> None:
     parts = urlsplit(place)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")):
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_here(parts.hostname or "")):
         raise UsageError(f"{place}: data are taken over https, from this machine, or from a file")
+
+
+def _is_here(host: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _bounded(place: str, file: IO[bytes], most: int, is_whole: Callable[[bytes], bool] = bool) -> bytes:
