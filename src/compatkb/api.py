@@ -11,7 +11,9 @@ from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
-from compatkb.request_parser import find_product, make_request, read_words
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.queries.products import ReleaseRecord, releases_of
 from compatkb.store.reader import Snapshot

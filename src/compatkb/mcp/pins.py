@@ -10,7 +10,7 @@ from compatkb.check.project.queries import ProjectQueries, address
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.parsers.registry import read
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.store.records import Request
 
 _MOST = 2

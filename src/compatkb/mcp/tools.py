@@ -22,7 +22,9 @@ from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.output.screen import text_of
 from compatkb.output.shells import POSIX
 from compatkb.output.text import answer_text
-from compatkb.request_parser import find_product, make_request, read_words
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 from compatkb.store.reader import Snapshot
 
 MOST = 920
