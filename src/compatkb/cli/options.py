@@ -20,7 +20,11 @@ AsOf = Annotated[
 ]
 Data = Annotated[
     str | None,
-    typer.Option("--data", metavar="DIR", help="use this data directory (default: the data of this installation)"),
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="use this data directory, or `builtin` for what came with the program (default: the newest here)",
+    ),
 ]
 Product = Annotated[str, typer.Argument(metavar="PRODUCT", autocompletion=completion.products)]
 OptionalProduct = Annotated[

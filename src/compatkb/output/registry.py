@@ -27,6 +27,8 @@ _ANSWERS = {
     "text": "output.text:answer_screen",
     "json": "output.payload:answer_json",
     **FILES,
+    "renovate": "output.bots:renovate_text",
+    "dependabot": "output.bots:dependabot_text",
 }
 _REPORTS = {
     "text": "check.report_text:report_lines",
@@ -64,6 +66,8 @@ FORMS = {
         "json": "output.python_matrix:payload",
         "markdown": "output.python_matrix:markdown",
         "csv": "output.python_matrix:comma_separated",
+        "svg": "output.matrix_picture:svg",
+        "html": "output.matrix_picture:html",
     },
     "stats": {
         "text": "output.statistics:stats_lines",

@@ -32,6 +32,8 @@ class ObservationRecord(NamedTuple):
     stubbed: bool
     detail: str
     culprit: str | None
+    resolved: str | None  # the last day on which what is refused now was resolved
+    vanished: str  # files or pins that are gone since, between spaces
 
 
 class ReadingRecord(NamedTuple):
@@ -53,7 +55,8 @@ def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
 def observations(facts: Snapshot) -> tuple[ObservationRecord, ...]:
     """Return what commands saw, in the order of the evidence."""
     query = (
-        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit "
+        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
+        "resolved, vanished "
         "from observation order by id"
     )
     rows = facts.select(query)
