@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot, read_sources
 
 
@@ -75,6 +76,12 @@ def cited_addresses(facts: Snapshot) -> frozenset[str]:
         for (sources,) in facts.select(f"select distinct sources from {table}"):
             found.update(url or text for text, url in read_sources(sources))
     return frozenset(found)
+
+
+def needs_graphics(facts: Snapshot, device: str) -> bool:
+    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
+    named = {record["hardware"] for record in guide_records(facts, "graphics")} - {None}
+    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
 def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
