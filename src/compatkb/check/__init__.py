@@ -21,15 +21,15 @@ class CheckerFamily(NamedTuple):
     checker: Callable[[], Any]  # a module with RULES and check, which yields findings in any order
 
 
-def _is_markdown(path: str) -> bool:
-    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd"))
+def _is_document(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd", ".rst", ".html", ".htm", ".ipynb"))
 
 
 def _states_versions(path: str) -> bool:
     return kind_of(path) not in (None, "markdown")
 
 
-CHECKERS = (CheckerFamily(_is_markdown, lambda: import_module("compatkb.check.markdown.checker")),)
+CHECKERS = (CheckerFamily(_is_document, lambda: import_module("compatkb.check.markdown.checker")),)
 """What looks at one document at a time: check(document, context)."""
 
 REPOSITORY_CHECKERS = (CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),)

@@ -85,13 +85,13 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
     if not markers:
         yield _installed(InstallPlan(environment, tuple(environment.requirements), pythons, systems), queries)
         return
-    declared = (pythons or _declared(environment, queries)).mask
+    admitted = (pythons or declared(environment, queries)).mask
     groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for platform, system, os_name in _PLATFORMS:
         if systems and not _fits(systems, FAMILIES[platform], queries):
             continue
         for element in queries.facts.elements("python"):
-            if element.version.endswith("t") or (declared and not declared >> element.idx & 1):
+            if element.version.endswith("t") or (admitted and not admitted >> element.idx & 1):
                 continue
             active = tuple(
                 n
@@ -147,7 +147,8 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
     return ANY_PYTHON
 
 
-def _declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+    """Return the Pythons that a project declares."""
     return next((queries.python(python.specifier) for _, python in environment.pythons if not python.runs), ANY_PYTHON)
 
 
