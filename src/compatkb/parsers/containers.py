@@ -11,7 +11,7 @@ from compatkb.parsers.shell import Variables
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile, Word
 
-_IMAGE_LINE = re.compile(r"^\s*(?:-\s+)?[\"']?image[\"']?\s*:\s*[\"']?([^\s\"'#{}]+)", re.MULTILINE)
+_IMAGE_LINE = re.compile(r"^[ \t]*+(?:-[ \t]++)?[\"']?image[\"']?[ \t]*+:[ \t]*+[\"']?([^\s\"'#{}]+)", re.MULTILINE)
 _KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
 

@@ -24,8 +24,8 @@ _FILES = {
 _NOTEBOOKS = ("python", "py", "python3", "ipython", "ipython3", "jupyter")
 _INLINE = re.compile(r"[!%$ ]{0,3}(?:(?:python[\d.]*|py) -m )?(?:pip[\d.]*|uv pip|uv) (?:install|add)\s")
 _MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
-_PIXI = re.compile(r"^\s*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
-_PROJECT = re.compile(r"^\s*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
+_PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
+_PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
 MOST_FILES = 40
 """More blocks of one document are not read as files."""
 _PROMPT = re.compile(r"\s*(?:\([\w.-]+\)\s*)?(?:[$%>#]|PS[^>]*>|C:\\[^>]*>)\s+")
@@ -72,7 +72,7 @@ def read_files(page: MarkdownPage) -> Iterator[ParsedFile]:
         if kind and block.lines and count < MOST_FILES:
             count += 1
             reading = read(page.document.path, _alone(page.document, block), kind)
-            if kind == "dockerfile" and not re.search(r"^\s*FROM\b", text, re.IGNORECASE | re.MULTILINE):
+            if kind == "dockerfile" and not re.search(r"^[ \t]*FROM\b", text, re.IGNORECASE | re.MULTILINE):
                 continue  # a part of one, whose base is not told
             yield reading
 

@@ -116,7 +116,7 @@ def _column(head: TextRun, cells: list[TextRun], data: Lookups) -> ColumnKind | 
 
 def _versioned(names: list[TagMention]) -> bool:
     """Return whether most names hold a version, as tags do and names of services do not."""
-    return sum(1 for name in names if re.search(r"\d+\.\d+", name.name)) * 2 >= len(names)
+    return sum(1 for name in names if re.search(r"\d\.\d", name.name)) * 2 >= len(names)
 
 
 def tags_in(cell: TextRun) -> list[TagMention]:

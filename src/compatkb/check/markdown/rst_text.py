@@ -15,7 +15,7 @@ _DIRECTIVE = re.compile(r"(\s*)\.\.\s+([\w:-]+)::[ \t]*(.*)")
 _CODE = ("code-block", "code", "sourcecode", "highlight", "prompt", "parsed-literal")
 _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
-_BULLET = re.compile(r"(\s*)([*-])\s+")
+_BULLET = re.compile(r"[ \t]*+[*-][ \t]++")
 _INLINE = re.compile(
     r"``(?P<code>[^`\n]+)``|(?::[\w:+.-]{1,40}:)?`(?P<text>[^`<\n]+?)\s*<(?P<url>[^>`\n]+)>`_{0,2}"
     r"|(?::[\w:+.-]{1,40}:)?`(?P<name>[^`\n]+)`_{0,2}"
@@ -61,8 +61,8 @@ class _Reader:
         if _UNDERLINE.fullmatch(line):
             return
         literal = line.rstrip().endswith("::")
-        lead = "- " if _BULLET.match(line) else ""
-        body = _BULLET.sub("", line, count=1) if lead else line.strip()
+        bullet = _BULLET.match(line)
+        lead, body = ("- ", line[bullet.end() :]) if bullet else ("", line.strip())
         yield Segment(lead, start)
         yield from _inline(body.strip(), start + (line.find(body.strip()) if body.strip() else 0))
         yield Segment("\n", start + len(line))
