@@ -85,7 +85,8 @@ def check(
         return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
-    asked = CheckContext(*open_facts(data, as_of), settings.within)
+    asked = CheckContext(*open_facts(data, as_of), settings.within, settings.scope)
+    verify_scope(asked)
     found = files.find(paths or ["."], reads, settings)
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
@@ -175,6 +176,16 @@ def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], 
     for name in ignore:
         _rule(name)
     return settings._replace(ignore=(*settings.ignore, *ignore))
+
+
+def verify_scope(asked: CheckContext) -> None:
+    """Raise UsageError where the configuration names a device or a system that the data do not know."""
+    devices = sorted({device for route in asked.facts.routes for device in route.devices})
+    if asked.scope.device and asked.scope.device not in devices:
+        raise UsageError(f"tool.compatkb.device is {asked.scope.device!r}; expected one of {', '.join(devices)}")
+    for name in asked.scope.systems:
+        if not asked.facts.word("os", name):
+            raise UsageError(f"tool.compatkb.systems names {name!r}, which the data do not know; `compatkb list os` has them")
 
 
 def _rule(name: str) -> CheckRule:

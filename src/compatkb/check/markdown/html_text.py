@@ -50,10 +50,10 @@ class _Writer(HTMLParser):
             self.put("\n\n")
             self.rows, self.cells, self.in_cell = 0, -1, False
         elif tag == "tr":
-            self.put("\n|")
             self.cells = 0
         elif tag in _CELLS and self.cells >= 0:
             self._end_cell()
+            self.put("" if self.cells else "\n|")
             self.in_cell = True
             span = values.get("colspan") or ""
             self.cells += min(int(span), MOST_SPAN) if span.isdecimal() and len(span) < 4 and int(span) else 1
@@ -82,7 +82,7 @@ class _Writer(HTMLParser):
             self._end_cell()
         elif tag == "tr" and self.cells >= 0:
             self._end_cell()
-            self.rows += 1
+            self.rows += bool(self.cells)
             if self.rows == 1 and self.cells:
                 self.put(f"\n|{'---|' * self.cells}")
             self.cells = -1
