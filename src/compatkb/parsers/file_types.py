@@ -52,10 +52,9 @@ def kind_of(path: str) -> str | None:
     return None
 
 
-_ONLY_WITH = {"script": b"# /// script"}
+_ONLY_WITH = {"script": "# /// script"}
 
 
-def states_versions(path: str, content: bytes) -> bool:
-    """Return whether a file of a name that many have, such as `train.py`, states versions: by a mark in its content."""
-    mark = _ONLY_WITH.get(kind_of(path) or "")
-    return mark is None or mark in content
+def states_versions(path: str, text: str) -> bool:
+    """Return whether a file of a name that many have, such as `train.py`, states versions: by a mark in its text."""
+    return _ONLY_WITH.get(kind_of(path) or "", "") in text

@@ -28,7 +28,7 @@ def read_makefile(source: SourceFile, reading: ParsedFile) -> None:
     for start, line in _logical(source, "\\"):
         if line.startswith("\t"):
             skipped = len(line) - len(line.lstrip("\t @+-"))
-            read_shell(_filled(source, line[skipped:], start + skipped, _OF_MAKE, variables, "$"), scope)
+            _read(source, _filled(source, line[skipped:], start + skipped, _OF_MAKE, variables, "$"), scope)
         elif match := _VARIABLE.match(line):
             _set(variables, match[1], _expanded(match[2].partition("#")[0].strip(), _OF_MAKE, variables, "$"))
         elif match := _TARGET.match(line):
@@ -58,7 +58,7 @@ def read_batch(source: SourceFile, reading: ParsedFile) -> None:
                 command = text[begin.start() :].rstrip()
                 command = command[:-1] if command.endswith(")") and "(" not in command else command
                 fragment = _filled(source, command, start + begin.start(), _OF_BATCH, variables, "")
-                read_shell(fragment, here.changed(group=here.group))
+                _read(source, fragment, here.changed(group=here.group))
                 outer.step += MOST_STEPS
                 scope.step = here.step = outer.step
             if bare.endswith("("):
@@ -69,6 +69,17 @@ def read_batch(source: SourceFile, reading: ParsedFile) -> None:
 
 MOST_STEPS = 100
 """Commands of one line of a batch file whose steps stay in order."""
+
+
+def _read(source: SourceFile, fragment: Fragment, scope: CommandScope) -> None:
+    """Read shell text, and note of each statement whether variables took part in it."""
+    statements = scope.reading.statements
+    known = len(statements)
+    read_shell(fragment, scope)
+    for number in range(known, len(statements)):
+        statement = statements[number]
+        if not source.text.startswith(statement.text, source.offset(*statement.place)):
+            statements[number] = statement._replace(derived=True)
 
 
 def _branch(source: SourceFile, reading: ParsedFile, start: int, label: str) -> CommandScope:

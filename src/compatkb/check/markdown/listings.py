@@ -14,10 +14,14 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.store.records import Product
 
-LABEL = CheckRule("image-build-label", Severity.INFO, "rows name a release, and their images hold a maker's own build of it")
-UNTESTED = CheckRule("versions-untested", Severity.INFO, "a version that the maker's list of what was tested leaves out")
-MISSING = CheckRule("row-missing", Severity.INFO, "a table leaves out an image whose siblings the page has")
-ALONE = CheckRule("image-base-missing", Severity.INFO, "a page has an image, and not the base of its release")
+LABEL = CheckRule(
+    "image-build-label", Severity.INFO, "rows name a release, and their images hold a maker's own build of it", optional=True
+)
+UNTESTED = CheckRule(
+    "versions-untested", Severity.INFO, "a version that the maker's list of what was tested leaves out", optional=True
+)
+MISSING = CheckRule("row-missing", Severity.INFO, "a table leaves out an image whose siblings the page has", optional=True)
+ALONE = CheckRule("image-base-missing", Severity.INFO, "a page has an image, and not the base of its release", optional=True)
 
 _NUMBERS = re.compile(r"(?:[a-z]+-)*(\d+(?:\.\d+)+)")
 

@@ -166,7 +166,7 @@ def _value(product: Product, cell: TextRun, data: Lookups) -> CellVersion | None
     mask = data.mask(product, text)
     if mask or written(text) is not None:
         return CellVersion(product, text, mask, cell)
-    bare = re.sub(r"^[A-Za-z]+[- ](?=v?\d)", "", text)
+    bare = re.sub(r"^(?:[A-Za-z]+[- ]|[a-z]+_[a-z]+)(?=v?\d)", "", text)
     if bare != text and written(bare) is not None:
         return CellVersion(product, bare, data.mask(product, bare), cell)
     return None
