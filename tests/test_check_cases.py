@@ -93,7 +93,7 @@ def test_nothing_is_said_twice(facts: Snapshot) -> None:
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_a_file_has_one_reader(path: str) -> None:
-    """What reviews documents and what reads projects share no file but notebooks, so `install-` and `pin-` rules never meet."""
+    """What reviews documents and what reads projects share no file but notebooks, so their rules never meet."""
     assert sum(checker.reads(path) for checker in (*CHECKERS, REPOSITORY_CHECKERS[0])) == (2 if path.endswith(".ipynb") else 1)
 
 

@@ -242,7 +242,9 @@ class Lookups:
         """Return what an image is known to hold, by product."""
         if image.id not in self._contents:
             parts = contents_of(self.facts, image.id)
-            self._contents[image.id] = {part.product: ImageContent(part.product, part.mask, part.spec, part.basis) for part in parts}
+            self._contents[image.id] = {
+                part.product: ImageContent(part.product, part.mask, part.spec, part.basis) for part in parts
+            }
         return self._contents[image.id]
 
     @cached_property

@@ -66,7 +66,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
             folder = posixpath.dirname(document.path)
             folders.setdefault(folder, set()).update(service.name for service in services)
             for service in services:
-                yield from _arguments(document, service, by_path, _pages(by_path, folder, pages), data, context)
+                yield from _arguments(document, service, by_path, _pages(by_path, folder, pages), data)
     for folder, names in folders.items():
         for page in _pages(by_path, folder, pages):
             yield from _tabled(page, names)
@@ -124,7 +124,7 @@ def _meant(name: str, data: Lookups) -> Product | None:
 
 def _arguments(
     document: TextDocument, service: Service, documents: Mapping[str, TextDocument], pages: list[MarkdownPage],
-    data: Lookups, context: CheckContext,
+    data: Lookups,
 ) -> Iterator[Finding]:  # fmt: skip
     dockerfile = documents.get(service.dockerfile or "")
     taken = set(_ARGUMENT.findall(dockerfile.text)) if dockerfile else set()
@@ -135,7 +135,9 @@ def _arguments(
         span = (start, start + len(argument.word.raw))
         if dockerfile and argument.name not in taken:
             message = f"{dockerfile.path} takes no argument {argument.name}, so this version has no effect"
-            yield document.finding(UNUSED, *span, message, fix=f"declare ARG {argument.name}, or remove it", subject=argument.name)
+            yield document.finding(
+                UNUSED, *span, message, fix=f"declare ARG {argument.name}, or remove it", subject=argument.name
+            )
             continue
         yield from _against_tag(document, service, argument, span, data)
         yield from _against_tables(document, service, argument, pages, data)
@@ -245,4 +247,6 @@ def _labels(document: TextDocument, shell: Shell, installed: Mapping[str, Requir
             if mine and theirs and not mine & theirs:
                 start = document.offset(*word.place)
                 message = f"the label says {product.name} {value}, and line {one.place.line} installs {one.specifier[2:]}"
-                yield document.finding(LABEL, start, start + len(word.raw), message, fix=f"write {one.specifier[2:]}", subject=name)
+                yield document.finding(
+                    LABEL, start, start + len(word.raw), message, fix=f"write {one.specifier[2:]}", subject=name
+                )

@@ -15,7 +15,7 @@ STEP = 1
 
 
 def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a bill of materials; one that is listed in several versions is in several environments, so left out."""
+    """Add the packages of a bill of materials; one in several versions is in several environments, so it is left out."""
     try:
         tree = json_tree(source)
     except TreeError as error:
@@ -39,7 +39,7 @@ def _package(node: YamlNode) -> Requirement | None:
     """Return the package that an entry names, which may do so in a list of references."""
     if node.kind != "map":
         return None
-    values = dict((key.text, value) for key, value in node.pairs)
+    values = {key.text: value for key, value in node.pairs}
     rows = values.get("externalRefs")
     urls = [values.get("purl"), values.get("software_packageUrl")]
     urls += [row.get("referenceLocator") for row in rows.items] if rows else []
@@ -51,6 +51,6 @@ def _package(node: YamlNode) -> Requirement | None:
     place = written.place if written is not None and written.text else node.place
     text = written.text if written is not None and written.text else "{"
     return Requirement(
-        place=place, text=text, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED, hashed=True, step=STEP,
-        url=match[0],
+        place=place, text=text, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED, hashed=True,
+        step=STEP, url=match[0],
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
 from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
-from compatkb.parsers.source import MOST_SHELL, Fragment, Segment, SourceFile
+from compatkb.parsers.source import MOST_SHELL, Fragment, SourceFile
 from compatkb.parsers.statement import ParsedFile
 
 _MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")

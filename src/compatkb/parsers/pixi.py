@@ -93,9 +93,8 @@ def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
                 packages[url.text] = package
     for group, urls in _environments(root):
         reading.groups[group.name] = group
-        for url in urls:
-            if url in packages:
-                reading.statements.append(packages[url]._replace(group=group.name))
+        held = [packages[url] for url in urls if url in packages]
+        reading.statements += [package._replace(group=group.name) for package in held]
 
 
 def _environments(root: YamlNode | None) -> Iterator[tuple[Group, list[str]]]:

@@ -59,9 +59,7 @@ class _PyprojectReader:
             place = self.document.value_place(*where, "requires-python")
             self.reading.statements.append(PythonUse(place=place, text=requires, specifier=requires))
         elif isinstance(requires, str):
-            self.reading.problem(
-                self.document.place(*where, "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier"
-            )
+            self.reading.problem(self.document.place(*where, "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier")
         self._listed((*where, "dependencies"), MAIN)
         if not where:
             return

@@ -38,7 +38,18 @@ _READERS = {
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 
-_BY_LINES = {"requirements", "constraints", "dockerfile", "shell", "setup.cfg", "pyproject", "script", "pixi", "makefile", "batch"}
+_BY_LINES = {
+    "requirements",
+    "constraints",
+    "dockerfile",
+    "shell",
+    "setup.cfg",
+    "pyproject",
+    "script",
+    "pixi",
+    "makefile",
+    "batch",
+}
 
 
 def read(path: str, text: str, kind: str | None = None) -> ParsedFile:

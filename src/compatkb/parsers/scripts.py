@@ -134,5 +134,3 @@ def _set(variables: dict[str, str], name: str, value: str) -> None:
         variables[name] = value
     else:
         variables.pop(name, None)
-
-

@@ -31,9 +31,15 @@ _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN
 _OF_ROWS = [
     rule.id
     for rule in (
-        stacks.UNKNOWN, stacks.CONTENTS, stacks.DISPUTED, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, images.TWICE,
+        stacks.UNKNOWN,
+        stacks.CONTENTS,
+        stacks.DISPUTED,
+        machine.VERIFIED,
+        stacks.TOGETHER,
+        stacks.DIFFER,
+        images.TWICE,
         listings.UNTESTED,
-    )  # fmt: skip
+    )
 ]
 """Rules that doubt a row, the surest first: what is wrong with one row is one finding."""
 

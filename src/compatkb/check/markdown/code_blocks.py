@@ -79,7 +79,7 @@ def read_files(page: MarkdownPage) -> Iterator[ParsedFile]:
 
 def _alone(document: TextDocument, block: CodeBlock) -> str:
     """Return a text in which nothing but a block stands, at its places."""
-    lines = []
+    lines: list[str] = []
     for offset, text in block.lines:
         place = document.place(offset)
         lines += [""] * (place.line - 1 - len(lines))

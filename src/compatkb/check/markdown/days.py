@@ -67,7 +67,9 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCont
     fix = f"link to {newer.ref}" if newer else None
     if not late:
         if newer:
-            message = f"the build files at {reference.ref} are older than {newer.ref}, the first that have what the image holds"
+            message = (
+                f"the build files at {reference.ref} are older than {newer.ref}, the first that have what the image holds"
+            )
             sources = urls(newer.sources)
             yield page.document.finding(BUILD, cell.start, cell.end, message, fix=fix, sources=sources, subject=cell.text)
         return

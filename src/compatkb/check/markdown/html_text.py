@@ -11,7 +11,8 @@ from compatkb.parsers.source import Segment
 
 _DROPPED = ("script", "style", "template", "svg", "noscript")
 _BLOCKS = (
-    "p", "div", "section", "article", "ul", "ol", "dl", "dd", "dt", "blockquote", "main", "header", "footer", "nav", "table", "br",
+    "p", "div", "section", "article", "ul", "ol", "dl", "dd", "dt", "blockquote", "main", "header", "footer", "nav", "table",
+    "br",
 )  # fmt: skip
 _CELLS = ("td", "th")
 _LANGUAGE = re.compile(r"\b(?:lang(?:uage)?|highlight|brush)[-: ]+([\w-]+)")

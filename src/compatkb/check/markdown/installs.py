@@ -20,7 +20,9 @@ UNPINNED = CheckRule(
     "install-unpinned", Severity.WARNING, "a command leaves open a version that nothing but the pin would match"
 )
 
-PLATFORM = CheckRule("install-platform", Severity.ERROR, "a command installs a version that has nothing for its Python or system")
+PLATFORM = CheckRule(
+    "install-platform", Severity.ERROR, "a command installs a version that has nothing for its Python or system"
+)
 
 _FOR_FILES = {
     pins.UNPUBLISHED.id: UNPUBLISHED,
@@ -50,7 +52,9 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
         yield from _judged(page, example, judge, _FOR_FILES)
 
 
-def _judged(page: MarkdownPage, reading: ParsedFile, judge: ProjectQueries, named: Mapping[str, CheckRule]) -> Iterator[Finding]:
+def _judged(
+    page: MarkdownPage, reading: ParsedFile, judge: ProjectQueries, named: Mapping[str, CheckRule]
+) -> Iterator[Finding]:
     for finding in judged(Project(judge.facts, [(page.document, reading)]), judge):
         if rule := named.get(finding.rule):
             yield finding._replace(rule=rule.id, level=rule.level)

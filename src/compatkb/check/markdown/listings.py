@@ -105,7 +105,9 @@ def _untested(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             if one is other or not (tested := _tested(data, one, other, speaker[0].device if speaker else "")):
                 continue
             cell = one.value or other.value
-            start, end = (cell.cell.start, cell.cell.end) if cell else (speaker[1].start, speaker[1].end) if speaker else (0, 0)
+            start, end = (
+                (cell.cell.start, cell.cell.end) if cell else (speaker[1].start, speaker[1].end) if speaker else (0, 0)
+            )
             inside = f", which {speaker[0].name} holds," if speaker and not one.value else ""
             beside = f", which {speaker[0].name} holds" if speaker and not other.value else ""
             message = (
@@ -173,9 +175,9 @@ def _siblings(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: 
         base = listed.get(kind._replace(flavour="base"))
         if base is None or kind.flavour == "base":
             continue
-        for numbers, one in own.items():
-            if numbers not in base:
-                message = f"{one.tag.name} is here, and no base image of {numbers} as other releases have one"
+        for release, one in own.items():
+            if release not in base:
+                message = f"{one.tag.name} is here, and no base image of {release} as other releases have one"
                 yield page.document.finding(ALONE, one.tag.start, one.tag.end, message, subject=one.tag.name)
 
 
@@ -194,14 +196,13 @@ def _dropped(
     page: MarkdownPage, kind: _Kind, own: dict[str, _Listed], listed: dict[_Kind, dict[str, _Listed]], known: dict[str, Image]
 ) -> Iterator[Finding]:
     """Yield images between those of a table that it does not have, although another flavour has the release."""
-    others = {
-        numbers for other, named in listed.items() if other != kind and other[:3] == kind[:3] for numbers in named
-    }
+    others = {numbers for other, named in listed.items() if other != kind and other[:3] == kind[:3] for numbers in named}
     gone = [image for numbers, image in known.items() if numbers not in own and numbers in others and _between(numbers, own)]
     if gone:
         head = next(iter(own.values())).row.table.head
         names = spelt(sorted(image.name for image in gone))
-        message = f"the table leaves out {names}, which {'was' if len(gone) == 1 else 'were'} listed; other images of the release are here"
+        were = "was" if len(gone) == 1 else "were"
+        message = f"the table leaves out {names}, which {were} listed; other images of the release are here"
         yield page.document.finding(MISSING, head[0].start, head[-1].end, message, sources=gone[0].sources, subject=names)
 
 

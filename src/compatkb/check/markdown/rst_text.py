@@ -6,6 +6,7 @@ docutils tells the line of a cell at best, not its column, and runs directives; 
 import csv
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from compatkb.core.text_position import SourceText
 from compatkb.parsers.source import Segment
@@ -88,9 +89,12 @@ class _Reader:
             while numbers and _FIELD.match(self.lines[numbers[0]]):
                 numbers = numbers[1:]
         margin = min((len(t) - len(t.lstrip()) for n in numbers if (t := self.lines[n]).strip()), default=0)
-        yield Segment(f"\n```{'sh' if language in ('bash', 'console', 'default', 'none') else language.split(' ')[0]}\n", first)
+        named = "sh" if language in ("bash", "console", "default", "none") else language.partition(" ")[0]
+        yield Segment(f"\n```{named}\n", first)
         for number in numbers:
-            yield Segment(f"{self.lines[number][margin:]}\n", self.source.starts[number] + min(margin, len(self.lines[number])))
+            yield Segment(
+                f"{self.lines[number][margin:]}\n", self.source.starts[number] + min(margin, len(self.lines[number]))
+            )
         yield Segment("```\n\n", first)
 
     def _cell(self, number: int, start: int, end: int | None = None) -> Iterator[Segment]:
@@ -115,7 +119,7 @@ class _Reader:
     def _grid(self) -> Iterator[Segment]:
         border = self.lines[self.at]
         columns = [match.start() for match in re.finditer(r"\+", border)]
-        spans = [(a + 1, b) for a, b in zip(columns, columns[1:], strict=False)]
+        spans = [(a + 1, b) for a, b in pairwise(columns)]
         rows: list[list[list[tuple[int, int, int | None]]]] = []
         open_row = False
         while self.at < len(self.lines) and self.lines[self.at].lstrip()[:1] in ("+", "|") and self.lines[self.at].strip():
@@ -174,7 +178,7 @@ class _Reader:
         rows: list[list[list[tuple[int, int, int | None]]]] = []
         for number in self._block(indent):
             line = self.lines[number]
-            if not line.strip() or (field := re.match(r"\s*:([\w-]+):[ \t]*", line)) and field[1] != "header":
+            if not line.strip() or ((field := re.match(r"\s*:([\w-]+):[ \t]*", line)) and field[1] != "header"):
                 continue
             start = field.end() if (field := re.match(r"\s*:header:[ \t]*", line)) else 0
             cells: list[list[tuple[int, int, int | None]]] = []

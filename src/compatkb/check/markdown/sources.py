@@ -86,11 +86,12 @@ def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findi
         if not finding.line or finding.column is None:
             yield finding._replace(edits=())
             continue
-        start = fragment.origin(inner.offset(finding.line, finding.column))
+        size = len(source.text)  # marks that the file does not have may reach beyond its end
+        start = min(fragment.origin(inner.offset(finding.line, finding.column)), size)
         end = start + 1
         if finding.end_column is not None:
             end = fragment.origin(max(inner.offset(finding.line, finding.end_column) - 1, 0)) + 1
-        place, last = source.place(start), source.place(max(start, end))
+        place, last = source.place(start), source.place(min(max(start, end), size))
         edits = tuple(_edit(document, inner, fragment, edit) for edit in finding.edits)
         yield finding._replace(
             line=place.line,

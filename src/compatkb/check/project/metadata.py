@@ -126,7 +126,11 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         channel = fitting[-1].channels[0]
         url, style = queries.addresses.get(channel, ("", ""))
         name = queries.facts.products[taken.product].name
-        meant = f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}" if why else "the project"
+        meant = (
+            f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}"
+            if why
+            else "the project"
+        )
         message = (
             f"{meant} is for {device}, and installers take {name} {taken.version} here, "
             f"which is for {' and '.join(sorted(taken.devices))}"

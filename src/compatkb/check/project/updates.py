@@ -13,7 +13,9 @@ from compatkb.core.vocabulary import Kind
 from compatkb.parsers.statement import Action, Requirement
 from compatkb.parsers.updates import MOVES
 
-SPLITS = CheckRule("group-splits", Severity.WARNING, "a group of updates leaves out a package that has to move with its others")
+SPLITS = CheckRule(
+    "group-splits", Severity.WARNING, "a group of updates leaves out a package that has to move with its others"
+)
 RULES = (SPLITS,)
 
 
@@ -34,7 +36,9 @@ def check(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
         left = [p for p in names if p not in moving and any(_tied(queries, p, other) for other in moving)]
         if left:
             here = spelt(names[product] for product in sorted(moving))
-            message = f"the group moves {here} without {spelt(names[p] for p in left)}, which {_goes(left)} with one release alone"
+            message = (
+                f"the group moves {here} without {spelt(names[p] for p in left)}, which {_goes(left)} with one release alone"
+            )
             yield at(located, SPLITS, message, fix=f"put {spelt(names[p] for p in left)} into the group")
 
 
@@ -47,9 +51,9 @@ def _installed(project: Project) -> dict[str, str]:
     found = {}
     for _, reading in project.read.values():
         for statement in reading.statements:
-            if isinstance(statement, Requirement) and (product := project.product(statement.name, statement.tool)):
-                if product.role in BUILT:
-                    found[product.id] = statement.name
+            product = project.product(statement.name, statement.tool) if isinstance(statement, Requirement) else None
+            if isinstance(statement, Requirement) and product and product.role in BUILT:
+                found[product.id] = statement.name
     return dict(sorted(found.items(), key=lambda pair: pair[1]))
 
 
@@ -63,8 +67,7 @@ def _matched(name: str, words: tuple[str, ...]) -> bool:
 def _tied(queries: ProjectQueries, product: str, other: str) -> bool:
     """Return whether releases of one of two products need just one release of the other."""
     for of, to in ((product, other), (other, product)):
-        for edge in queries.facts.edges(of, to):
-            if edge.kind == Kind.NEEDS and edge.to_mask and not edge.open:
-                if len(queries.lookups.names(to, edge.to_mask)) == 1:
-                    return True
+        needed = (e.to_mask for e in queries.facts.edges(of, to) if e.kind == Kind.NEEDS and e.to_mask and not e.open)
+        if any(len(queries.lookups.names(to, mask)) == 1 for mask in needed):
+            return True
     return False
