@@ -106,7 +106,7 @@ def test_line_ends_change_no_finding(facts: Snapshot) -> None:
 
 
 def test_mending_leaves_less(facts: Snapshot) -> None:
-    """After --fix, what was mended is gone and nothing new has come."""
+    """After --fix, what was mended is gone, nothing new has come, and a second --fix changes nothing."""
     mended_ones = 0
     for path in CASES:
         case = tomllib.loads(path.read_text("utf-8"))
@@ -116,6 +116,9 @@ def test_mending_leaves_less(facts: Snapshot) -> None:
         for document in documents:
             changed[document.path], done = mended(document, [f for f in report.findings if f.path == document.path])
             mended_ones += len(done)
+        again = judged({**case, "files": changed}, facts).findings
+        for path_, text in changed.items():
+            assert mended(TextDocument(path_, text), [f for f in again if f.path == path_])[0] == text, path.stem
         before = [f"{f.path}:{f.line} {f.rule}" for f in report.findings if not f.edits]
         after = found({**case, "files": changed}, facts)
         assert {line for line in after if "end-of-life" not in line and "yanked" not in line} <= set(before), path.stem

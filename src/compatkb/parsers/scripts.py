@@ -16,7 +16,7 @@ _SET = re.compile(r"@?set[ \t]+\"?([A-Za-z_]\w*)=([^\"]*)\"?[ \t]*", re.IGNORECA
 _REMARK = re.compile(r"@?rem(?:\s|$)|::", re.IGNORECASE)
 _LABEL = re.compile(r":([A-Za-z_]\w*)\s*")
 _CONDITION = re.compile(r"@?(?:if|for|else)\b|\)", re.IGNORECASE)
-_RUNS = re.compile(r"(?<![\w./%-])(?:[\w./:%-]{0,200}/)?(?:pip3?|python3?|py|uv|conda|mamba)(?:\.exe)?[ \t]", re.IGNORECASE)
+_RUNS = re.compile(r"(?<![\w./:%-])(?:[\w./:%-]{0,200}/)?(?:pip3?|python3?|py|uv|conda|mamba)(?:\.exe)?[ \t]", re.IGNORECASE)
 _MOST_LETTERS = 2000  # of a value
 _MOST_VARIABLES = 500
 

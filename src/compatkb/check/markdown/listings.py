@@ -26,7 +26,7 @@ ALONE = CheckRule("image-base-missing", Severity.INFO, "a page has an image, and
 _NUMBERS = re.compile(r"(?:[a-z]+-)*(\d+(?:\.\d+)+)")
 
 
-class Held(NamedTuple):
+class RowVersion(NamedTuple):
     """A version of a product: one that a row gives, or that its image is known to hold."""
 
     product: Product
@@ -93,12 +93,12 @@ def _own_build(data: Lookups, value: CellVersion, part: ImageContent) -> str | N
 
 def _untested(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     """Yield the first pair of a row and its image of which neither maker tested the other, although one has a list."""
-    held = {v.product.id: Held(v.product, v.text, v.mask, v) for v in row.values.values() if v.mask}
+    held = {v.product.id: RowVersion(v.product, v.text, v.mask, v) for v in row.values.values() if v.mask}
     speaker = _speaker(data, row, context)
     for product, part in data.contents(speaker[0]).items() if speaker else ():
         if part.mask:
             name = data.names(product, part.mask)[-1]
-            held.setdefault(product, Held(data.facts.products[product], name, part.mask, None))
+            held.setdefault(product, RowVersion(data.facts.products[product], name, part.mask, None))
     packages = [one for one in held.values() if one.product.role in BUILT]
     for one in packages:
         for other in packages:
@@ -118,7 +118,7 @@ def _untested(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             return
 
 
-def _tested(data: Lookups, one: Held, other: Held, device: str) -> tuple[str, tuple[str, ...]] | None:
+def _tested(data: Lookups, one: RowVersion, other: RowVersion, device: str) -> tuple[str, tuple[str, ...]] | None:
     """Return what a maker tested a version with, and the sources, where that leaves out the whole series of the other one."""
     edges = [e for e in data.facts.edges(one.product.id, other.product.id) if e.of_mask & one.mask]
     back = [e for e in data.facts.edges(other.product.id, one.product.id) if e.of_mask & other.mask and e.to_mask & one.mask]

@@ -24,7 +24,7 @@ _INLINE = re.compile(
 _FIELD = re.compile(r"\s*:[\w -]+:")
 
 
-class _Reader:
+class _RestReader:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines = [source.line(n) for n in range(1, len(source.starts) + 1)]
@@ -222,4 +222,4 @@ def _escaped(text: str, start: int, plain: Callable[[str], str]) -> Iterator[Seg
 
 def markdown_of_rst(source: SourceText) -> Iterator[Segment]:
     """Yield a text as Markdown."""
-    yield from _Reader(source).pieces()
+    yield from _RestReader(source).pieces()

@@ -124,12 +124,21 @@ def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
             if product == main.product.id or not value.mask or value.product.platform:
                 continue
             before, other = first.setdefault((main.product.id, main.mask, product), (row, value))
+            if _contradicted(data, before, other, context):
+                continue  # the earlier row is the wrong one, and told as that
             if other.mask & value.mask or (_confirmed(data, before, other, context) and _confirmed(data, row, value, context)):
                 continue
             line = page.document.place(other.cell.start).line
             release = f"{main.product.name} {main.text}"
             message = f"for {release}, line {line} has {value.product.name} {other.text}, this row {value.text}"
             yield at(page, DIFFER, value, message)
+
+
+def _contradicted(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
+    """Return whether the image of a row is known to hold something else than the row says."""
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    contents = data.contents(image).get(value.product.id) if image else None
+    return contents is not None and bool(contents.mask) and not contents.mask & value.mask
 
 
 def _confirmed(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
