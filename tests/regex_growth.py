@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent / "src" / "compatkb"
-READERS = ("check", "parsers", "migrate", "validate", "refresh", "doctor", "docgen", "authoring", "core", "request_parser.py")
+READERS = ("check", "parsers", "migrate", "validate", "refresh", "doctor", "docgen", "authoring", "core", "request")
 SIZES = ((40, 80), (200, 400))
 """Pairs of lengths; what only the shorter pair sees is bounded, as `{0,60}` is."""
 MOST_STEPS = 200_000
@@ -26,7 +26,34 @@ BOUNDED = {
 """Expressions that grow and whose texts are short."""
 FASTER = 2.9
 """Steps on a text of twice the length are at most so many times as many; what is quadratic takes four times."""
-PIECES = (" ", "\t", "\n", " \n", "a", "A", "1", "1.", "a.", "a-", "a/", "/a", "_", "[", "(", "<", "`", "'", '"', "\\", "|", "#", "=", "-", ",", "x1 ")
+PIECES = (
+    " ",
+    "\t",
+    "\n",
+    " \n",
+    "a",
+    "A",
+    "1",
+    "1.",
+    "a.",
+    "a-",
+    "a/",
+    "/a",
+    "_",
+    "[",
+    "(",
+    "<",
+    "`",
+    "'",
+    '"',
+    "\\",
+    "|",
+    "#",
+    "=",
+    "-",
+    ",",
+    "x1 ",
+)
 _OPERATIONS = ("match", "search", "fullmatch", "sub", "split", "findall", "finditer")
 
 
@@ -58,7 +85,9 @@ class Counter:
         self.steps, at = 0, 0
         self.groups: dict[int, tuple[int, int]] = {}
         while at <= len(text):
-            end = self._run(list(self.tree), 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e)
+            end = self._run(
+                list(self.tree), 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e
+            )
             if not self.scans:
                 break
             at = max(at + 1, end) if end is not None else at + 1
@@ -170,7 +199,7 @@ def _in_category(value: Any, letter: str) -> bool:
 def expressions() -> Iterator[Expression]:
     """Yield the regular expressions of the readers, each once for each thing that it is asked for."""
     seen = set()
-    files = [f for name in READERS for f in ([ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("*.py")))]
+    files = [file for name in READERS for file in sorted((ROOT / name).rglob("*.py"))]
     for file in files:
         for expression in _of_file(file):
             if expression[1:] not in seen:
@@ -180,7 +209,11 @@ def expressions() -> Iterator[Expression]:
 
 def _of_file(file: Path) -> Iterator[Expression]:
     text = file.read_text("utf-8")
-    named = vars(importlib.import_module(".".join(("compatkb", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")))
+    named = vars(
+        importlib.import_module(
+            ".".join(("compatkb", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        )
+    )
     place = file.relative_to(ROOT).as_posix()
     for call in ast.walk(ast.parse(text)):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _OPERATIONS:
