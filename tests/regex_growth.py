@@ -1,6 +1,6 @@
 """Counts the steps that the regular expressions of all readers take, to find those that grow faster than their text.
 
-A matcher that backtracks as `re` does, step by step, runs each expression over repeated pieces of two lengths; no clock is read.
+A matcher that backtracks as `re` does runs each expression over repeated pieces of two lengths; no clock is read.
 `python tests/regex_growth.py` prints those whose steps grow faster.
 """
 

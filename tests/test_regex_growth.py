@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from regex_growth import Expression, grows, growing
+from regex_growth import Expression, growing, grows
 
 
 @pytest.mark.parametrize(
