@@ -123,6 +123,13 @@ class _Writer(HTMLParser):
         if "compatkb:" in data and "\n" not in data:
             self.put(f"<!--{data}-->")
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Return the end of what follows `<![`; what the standard parser gives up on is a comment, as browsers have it."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def _letter(self, text: str) -> None:
         self.put(text if self.pre else " " if text.isspace() else _MARKS.sub(r"\\\g<0>", text) if not self.code else text)
 
