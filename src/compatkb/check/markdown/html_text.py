@@ -123,7 +123,7 @@ class _Writer(HTMLParser):
         if "compatkb:" in data and "\n" not in data:
             self.put(f"<!--{data}-->")
 
-    def parse_marked_section(self, i: int, report: int = 1) -> int:
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
         """Return the end of what follows `<![`; what the standard parser gives up on is a comment, as browsers have it."""
         try:
             return super().parse_marked_section(i, report)
