@@ -26,11 +26,31 @@ _READERS = {
     "python-version": "requirements.read_python_version",
     "shell": "commands.dispatch.read_script",
     "notebook": "notebook.read_notebook",
+    "script": "script_metadata.read_script_metadata",
+    "pixi": "pixi.read_pixi",
+    "pixi.lock": "pixi.read_pixi_lock",
+    "sbom": "bill_of_materials.read_bill_of_materials",
+    "devcontainer": "devcontainer.read_devcontainer",
+    "makefile": "scripts.read_makefile",
+    "batch": "scripts.read_batch",
+    "renovate": "updates.read_renovate",
+    "dependabot": "updates.read_dependabot",
     **dict.fromkeys(("compose", "github", "gitlab", "azure", "environment", "yaml", "manifest"), "yaml_files.read_trees"),
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 
-_BY_LINES = {"requirements", "constraints", "dockerfile", "shell", "setup.cfg", "pyproject"}
+_BY_LINES = {
+    "requirements",
+    "constraints",
+    "dockerfile",
+    "shell",
+    "setup.cfg",
+    "pyproject",
+    "script",
+    "pixi",
+    "makefile",
+    "batch",
+}
 
 
 def read(path: str, text: str, kind: str | None = None) -> ParsedFile:

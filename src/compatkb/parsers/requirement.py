@@ -117,6 +117,8 @@ def is_name(text: str) -> bool:
 
 def from_poetry(text: str) -> str | None:
     """Return the PEP 440 form of a caret, tilde, wildcard or plain version; None for what has none."""
+    if len(text) > MOST_LETTERS:
+        return None
     clauses = []
     for clause in re.split(r"[\s,]+(?![^<>=!~^]*$)|,\s*", text.strip()):
         found = _poetry_clause(clause.strip())

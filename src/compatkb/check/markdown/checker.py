@@ -5,7 +5,19 @@ from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
+from compatkb.check.markdown import (  # they register
+    days,  # noqa: F401
+    images,
+    installs,  # noqa: F401
+    links,  # noqa: F401
+    listings,
+    machine,
+    prose,  # noqa: F401
+    runs,  # noqa: F401
+    stacks,
+    tables,  # noqa: F401
+)
+from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
@@ -17,7 +29,17 @@ _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
 _OF_ROWS = [
-    rule.id for rule in (stacks.UNKNOWN, stacks.CONTENTS, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, images.TWICE)
+    rule.id
+    for rule in (
+        stacks.UNKNOWN,
+        stacks.CONTENTS,
+        stacks.DISPUTED,
+        machine.VERIFIED,
+        stacks.TOGETHER,
+        stacks.DIFFER,
+        images.TWICE,
+        listings.UNTESTED,
+    )
 ]
 """Rules that doubt a row, the surest first: what is wrong with one row is one finding."""
 
@@ -25,7 +47,16 @@ RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 
 def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
-    """Yield what is wrong with a Markdown document."""
+    """Yield what is wrong with a document."""
+    fragment = as_markdown(document)
+    if fragment is None:
+        yield from _checked(document, context)
+    elif fragment.text:
+        inner = TextDocument(document.path, fragment.text)
+        yield from moved(document, inner, fragment, _checked(inner, context))
+
+
+def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     page = read_page(document)
     if page.unread is not None:
         message = f"the document is very long; it was read up to line {page.unread - 1}"

@@ -238,7 +238,8 @@ def _definitions(page: MarkdownPage, links: list[MarkdownLink]) -> Iterator[Find
     for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
         for undefined in piece.undefined:
             alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
-            version = written(undefined.text) and re.search(r"\d\.\d|^v\d", undefined.text)
+            whole = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"[\w.+-]+", undefined.text)
+            version = (whole or written(undefined.text)) and re.search(r"\d\.\d|^v\d", undefined.text)
             full = undefined.full and not _INDEXED.fullmatch(undefined.label)
             if full or (piece.kind == "cell" and not undefined.full and (version or alone)):
                 message = f"[{undefined.label}] is not defined, so readers see the brackets"

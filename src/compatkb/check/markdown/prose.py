@@ -17,7 +17,7 @@ TOGETHER = CheckRule("text-together", Severity.INFO, "a sentence puts versions t
 UNKNOWN = CheckRule("text-version", Severity.INFO, "a sentence names a version that does not exist (by a complete list)")
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s++|\n(?=[ \t]*+[-*])")
 _MARKS = re.compile(r"[*_`\\\[\]()®™,:]+")
 # few pages get as far as these, so `re` compiles them when they do
 _JOINS = r"(?i)\b(with|and|on|for|requires?|needs?|beside|uses?|built|plus|by|supports?)\b|[+&/]"

@@ -43,7 +43,7 @@ def _repeated(page: MarkdownPage, table: MarkdownTable) -> Iterator[Finding]:
         texts = tuple(cell.text for cell in row.cells)
         if sum(map(bool, texts)) == 1:
             seen = {}
-        elif texts[0] and any(mark.isdigit() for text in texts for mark in text):
+        elif texts and texts[0] and any(mark.isdigit() for text in texts for mark in text):
             first = seen.setdefault(texts, row)
             if first is not row:
                 message = f"this row is the same as that on line {first.line}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins  # noqa: F401 - they register
+from compatkb.check.project import machine, metadata, pairs, pins, updates  # noqa: F401 - they register
 from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
@@ -12,7 +12,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
 
-RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules)
+RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
 
 
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
@@ -28,6 +28,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     for document, more in project.unjudged():
         yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
     yield from judged(project, queries)
+    yield from updates.check(project, queries)
     if project.is_exhausted:
         yield documents[0].finding(
             UNREADABLE, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged"

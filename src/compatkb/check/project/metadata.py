@@ -107,7 +107,7 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             installed.step < 0
             or installed.tool == "conda"
             or not installed.requirements
-            or installed.allowed.product == why.allowed.product
+            or (why is not None and installed.allowed.product == why.allowed.product)
         ):
             continue
         requirement = installed.requirements[-1].requirement
@@ -120,22 +120,27 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         sources = sources_of(plan, installed.step, requirement, queries)
         if not sources.known:
             continue
-        taken = queries.taken(installed.allowed, sources.channels, [why.allowed])
+        taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [])
         if taken is None or device in taken.devices:
             continue
         channel = fitting[-1].channels[0]
         url, style = queries.addresses.get(channel, ("", ""))
-        meant, name = (queries.facts.products[product].name for product in (why.allowed.product, taken.product))
+        name = queries.facts.products[taken.product].name
+        meant = (
+            f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}"
+            if why
+            else "the project"
+        )
         message = (
-            f"{meant} {why.allowed.text.removeprefix('==')} is for {device}, and installers take {name} {taken.version} here, "
+            f"{meant} is for {device}, and installers take {name} {taken.version} here, "
             f"which is for {' and '.join(sorted(taken.devices))}"
         )
         fix = f"pin =={fitting[-1].version}" + (f" with --{style} {url}" if url else "")
         yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, fitting[-1]), fix=fix)
 
 
-def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct] | None:
-    """Return the one device for which a pinned package is, where it is a device that needs builds of its own."""
+def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct | None] | None:
+    """Return the one device for which a pinned package is, or the whole project, where it needs builds of its own."""
     for installed in plan.final.values():
         if (
             installed.allowed.text
@@ -149,7 +154,8 @@ def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledP
                 label = installed.allowed.text.partition("+")[2]
                 if device == label.partition(",")[0]:
                     return device, installed
-    return None
+    own = queries.context.scope.device
+    return (own, None) if own else None
 
 
 @PROJECTS.rule(APART)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
@@ -253,10 +253,11 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         return
     located = installed.parts[-1].located
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
-    denial = queries.denial([allowed], plan.pythons) if plan.pythons else None
+    pythons = plan.pythons or declared(plan.environment, queries)
+    denial = queries.denial([allowed], pythons) if pythons else None
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
-        versions = [e.version for e in queries.elements("python", plan.pythons.mask)]
-        runs = plan.pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
+        versions = [e.version for e in queries.elements("python", pythons.mask)]
+        runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
         return
