@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
 from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
@@ -40,7 +41,7 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     if page.unjudged:
         message = f"too many version combinations; {page.unjudged} were not checked"
         found.append(Finding(UNREADABLE.id, UNREADABLE.level, document.path, 0, message))
-    found = _one_a_row(found)
+    found = _one_a_version(_one_a_row(found))
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:
         doubtful = finding.edits and (finding.line, finding.column) in doubted
@@ -49,6 +50,20 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
         if counts[rule.id] > MOST:
             message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"
             yield Finding(rule.id, rule.level, document.path, 0, message)
+
+
+def _one_a_version(findings: list[Finding]) -> list[Finding]:
+    """Return findings with the end of life of a version and what else is wrong with it as one."""
+    ended = {(f.line, f.column): f for f in findings if f.rule == ENDED.id}
+    found = []
+    for finding in findings:
+        end = ended.get((finding.line, finding.column))
+        if end and finding.rule == machine.ADVISORY.id:
+            sources = tuple(dict.fromkeys((*end.sources, *finding.sources)))
+            ended[finding.line, finding.column] = end._replace(message=f"{end.message}; {finding.message}", sources=sources)
+        elif not end or finding.rule != ENDED.id:
+            found.append(finding)
+    return [*found, *ended.values()]
 
 
 def _one_a_row(findings: list[Finding]) -> list[Finding]:

@@ -73,9 +73,12 @@ def _home(path: str) -> str:
 
 
 def _outside(found: list[Command]) -> set[str]:
-    """Return the paths below a home that commands name outside of containers."""
+    """Return the paths below a home that commands name outside of containers, and what they mount into them."""
+    runs = [run for command in found if (run := container_run(command))]
+    mounted = {word.value.partition(":")[0] for run in runs for name, word in run.options if name in ("-v", "--volume")}
     plain = [command for command in found if not container_run(command)]
-    return {_home(word.value) for command in plain for word in command if word.value.startswith("~/")}
+    named = {word.value for command in plain for word in command if word.value.startswith("~/")}
+    return {_home(path) for path in mounted | named}
 
 
 def _is_own(path: str) -> bool:

@@ -1,10 +1,11 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
 from compatkb.check.project import machine, metadata, pairs, pins  # noqa: F401 - they register
+from compatkb.check.project.documented import files_with_an_index
 from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
@@ -12,20 +13,27 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
 
+_ANY_PURPOSE = ("yaml", "manifest")
+"""Kinds of files that may be data or templates: what of them is not read is no finding."""
+
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules)
 
 
-def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
-    """Yield what is wrong with a project."""
+def check(
+    documents: tuple[TextDocument, ...], context: CheckContext, others: Iterable[TextDocument] = ()
+) -> Iterator[Finding]:
+    """Yield what is wrong with a project; `others` are its documents that state no versions themselves."""
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
-        if reading.kind not in ("yaml", "manifest"):  # files of any purpose, some of which are templates
+        if reading.kind not in _ANY_PURPOSE:
             for problem in reading.problems:
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
                 yield finding._replace(column=problem.place.column)
-    project = Project(context.facts, readings)
+    project = Project(context.facts, readings, files_with_an_index(others))
     for document, more in project.unjudged():
+        if project.read[document.path][1].kind in _ANY_PURPOSE:
+            continue
         yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
     yield from judged(project, queries)
     if project.is_exhausted:

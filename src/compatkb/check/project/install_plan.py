@@ -268,7 +268,8 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     if requirement.only_index:
         named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
         urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
-        return _channels(urls, queries) if urls else Sources(frozenset(), known=False)
+        found = _channels(urls, queries)
+        return found._replace(known=found.known and len(urls) == 1)  # of several a marker chooses
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit]

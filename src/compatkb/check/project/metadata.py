@@ -55,6 +55,7 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
         yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)
+    ended, cited_by = [], []
     for product_id, held in queries.lookups.contents(image).items():
         product = queries.facts.products.get(product_id)
         if product is None or product.role != Role.PACKAGE or not held.mask:
@@ -62,12 +63,10 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         if found := queries.lookups.ended(product_id, held.mask, queries.context.day, queries.context.within):
             last, sources = found
             tense = "is out of support since" if last < queries.context.day else "will be out of support after"
-            yield at(
-                located,
-                ENDED,
-                f"{product.name} {held.spec.removeprefix('==')}, which {use.tag} holds, {tense} {last}",
-                sources=sources,
-            )
+            ended.append(f"{product.name} {held.spec.removeprefix('==')} {tense} {last}")
+            cited_by += sources
+    if ended:
+        yield at(located, ENDED, f"of what {use.tag} holds, {', '.join(ended)}", sources=tuple(cited_by))
 
 
 def _order(environment: ProjectEnvironment) -> Iterator[Finding]:
