@@ -12,18 +12,25 @@ from fuzz_readers import mutated
 from packaging.specifiers import SpecifierSet
 
 from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, check
+from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.fixes import mended
 from compatkb.check.project.queries import ProjectQueries
+from compatkb.core.findings import Severity
 from compatkb.store.reader import Snapshot
 
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
 
 
+def settings(case: dict) -> Settings:
+    """Return the levels that a case asks for."""
+    return Settings(levels={rule: Severity(level) for rule, level in case.get("levels", {}).items()})
+
+
 def found(case: dict, facts: Snapshot) -> list[str]:
     """Return the findings of a case as its `expect` writes them."""
     documents = [TextDocument(path, text) for path, text in case["files"].items()]
-    report = check(documents, CheckContext(facts, clock(case.get("as-of"))))
+    report = check(documents, CheckContext(facts, clock(case.get("as-of"))), settings(case))
     return [f"{finding.path}:{finding.line} {finding.rule}" for finding in report.findings]
 
 
@@ -104,7 +111,7 @@ def test_mending_leaves_less(facts: Snapshot) -> None:
     for path in CASES:
         case = tomllib.loads(path.read_text("utf-8"))
         documents = [TextDocument(name, text) for name, text in case["files"].items()]
-        report = check(documents, CheckContext(facts, clock(case.get("as-of"))))
+        report = check(documents, CheckContext(facts, clock(case.get("as-of"))), settings(case))
         changed = {}
         for document in documents:
             changed[document.path], done = mended(document, [f for f in report.findings if f.path == document.path])

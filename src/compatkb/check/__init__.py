@@ -33,7 +33,7 @@ CHECKERS = (CheckerFamily(_is_markdown, lambda: import_module("compatkb.check.ma
 """What looks at one document at a time: check(document, context)."""
 
 REPOSITORY_CHECKERS = (CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),)
-"""What looks at all documents together: check(documents, context, others), of which the last are read by other checkers."""
+"""What looks at all documents together: check(documents, context)."""
 
 
 @cache
@@ -79,6 +79,7 @@ def check(
     """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
+    context = context._replace(documents=tuple(by_path.values()))
     found = list(unread)
     for document in by_path.values():
         for family in CHECKERS:
@@ -86,7 +87,7 @@ def check(
                 found += family.checker().check(document, context)
     for several in REPOSITORY_CHECKERS:
         if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
-            found += several.checker().check(mine, context, [d for d in by_path.values() if not several.reads(d.path)])
+            found += several.checker().check(mine, context)
     return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 
 

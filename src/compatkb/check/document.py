@@ -46,6 +46,7 @@ class CheckContext(NamedTuple):
     facts: Snapshot
     clock: Clock
     within: int = 0  # an end of life within so many days is told, too
+    documents: "tuple[TextDocument, ...]" = ()  # all that are checked, whoever reads them
 
     @property
     def day(self) -> date:

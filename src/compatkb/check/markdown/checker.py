@@ -9,7 +9,7 @@ from compatkb.check.files import UNREADABLE
 from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
@@ -30,7 +30,7 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     page = read_page(document)
     if page.unread is not None:
         message = f"the document is very long; it was read up to line {page.unread - 1}"
-        yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
+        yield Finding(UNREADABLE.id, Severity.INFO, document.path, page.unread, message)
     counts: Counter[str] = Counter()
     found = []
     for check_page in PAGES.checks:

@@ -84,8 +84,9 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
     leads = written(target.ref) if target.ref else None
     if leads is None:
         path = link.target.rpartition(target.ref)[2] if target.ref else ""
-        if version.text.lstrip("v") in path or len(version.numbers) < 2:
-            return  # a folder or page of that version; "v2" alone is as often that of an interface
+        anchor = re.sub(r"\D", "", link.target.partition("#")[2])
+        if version.text.lstrip("v") in path or "".join(map(str, version.numbers)) in anchor or len(version.numbers) < 2:
+            return  # a folder, page or heading of that version; "v2" alone is as often that of an interface
         if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
             shown = target.ref or "the newest release"
             said_so = (
@@ -236,12 +237,13 @@ def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -
             yield page.document.finding(
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
+    labelled = any(written(definition.text) for definition in page.definitions)  # else brackets are those of numbers
     for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
         for undefined in piece.undefined:
             alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
             version = written(undefined.text) and re.search(r"\d\.\d|^v\d", undefined.text)
             full = undefined.full and not _INDEXED.fullmatch(undefined.label) and _concerns(data, undefined.label)
-            if full or (piece.kind == "cell" and not undefined.full and (version or alone)):
+            if full or (piece.kind == "cell" and not undefined.full and (alone or (version and labelled))):
                 message = f"[{undefined.label}] is not defined, so readers see the brackets"
                 fix = f"add a definition: [{undefined.label}]: ADDRESS"
                 yield page.document.finding(
@@ -251,4 +253,4 @@ def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -
 
 def _concerns(data: Lookups, label: str) -> bool:
     """Return whether a label names a version or a product of the data."""
-    return re.search(r"\d\.\d|^v\d", label) is not None or data.product(label) is not None
+    return re.search(r"(?<![\w./:])v?\d+\.\d|^v\d", label) is not None or data.product(label) is not None

@@ -62,7 +62,7 @@ def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     for start, end, text in [*_mounted(page, found), *_written(page)]:
         whole = _home(text)
         paths = stated.get(posixpath.basename(whole), set())
-        if len(paths) == 1 and whole not in paths and _is_own(whole):
+        if len(paths) == 1 and whole not in paths and _is_own(whole) and _below_home(whole) not in map(_below_home, paths):
             (right,) = paths
             message = f"the text says {right}, but this command uses {text}"
             yield page.document.finding(PATH, start, end, message, fix=f"write {right}, or correct the text", subject=text)
@@ -70,6 +70,11 @@ def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
 
 def _home(path: str) -> str:
     return posixpath.normpath("/root" + path[1:] if path.startswith("~") else path)
+
+
+def _below_home(path: str) -> str:
+    """Return a path without the name of the user whose home it is in."""
+    return re.sub(r"^/(?:root|home/[^/]+)(?=/)", "~", path)
 
 
 def _outside(found: list[Command]) -> set[str]:

@@ -1,6 +1,6 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
@@ -10,8 +10,9 @@ from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
+from compatkb.parsers.statement import ParsedFile
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
@@ -19,10 +20,8 @@ _ANY_PURPOSE = ("yaml", "manifest")
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules)
 
 
-def check(
-    documents: tuple[TextDocument, ...], context: CheckContext, others: Iterable[TextDocument] = ()
-) -> Iterator[Finding]:
-    """Yield what is wrong with a project; `others` are its documents that state no versions themselves."""
+def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
+    """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
@@ -30,7 +29,8 @@ def check(
             for problem in reading.problems:
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
                 yield finding._replace(column=problem.place.column)
-    project = Project(context.facts, readings, files_with_an_index(others))
+    yield from _too_long(readings)
+    project = Project(context.facts, readings, files_with_an_index(context.documents))
     for document, more in project.unjudged():
         if project.read[document.path][1].kind in _ANY_PURPOSE:
             continue
@@ -42,6 +42,15 @@ def check(
         )
     if queries.is_exhausted:
         yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
+
+
+def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:
+    """Yield files that are too long to be read, as one finding: most are bundles, dumps and outputs."""
+    found = [(document, reading) for document, reading in readings if reading.unread]
+    if found:
+        more = f"; so are {len(found) - 1} more files" if len(found) > 1 else ""
+        message = f"is too long to be read: {found[0][1].unread:,} characters{more}"
+        yield found[0][0].finding(UNREADABLE, 0, 0, message)._replace(level=Severity.INFO)
 
 
 def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:

@@ -133,12 +133,10 @@ class Project:
         return None
 
     def target(self, path: str, named: str, reading: ParsedFile) -> str | None:
-        """Return the file that an include means: beside the one that names it, above it, or where it was copied from."""
+        """Return the file that an include means: where it was copied from, beside the one that names it, or above it."""
         named = named.removeprefix("file://").replace("\\", "/")
-        names = [named]
         base = posixpath.basename(named)
-        names += self._copied(reading).get(base, ())
-        names.append(base)
+        names = [*self._copied(reading).get(base, ()), named, base]
         for name in names:
             for parent in _folders(path):
                 found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))

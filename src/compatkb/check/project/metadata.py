@@ -23,7 +23,7 @@ from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 
 PLAIN = CheckRule("build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant")
 ORDER = CheckRule("step-order", Severity.ERROR, "a step needs a file that a later step brings")
-APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test")
+APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)
 
 _BUILT = ("stage",)
 _TESTED = ("job",)
@@ -55,7 +55,8 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
         yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)
-    ended, cited_by = [], []
+    ended: list[str] = []
+    cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():
         product = queries.facts.products.get(product_id)
         if product is None or product.role != Role.PACKAGE or not held.mask:
