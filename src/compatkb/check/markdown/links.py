@@ -243,6 +243,7 @@ def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -
             alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
             version = written(undefined.text) and re.search(r"\d\.\d|^v\d", undefined.text)
             full = undefined.full and not _INDEXED.fullmatch(undefined.label) and _concerns(data, undefined.label)
+            full = full and (labelled or bool(page.definitions))
             if full or (piece.kind == "cell" and not undefined.full and (alone or (version and labelled))):
                 message = f"[{undefined.label}] is not defined, so readers see the brackets"
                 fix = f"add a definition: [{undefined.label}]: ADDRESS"

@@ -297,6 +297,6 @@ def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
         channel = queries.channels.get(address(url))
         if channel:
             found.add(channel)
-        else:
+        if channel is None or queries.addresses[channel][1] == "find-links":  # such a page may list more than its time
             whole = False
     return Sources(frozenset(found), whole)

@@ -49,6 +49,8 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         return
     image = known_image(queries, use)
     if image is None:
+        if use.tag in queries.lookups.images:
+            return  # repositories of one maker carry each other's tags
         near = queries.lookups.near(use.tag)
         message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
         yield at(located, UNLISTED, message, fix=f"did you mean {near}?" if near else None)

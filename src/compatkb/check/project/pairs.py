@@ -54,9 +54,9 @@ def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
 
 def _replaced(before: InstalledProduct, after: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what was installed on purpose and is gone after a later step."""
-    if before.step < 0 or not before.allowed.exact or not after.parts:
-        return
     product = queries.facts.products[after.allowed.product]
+    if before.step < 0 or not before.allowed.exact or not after.parts or product.role == Role.LEAF:
+        return
     old = before.parts[-1]
     line = f"line {old.located.statement.place.line}" + (
         f" of {old.located.document.path}" if old.located.document is not after.parts[-1].located.document else ""
@@ -75,7 +75,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
     found = False
     reported: set[int] = set()
-    for one, other in combinations(pinned, 2):
+    told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
+    for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
         if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
             continue
@@ -88,8 +89,10 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         ):
             continue  # told as a build for another device
         mine = id(one if other.step < 0 else other)
-        if not (inside and mine in reported):  # of an image one contradiction is enough
+        same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
+        if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
             yield _denied(one, other, denial, plan, queries)
+        told |= same
         if inside:
             reported.add(mine)
     if found or singles:
