@@ -62,7 +62,7 @@ def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     for start, end, text in [*_mounted(page, found), *_written(page)]:
         whole = _home(text)
         paths = stated.get(posixpath.basename(whole), set())
-        if len(paths) == 1 and whole not in paths and _is_own(whole) and _below_home(whole) not in map(_below_home, paths):
+        if len(paths) == 1 and _is_own(whole) and not _is_another(whole, *paths):
             (right,) = paths
             message = f"the text says {right}, but this command uses {text}"
             yield page.document.finding(PATH, start, end, message, fix=f"write {right}, or correct the text", subject=text)
@@ -70,6 +70,13 @@ def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
 
 def _home(path: str) -> str:
     return posixpath.normpath("/root" + path[1:] if path.startswith("~") else path)
+
+
+def _is_another(path: str, stated: str) -> bool:
+    """Return whether a path is the one that the text states, or that of another user or tool."""
+    folders = {posixpath.basename(posixpath.dirname(one)) for one in (path, stated)}
+    of_tools = len(folders) == 2 and all(folder.startswith(".") for folder in folders)
+    return path == stated or _below_home(path) == _below_home(stated) or of_tools
 
 
 def _below_home(path: str) -> str:

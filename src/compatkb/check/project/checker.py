@@ -26,8 +26,9 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     queries = ProjectQueries(context)
     for document, reading in readings:
         if reading.kind not in _ANY_PURPOSE:
-            for problem in reading.problems:
-                finding = document.finding(UNREADABLE, *_line(document, problem.place.line), problem.message)
+            for problem in reading.problems[:1]:
+                others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
+                finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
                 yield finding._replace(column=problem.place.column)
     yield from _too_long(readings)
     project = Project(context.facts, readings, files_with_an_index(context.documents))

@@ -157,7 +157,12 @@ def _denied(
     where = _where(first, last)
     reason = f"{short(denial.reason)} ({denial.basis})"
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
-    return at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, plan, queries))
+    way = _way(last, first, denial, plan, queries)
+    found = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
+    builds = queries.elements(last.allowed.product, last.allowed.mask)
+    if 0 <= first.step < last.step and all(queries.requires(build, first.allowed.product) for build in builds):
+        return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
+    return found
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
