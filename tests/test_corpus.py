@@ -20,7 +20,8 @@ def test_every_judgement_names_its_place() -> None:
     known = {(one["set"], one["repository"], one["commit"]) for one in REPOSITORIES}
     for one in JUDGED:
         assert (one["set"], one["repository"], one["commit"]) in known
-        assert one["file"] and one["line"] >= 0
+        assert one["file"]
+        assert one["line"] >= 0
         assert one["rule"] in rules_by_id()
         assert one["judgement"] in ("useful", "pedantic", "false")
         assert (one["judgement"] == "false") == ("why" in one), one
@@ -38,7 +39,12 @@ def test_the_documented_figures_are_those_of_the_list(name: str) -> None:
     counts = Counter(one["judgement"] for one in mine)
     errors = [one for one in mine if one["level"] == "error"]
     true = sum(one["judgement"] != "false" for one in errors)
-    row = [name, sum(one["set"] == name for one in REPOSITORIES), len(mine), *(counts[n] for n in ("useful", "pedantic", "false"))]
+    row = [
+        name,
+        sum(one["set"] == name for one in REPOSITORIES),
+        len(mine),
+        *(counts[n] for n in ("useful", "pedantic", "false")),
+    ]
     row += [f"{100 * (len(mine) - counts['false']) // len(mine)} %", f"{100 * counts['useful'] // len(mine)} %"]
     text = f"| {' | '.join(map(str, row))} | {true} of {len(errors)} |"
     assert text in (HERE.parent / "docs" / "reliability-check.md").read_text("utf-8"), text

@@ -74,8 +74,8 @@ def _home(path: str) -> str:
 
 def _is_another(path: str, stated: str) -> bool:
     """Return whether a path is the one that the text states, or that of another user or tool."""
-    folders = {posixpath.basename(posixpath.dirname(one)) for one in (path, stated)}
-    of_tools = len(folders) == 2 and all(folder.startswith(".") for folder in folders)
+    folders = [posixpath.split(posixpath.dirname(one)) for one in (path, stated)]
+    of_tools = folders[0][0] == folders[1][0] and all(name.startswith(".") for _, name in folders)
     return path == stated or _below_home(path) == _below_home(stated) or of_tools
 
 
