@@ -10,7 +10,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.version_extraction import guide
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -240,12 +240,6 @@ def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
             fix = "start a shell without an activated oneAPI, or activate the release that the wheels bring along"
             found.append(Remark("mixed-runtimes", Severity.WARNING, message, fix))
     return found
-
-
-def needs_graphics(facts: Snapshot, device: str) -> bool:
-    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
-    named = {record["hardware"] for record in guide(facts, "graphics")} - {None}
-    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
 def hardware_of(facts: Snapshot, seen: tuple[Seen, ...]) -> tuple[str, ...]:
