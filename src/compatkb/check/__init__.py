@@ -86,6 +86,7 @@ def check(
     """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
+    context = context._replace(documents=tuple(by_path.values()))
     found = list(unread)
     for document in by_path.values():
         for family in CHECKERS:

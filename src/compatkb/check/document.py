@@ -55,6 +55,7 @@ class CheckContext(NamedTuple):
     clock: Clock
     within: int = 0  # an end of life within so many days is told, too
     scope: ProjectScope = ProjectScope()
+    documents: "tuple[TextDocument, ...]" = ()  # all that are checked, whoever reads them
 
     @property
     def day(self) -> date:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from compatkb.core.text_position import Place
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.source import MOST_CHARACTERS, MOST_SHELL, SourceFile
 from compatkb.parsers.statement import ParsedFile
@@ -58,7 +57,7 @@ def read(path: str, text: str, kind: str | None = None) -> ParsedFile:
     found = kind or kind_of(path) or ("shell" if re.match(r"#!.*\b(?:ba|z|da)?sh\b", text) else "")
     reading = ParsedFile(path, found)
     if len(text) > (MOST_SHELL if found in _BY_LINES else MOST_CHARACTERS):
-        reading.problem(Place(1, 1), f"is too long to be read: {len(text):,} characters")
+        reading.unread = len(text)
         return reading
     if found in _READERS:
         module, _, name = _READERS[found].rpartition(".")

@@ -127,7 +127,8 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
         first = next((place for place in places if not place.inside), places[0])
         others = len({place.start for place in places}) - 1
         more = f"; so are {others} more places" if others > 1 else "; so is one more place" if others else ""
-        name = f"{first.text}, which {first.inside}," if first.inside else f"{product.name} {first.text}"
+        own = first.text if first.text.startswith(product.name) else f"{product.name} {first.text}"
+        name = f"{first.text}, which {first.inside}," if first.inside else own
         when = "is out of support since" if last < context.day else "is in support up to"
         message = f"{name} {when} {last}{more}"
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
@@ -136,7 +137,7 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
 def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
     for row in rows:
         for value in row.values.values():
-            if value.mask:
+            if value.mask and (row.tags or not value.product.platform):  # what was tested on an old system, was
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)

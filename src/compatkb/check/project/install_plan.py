@@ -277,7 +277,8 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     if requirement.only_index:
         named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
         urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
-        return _channels(urls, queries) if urls else Sources(frozenset(), known=False)
+        found = _channels(urls, queries)
+        return found._replace(known=found.known and len(urls) == 1)  # of several a marker chooses
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit]
@@ -306,6 +307,6 @@ def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
         channel = queries.channels.get(address(url))
         if channel:
             found.add(channel)
-        else:
+        if channel is None or queries.addresses[channel][1] == "find-links":  # such a page may list more than its time
             whole = False
     return Sources(frozenset(found), whole)

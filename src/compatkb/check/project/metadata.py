@@ -23,7 +23,7 @@ from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 
 PLAIN = CheckRule("build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant")
 ORDER = CheckRule("step-order", Severity.ERROR, "a step needs a file that a later step brings")
-APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test")
+APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)
 
 _BUILT = ("stage",)
 _TESTED = ("job",)
@@ -49,12 +49,16 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         return
     image = known_image(queries, use)
     if image is None:
+        if use.tag in queries.lookups.images:
+            return  # repositories of one maker carry each other's tags
         near = queries.lookups.near(use.tag)
         message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
         yield at(located, UNLISTED, message, fix=f"did you mean {near}?" if near else None)
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
         yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)
+    ended: list[str] = []
+    cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():
         product = queries.facts.products.get(product_id)
         if product is None or product.role != Role.PACKAGE or not held.mask:
@@ -62,12 +66,10 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         if found := queries.lookups.ended(product_id, held.mask, queries.context.day, queries.context.within):
             last, sources = found
             tense = "is out of support since" if last < queries.context.day else "will be out of support after"
-            yield at(
-                located,
-                ENDED,
-                f"{product.name} {held.spec.removeprefix('==')}, which {use.tag} holds, {tense} {last}",
-                sources=sources,
-            )
+            ended.append(f"{product.name} {held.spec.removeprefix('==')} {tense} {last}")
+            cited_by += sources
+    if ended:
+        yield at(located, ENDED, f"of what {use.tag} holds, {', '.join(ended)}", sources=tuple(cited_by))
 
 
 def _order(environment: ProjectEnvironment) -> Iterator[Finding]:

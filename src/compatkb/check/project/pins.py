@@ -141,6 +141,8 @@ def _yanked(
     if required.requirement.tool == "conda":
         return  # what an index has yanked, channels may have
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
+    if asked.known and queries.own not in asked.channels:
+        return  # yanks of another index
     if asked.known and not allowed.exact:
         allowed = queries.narrowed(allowed, asked.channels)
     elements = [e for e in queries.elements(allowed.product, allowed.mask) if e.installable]
@@ -208,6 +210,8 @@ def _index(
         return
     if not any(e.complete >= queries.day or e.installable for e in builds):
         return
+    if all(e.yank_by is not None for e in builds):
+        return  # what one index has withdrawn others may have kept
     channel = builds[-1].channels[0]
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
