@@ -123,6 +123,8 @@ def served(file: IndexFile) -> list[Served]:
 
 
 def _tags(key: str) -> str:
+    if key.endswith("-abi3"):
+        return key
     plain = key.rstrip("t") if re.fullmatch(r"cp\d+t", key) else key
     return f"{plain}-{key if key.startswith('cp') else 'none'}"
 
