@@ -7,20 +7,21 @@ from typing import Any
 from compatkb.core.vocabulary import Role
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
-from compatkb.errors import NoRequirementsError
 from compatkb.output.labels import asked, label, listed, series_of, value
 from compatkb.output.registry import Wanted
+from compatkb.output.stack_files import stack_of
 from compatkb.store.queries.products import channels, every_product_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
 _SCHEMA = "https://docs.renovatebot.com/renovate-schema.json"
+_PLAIN = Wanted()
 _NAMED = (Role.PACKAGE, Role.COMPANION)
 
 
-def renovate_text(facts: Snapshot, answer: Answer, _: Wanted | None = None) -> str:
+def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
     """Return a preset of Renovate, by its schema; raises NoRequirementsError where there is no stack to keep."""
-    stack = _best(facts, answer)
+    stack = stack_of(facts, answer, wanted)
     packages = _packages(facts, stack)
     rules: list[dict[str, Any]] = [
         {
@@ -36,15 +37,15 @@ def renovate_text(facts: Snapshot, answer: Answer, _: Wanted | None = None) -> s
         rule["allowedVersions"] = f"=={_series(facts, element)}.*"
         urls = [c.url for c in channels(facts) if c.url and c.id in element.channels and c.style == "index-url"]
         rules.append({**rule, **({"registryUrls": [f"{urls[0]}/"]} if urls else {})})
-    for name, why in _ended(facts, answer):
+    for name, why in _ended(facts, stack):
         rules.append({"description": why, "matchDatasources": ["pypi"], "matchPackageNames": [name], "enabled": False})
     content = {"$schema": _SCHEMA, "description": [_about(facts, answer)], "packageRules": rules}
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def dependabot_text(facts: Snapshot, answer: Answer, _: Wanted | None = None) -> str:
+def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
     """Return a configuration of Dependabot, by its schema; raises NoRequirementsError where there is no stack to keep."""
-    stack = _best(facts, answer)
+    stack = stack_of(facts, answer, wanted)
     packages = _packages(facts, stack)
     lines = [f"# {_about(facts, answer)}", "version: 2", "updates:", "  - package-ecosystem: pip", "    directory: /"]
     lines += ["    schedule:", "      interval: weekly", "    groups:", f"      {_group(facts, stack)}:", "        patterns:"]
@@ -52,15 +53,9 @@ def dependabot_text(facts: Snapshot, answer: Answer, _: Wanted | None = None) ->
     lines += ["    ignore:"]
     for name, element in packages:
         lines += [f"      - dependency-name: {json.dumps(name)}", f'        versions: [">={_next(facts, element)}"]']
-    for name, why in _ended(facts, answer):
+    for name, why in _ended(facts, stack):
         lines += [f"      - dependency-name: {json.dumps(name)} # {why}"]
     return "\n".join(lines) + "\n"
-
-
-def _best(facts: Snapshot, answer: Answer) -> Stack:
-    if not answer.stacks or not answer.verdict.is_usable:
-        raise NoRequirementsError(f"{asked(facts, answer.request)}: there is no stack to keep; see `compatkb resolve`")
-    return answer.stacks[0]
 
 
 def _packages(facts: Snapshot, stack: Stack) -> list[tuple[str, Element]]:
@@ -86,9 +81,9 @@ def _next(facts: Snapshot, element: Element) -> str:
     return ".".join([*head, str(int(last) + 1)])
 
 
-def _ended(facts: Snapshot, answer: Answer) -> Iterator[tuple[str, str]]:
+def _ended(facts: Snapshot, stack: Stack) -> Iterator[tuple[str, str]]:
     """Yield the packages that will have no releases any more, by their distributions, and why."""
-    held = {e.product for e in answer.stacks[0].packages}
+    held = {e.product for e in stack.packages}
     for product, details in every_product_details(facts).items():
         known = facts.products[product]
         if details.eol and known.distribution and details.replaced_by and product not in held:

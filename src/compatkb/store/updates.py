@@ -126,7 +126,8 @@ def _download(place: str, most: int) -> bytes:
     try:
         with urlopen(place, timeout=_SILENCE) as answer:
             _check_address(answer.url)
-            return _bounded(place, answer, most, lambda content: len(content) == int(answer.headers["Content-Length"] or -1))
+            length = answer.headers["Content-Length"]  # without one, chunks tell where the answer ends
+            return _bounded(place, answer, most, lambda content: length is None or len(content) == int(length))
     except (OSError, HTTPException, ValueError) as error:
         raise UnavailableError(f"{place}: cannot be had: {error}") from None
 
