@@ -123,6 +123,8 @@ class Search:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
         if product in self.problem.placeholders:
             return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
+        if product in self._optional and not self._may_be_needed(product, chosen):
+            return [ABSENT]
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
@@ -132,6 +134,11 @@ class Search:
             domain = self.problem.availability.placed(product, domain, platforms, waived)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
+
+    def _may_be_needed(self, product: str, chosen: dict[str, int]) -> bool:
+        """Return whether a product chosen before needs an optional one, or one that is still to be chosen may."""
+        needing = [other for other in self._order if other != product and product in self.problem.context.needs(other)]
+        return any(other not in chosen or self.problem.context.needed(other, chosen[other], product) for other in needing)
 
     def _extend(self, depth: int, chosen: dict[str, int], state: State) -> None:
         if depth == len(self._order):
