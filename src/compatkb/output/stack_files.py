@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Kind
+from compatkb.core.vocabulary import Kind, Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError, UsageError
@@ -138,6 +138,9 @@ def markers_of(facts: Snapshot, stack: Stack) -> list[str]:
 
 
 def title_of(facts: Snapshot, answer: Answer, *stacks: Stack) -> str:
-    """Return the line that a file begins with: what it installs and how old the data are."""
-    names = dict.fromkeys(f"{stack_name(facts, s, answer.request)} on {value(facts, 'device', s.device)}" for s in stacks)
+    """Return the line that a file begins with: what it installs, how well that is known, and how old the data are."""
+    names: dict[str, None] = {}
+    for stack in stacks:
+        sure = "" if stack.verdict == Verdict.WORKS else f" ({stack.verdict})"
+        names[f"{stack_name(facts, stack, answer.request)} on {value(facts, 'device', stack.device)}{sure}"] = None
     return f"{' or '.join(names)}; by compatkb, from data of {facts.meta['data_date']}"
