@@ -16,7 +16,7 @@ def check(subject: LintSubject) -> Iterator[Finding]:
     for document, file in subject.products:
         head = file.product
         if head.eol or not _has_lives(file):
-            if head.eol_note or head.eol_rule:
+            if head.eol_note or (head.eol and head.eol_rule):
                 message = "`eol-note` or `eol-rule` explains an absence, and there is an end of life, or nothing that ends"
                 key = "eol-note" if head.eol_note else "eol-rule"
                 yield subject.finding(NAME, LEVEL, document, ("product", key), message)
