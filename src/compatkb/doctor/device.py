@@ -25,7 +25,7 @@ def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     """Return the device that a text is about, None where it does not tell, or names two without saying which one counts.
 
     The kinds of evidence are asked in the order of `ShownBy`. One that names a single device decides; where one names several,
-    the weaker kinds decide among those, and at last that only one of them is served by a release of the data.
+    the weaker kinds decide among those, and at last that only one of them, or none, is served by a release of the data.
     """
     shown: dict[str, dict[str, int]] = defaultdict(dict)
     for record in guide(facts, "reading"):
@@ -38,8 +38,11 @@ def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
         left = _among(left, shown[kind]) or left or shown[kind]
         if len(left) == 1:
             break
-    left = left if len(left) == 1 else _among(left, served_devices(facts))
-    return next(Read("device", device, line, SAYS) for device, line in left.items()) if len(left) == 1 else None
+    served = _among(left, served_devices(facts))
+    decided = left if len(left) == 1 or not served else served
+    if len(decided) > 1 and served:
+        return None
+    return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
 
 
 def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
