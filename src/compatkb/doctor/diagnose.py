@@ -88,8 +88,8 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
     versions = read_versions(facts, pasted, (*evidence.learnt, *((named,) if named else ())))
     answer, pins, unread = _judge(facts, versions, target_of(facts, versions, None), clock)
-    about = {name: record for name, record in causes.items() if not named or record["device"] in (None, named.version)}
-    candidates = with_generations(facts, pasted, _ranked(about, evidence, answer))
+    admitted = {name: record for name, record in causes.items() if not named or record["device"] in (None, named.version)}
+    candidates = with_generations(facts, pasted, _ranked(admitted, evidence, answer))
     missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
     top = causes[candidates[0].id] if candidates else {}
     target = target_of(facts, versions, top.get("device") or top.get("usual_device"))

@@ -27,10 +27,13 @@ class Target(NamedTuple):
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
 
     def takes(self, stack: Stack, *, python: bool = True) -> bool:
-        """Return whether a stack is for this device and system, and for this Python unless that is given up."""
+        """Return whether a stack is for this device and system, and for this Python unless that is given up.
+
+        Where the system is not known, a stack has to serve Linux as well: one for Windows alone is no answer to that.
+        """
         if self.foreign or self.device not in (None, stack.device):
             return False
-        if self.os and not any(_family(name) == _family(self.os) for name in stack.os):
+        if not any(_family(name) == _family(self.os or "") for name in stack.os):
             return False
         return not (python and self.python) or minor(self.python) in stack.python
 
@@ -109,8 +112,9 @@ def nearest_of(
         for system in dict.fromkeys((target.os, family)):
             found = ask(facts, pins, aim, clock, asked, system)
             given_up = ("python",) if aim.python != target.python else ()
-            if found and _works(found) and target.takes(found.stacks[0], python=not given_up):
-                return (Near(given_up, "best", found.stacks[0]),)
+            stacks = found.stacks if found and found.verdict.is_usable else ()
+            if stack := next((stack for stack in stacks if target.takes(stack, python=not given_up)), None):
+                return (Near(given_up, "best", stack),)
             if found and pins and (near := _fitting(facts, found.nearest, target)):
                 return near
     return ()

@@ -87,7 +87,8 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
     if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
-        steps = [] if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
+        if not made.target.device or (near and steps == commands.pip_commands(facts, near.stack, shell)):
+            steps = []
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
         if made.target.python and made.target.python not in made.instead.stack.python:
