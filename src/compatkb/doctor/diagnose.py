@@ -95,7 +95,7 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     target = target_of(facts, versions, top.get("device") or top.get("usual_device"))
     made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, () if candidates else COLLECT)
     about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
-    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or about or target.device):
+    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or target.device):
         return made
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     if top.get("newest"):
