@@ -109,8 +109,10 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
 def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evidence:
     """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
     made = _Evidence({}, {}, {}, [], {})
-    symptoms = [s for s in guide(facts, "symptom") if not s["devices"] or device in s["devices"]]
+    symptoms = guide(facts, "symptom")
     for symptom in symptoms:
+        if symptom["devices"] and device not in symptom["devices"]:
+            continue
         found = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
         beside, unless = (any(map(pasted.find, symptom[name])) for name in ("beside", "unless"))
         if not found or unless or (symptom["beside"] and not beside):

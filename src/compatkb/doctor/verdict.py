@@ -118,7 +118,9 @@ def _blind_remark(machine: Machine) -> Remark:
 
 def _beside_remark(name: str, version: str) -> Remark:
     return Remark(
-        "not-named-together", Severity.WARNING, f"no source lists {name} {version} with the other packages; nothing excludes it"
+        "not-named-together",
+        Severity.WARNING,
+        f"no source lists {name} {version} with the other packages; nothing excludes it",
     )
 
 
