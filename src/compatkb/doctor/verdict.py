@@ -120,7 +120,7 @@ def _beside_remark(name: str, version: str) -> Remark:
     return Remark(
         "not-named-together",
         Severity.WARNING,
-        f"no source lists {name} {version} with the other packages; nothing excludes it",
+        f"no source lists {name} {version} with the others; nothing excludes it",
     )
 
 
