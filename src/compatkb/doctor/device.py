@@ -56,7 +56,8 @@ def _graphics(facts: Snapshot, pasted: Pasted) -> dict[str, int]:
         device = next(iter(release.devices), "")
         if not needs_graphics(facts, device) or device in found:
             continue
-        for name in filter(_MODEL.fullmatch, map(plain, (*release.aliases, release.name or release.version))):
+        names = (*release.aliases, release.version.replace("-", " "), *((release.name,) if release.name else ()))
+        for name in filter(_MODEL.fullmatch, map(plain, names)):
             for at in pasted.places(name):
                 if not _WORD.search(pasted.plain[at - 1 : at]) and not _WORD.match(pasted.plain, at + len(name)):
                     found.setdefault(device, pasted.line_at(at)[0])
