@@ -44,7 +44,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
 
     A finding is shown with its line and a caret, or with the lines before and after where --fix mends it; `why` adds sources.
     """
-    why, everything, shell = wanted or Wanted()
+    why, everything, shell, *_ = wanted or Wanted()
     findings = shown.report.findings
     order = list(Severity)
     head = _head(shown.report)

@@ -1,14 +1,16 @@
 """Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; Pipfile too."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, unquoted
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
+from compatkb.parsers.variants import label_of, variants_of
 
 STEP = 1
 
@@ -66,6 +68,7 @@ def _packages(
             continue
         if isinstance(value := row.get("source"), dict) and set(value) & {"editable", "virtual", "directory"}:
             continue
+        _check_variants(row, place, reading)
         several = normal(name) in groups
         group = MAIN
         marker = _text(row.get("marker"))
@@ -78,6 +81,22 @@ def _packages(
                 only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
             )
         )  # fmt: skip
+
+
+def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -> None:
+    """Note variant wheels of a package whose labels nothing explains, and a table of them that does not keep the draft."""
+    wheels = row.get("wheels")
+    files = [w for w in wheels if isinstance(w, dict)] if isinstance(wheels, list) else []
+    names = [re.split(r"[/\\]", str(w.get("name") or w.get("url") or w.get("path") or ""))[-1] for w in files]
+    labels = {label for name in names if (label := label_of(unquoted(name.partition("#")[0])))}
+    table = row.get("variants-json")
+    if table is None:
+        return  # uv names the labels in the files alone
+    variants, problems = variants_of(table)
+    for problem in problems:
+        reading.problem(place, f"variants-json: {problem.message}")
+    if unknown := sorted(labels - {variant.label for variant in variants}):
+        reading.problem(place, f"variants-json: does not tell what the variants {', '.join(unknown)} are for")
 
 
 def _groups(document: Toml, array: str) -> set[str]:

@@ -18,6 +18,7 @@ _READERS = {
     "pylock": "locks.read_pylock",
     "Pipfile": "locks.read_pipfile",
     "Pipfile.lock": "locks.read_pipfile_lock",
+    "variants": "variant_files.read_variants",
     "conda-lock": "conda.read_conda_lock",
     "requirements": "requirements.read_requirements",
     "constraints": "requirements.read_constraints",

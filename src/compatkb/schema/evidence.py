@@ -57,6 +57,8 @@ class Observation(Record):
     digest: str = ""
     culprit: Id | None = None  # the claim that the failure proved, or that stands although an import went well
     detail: str = ""  # the decisive lines, or the reason
+    resolved: date | None = None  # the last day on which what is refused now was resolved, or found
+    vanished: tuple[str, ...] = ()  # the files, or pins, that the index had then and has no more
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "10"
+FORMAT = "12"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -82,7 +82,9 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "reading": (_columns("kind level outcome day example", "n"), None),
     "document": (_columns("text url seen"), None),
     "observation": (
-        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        _columns(
+            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished", "id stubbed"
+        ),
         "id",
     ),
     "cells": ({"id": int, "mask": bytes}, "id"),

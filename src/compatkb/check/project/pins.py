@@ -7,6 +7,7 @@ from compatkb.check.project.environments import LocatedStatement, ProductRequire
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
+from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.output.messages import element_sources
@@ -198,8 +199,8 @@ def _index(
         return
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return
-    uses_uv = "[tool.uv" in environment.document.text
-    if environment.reading.kind == "setup.cfg" or (environment.reading.kind == "pyproject" and not uses_uv):
+    declared = environment.reading.kind == "pyproject"
+    if environment.reading.kind == "setup.cfg" or (declared and not uses_uv(environment.document.text)):
         return  # who installs it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
@@ -214,7 +215,23 @@ def _index(
     option = _index_option(url, style, environment)
     place = "" if option else f"; it is at {url or 'an index without address'}"
     message = f"{name} is not on {where}, which is asked here{place}"
-    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option)
+    edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
+    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
+
+
+def _routed(
+    plan: InstallPlan, required: ProductRequirement, channel: str, url: str, queries: ProjectQueries
+) -> tuple[Edit, ...]:
+    """Return the edits that take all that a file pins of one index from there: the same for each of these pins."""
+    builds = []
+    ends = []
+    for other in (other for other in plan.requirements if other.document is required.document):
+        allowed = queries.allowed(other.product, [other.requirement.specifier])
+        found = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
+        if found and channel in found[-1].channels and "default" not in found[-1].channels:
+            builds.append(found[-1])
+            ends.append(other.located.span[1])
+    return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
 
 
 def _named(channel: str, queries: ProjectQueries) -> str:

@@ -23,6 +23,8 @@ TABLES = (
             truth("stubbed", "whether libraries of another device were replaced by empty ones"),
             text("detail", "what was printed"),
             maybe("culprit", "the claim that a failure proved, where somebody found it"),
+            maybe("resolved", "the last day on which what is refused now was resolved", kind="date"),
+            text("vanished", "files or pins that are gone since, between spaces"),
         ),
         ("outcome", "detail", "culprit"),
     ),

@@ -32,4 +32,6 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
             "packages": dumps(seen.packages),
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
+            "resolved": seen.resolved.isoformat() if seen.resolved else None,
+            "vanished": " ".join(seen.vanished),
         }

@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot, read_sources
 
 
@@ -31,6 +32,8 @@ class ObservationRecord(NamedTuple):
     stubbed: bool
     detail: str
     culprit: str | None
+    resolved: str | None  # the last day on which what is refused now was resolved
+    vanished: str  # files or pins that are gone since, between spaces
 
 
 class ReadingRecord(NamedTuple):
@@ -52,7 +55,8 @@ def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
 def observations(facts: Snapshot) -> tuple[ObservationRecord, ...]:
     """Return what commands saw, in the order of the evidence."""
     query = (
-        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit "
+        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
+        "resolved, vanished "
         "from observation order by id"
     )
     rows = facts.select(query)
@@ -72,6 +76,12 @@ def cited_addresses(facts: Snapshot) -> frozenset[str]:
         for (sources,) in facts.select(f"select distinct sources from {table}"):
             found.update(url or text for text, url in read_sources(sources))
     return frozenset(found)
+
+
+def needs_graphics(facts: Snapshot, device: str) -> bool:
+    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
+    named = {record["hardware"] for record in guide_records(facts, "graphics")} - {None}
+    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
 def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
