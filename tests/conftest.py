@@ -1,6 +1,7 @@
 """Shared fixtures: the compiled real data, and a runner for the command line in this process."""
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, timedelta
@@ -24,6 +25,7 @@ settings.register_profile("new", deadline=None, derandomize=False)
 settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
+SEEN = re.compile(r"seen = ([0-9-]{10})")
 TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "package", "layers", "database", "doctor")))
 """Tests that share what takes long to make: a site, a knowledge base, a wheel."""
 
@@ -51,6 +53,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid)
 
     return Scheduling(config, log)
+
+
+def last_read() -> date:
+    """Return the day on which a document of the shipped data was read last, which may be after the day of the data."""
+    files = (ROOT / "data").rglob("*.toml")
+    return date.fromisoformat(max(day for file in files for day in SEEN.findall(file.read_text(encoding="utf-8"))))
 
 
 def examples(whole: int) -> int:

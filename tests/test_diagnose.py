@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from test_lint import good, written
 
 from compatkb.authoring.lint import lint
+from compatkb.doctor.device import device_of
 from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED, guide
@@ -65,6 +66,33 @@ def test_advice_is_for_the_device_and_system_of_the_text(answers: Callable[[Path
             assert made.target.device in (None, stack.device), path.stem
             wanted = made.target.os
             assert not wanted or family(wanted) in {family(name) for name in stack.os}, path.stem
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("CUDA error: unspecified launch failure, on an Arc A770", "cuda"),  # what failed comes before the machine
+        ("Intel(R) Arc(TM) B580 Graphics, torch 2.6.0+cu126", "xpu"),  # the machine before a build
+        ("--index-url https://download.pytorch.org/whl/xpu\ntorch 2.6.0+cpu", "xpu"),  # an order before a build
+        ("Arc A770 beside GeForce RTX 3060, torch 2.6.0+cu126", "cuda"),  # a build decides between two machines
+        ("torch 2.8.0+xpu, torchvision 0.23.0+cu126", "xpu"),  # the one that is served
+        ("Lunar Lake", "xpu"),
+        ("an A40, 60 of them", None),
+        ("No module named 'torch'", None),
+    ],
+)
+def test_the_device_of_a_text(facts: Snapshot, text: str, device: str | None) -> None:
+    """Kinds of evidence count in one order; a name that is also another maker's is none."""
+    found = device_of(facts, Pasted(text))
+    assert (found.version if found else None) == device
+
+
+def test_a_text_without_a_device_gets_commands_for_each(facts: Snapshot) -> None:
+    """Where the cause is known and the device is not, there is a stack for each device; where neither is, there is none."""
+    made = diagnose(facts, "operator torchvision::nms does not exist, torch 2.5.1", clock())
+    assert {near.stack.device for near in made.nearest} == {"xpu", "cpu"}
+    assert made.target.device is None
+    assert not diagnose(facts, "torch 2.5.1: KeyError", clock()).nearest
 
 
 def test_where_no_cause_is_known_something_is_left_to_do(facts: Snapshot) -> None:

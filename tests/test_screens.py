@@ -118,7 +118,8 @@ def test_words(path: Path) -> None:
 
 def laid_out(lines: list[str]) -> list[str]:
     """Return what is wrong with the layout of a screen: too many lines, text beyond 80 columns, words of the solver."""
-    text = " ".join(line for line in lines if not COMMAND.match(line) and not QUOTED.match(line)).casefold()
+    named = ("  seen in ", "  data of ")
+    text = " ".join(s for s in lines if not (COMMAND.match(s) or QUOTED.match(s) or s.startswith(named))).casefold()
     found = [
         line for line in lines if len(line) > WIDTH and not COMMAND.match(line) and len(line.split()[-1]) < WIDTH - MARGIN
     ]

@@ -84,8 +84,9 @@ def _snippet(text: str, wanted: tuple[str, ...]) -> str:
         return text
     places = [text.casefold().find(word) for word in wanted]
     start = max(0, min((place for place in places if place >= 0), default=0) - _SNIPPET // 3)
-    end = start + _SNIPPET
-    return ("..." if start else "") + text[start:end].strip() + ("..." if end < len(text) else "")
+    head = text[start:].partition(" ")[2] if start else text
+    tail = head[:_SNIPPET].rpartition(" ")[0] if len(head) > _SNIPPET else head
+    return ("... " if start else "") + tail + (" ..." if tail != head else "")
 
 
 def _line(text: str) -> str:

@@ -49,3 +49,13 @@ class Verdict(StrEnum):
     def is_usable(self) -> bool:
         """Whether there is a stack to install, if only a likely one."""
         return self in (Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS, Verdict.LIKELY)
+
+
+class ShownBy(StrEnum):
+    """What of a text shows the device that it is about, the most telling first; a weaker kind decides only between ties."""
+
+    ERROR = "error"  # what failed is of the device: its run time, its allocator
+    MACHINE = "machine"  # the GPU is named
+    ORDER = "order"  # an index, an option or a variable asks for the device
+    BUILD = "build"  # a package is built for it
+    MENTION = "mention"

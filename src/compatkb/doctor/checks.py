@@ -129,9 +129,8 @@ def system_of(facts: Snapshot, machine: Machine) -> str | None:
             if record["id"] == name:
                 names += [record["form"].format(version=text, major=major, minor=minor) for text in (version, major)]
     if subsystem:
-        names = [other for other in known if any(other.endswith(f"-{name}") for name in names)] or [
-            other for other in known if other.startswith("wsl")
-        ]
+        within = [other for other in known if any(other.endswith(f"-{name}") for name in names)]
+        names = within or names or [other for other in known if other.startswith("wsl")]
     return next((name for name in (*names, machine.system or "") if name in known), None)
 
 

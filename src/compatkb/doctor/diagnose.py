@@ -7,6 +7,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
+from compatkb.doctor.device import UNKNOWN, device_of
 from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
@@ -47,7 +48,7 @@ class UnmetRequirement(NamedTuple):
     known: bool  # the very version is in the data
     builds: tuple[tuple[str, tuple[str, ...]], ...]  # version and channels, newest first
     near: tuple[str, ...]
-    pins: tuple[Read, ...] = ()  # the release and the device that were wanted, as far as the data know them
+    pins: tuple[Read, ...] = ()  # the release that was wanted, if the data know it
 
 
 class Diagnosis(NamedTuple):
@@ -83,18 +84,18 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     """Return what a text that was printed by a failing program speaks for, as of a day (a date)."""
     pasted = Pasted(text)
     causes = {record["id"]: record for record in guide(facts, "cause")}
-    evidence = _evidence(facts, pasted, text)
-    versions = read_versions(facts, pasted, tuple(evidence.learnt))
-    told = target_of(facts, versions, None, None)
-    answer, pins, unread = _judge(facts, versions, told, clock)
-    candidates = with_generations(facts, pasted, _ranked(causes, evidence, answer))
+    named = device_of(facts, pasted)
+    evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
+    versions = read_versions(facts, pasted, (*evidence.learnt, *((named,) if named else ())))
+    answer, pins, unread = _judge(facts, versions, target_of(facts, versions, None), clock)
+    admitted = {name: record for name, record in causes.items() if not named or record["device"] in (None, named.version)}
+    candidates = with_generations(facts, pasted, _ranked(admitted, evidence, answer))
     missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
     top = causes[candidates[0].id] if candidates else {}
-    decided = top.get("device") or (None if told.foreign else _wished_device(missed))
-    target = target_of(facts, versions, decided, top.get("usual_device"))
+    target = target_of(facts, versions, top.get("device") or top.get("usual_device"))
     made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, () if candidates else COLLECT)
     about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
-    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or about or target.device):
+    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or target.device):
         return made
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     if top.get("newest"):
@@ -105,11 +106,13 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     return made._replace(nearest=near, instead=successor_of(facts, asked | about, target, clock))
 
 
-def _evidence(facts: Snapshot, pasted: Pasted, text: str) -> _Evidence:
+def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evidence:
     """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
     made = _Evidence({}, {}, {}, [], {})
     symptoms = guide(facts, "symptom")
     for symptom in symptoms:
+        if symptom["devices"] and device not in symptom["devices"]:
+            continue
         found = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
         beside, unless = (any(map(pasted.find, symptom[name])) for name in ("beside", "unless"))
         if not found or unless or (symptom["beside"] and not beside):
@@ -134,7 +137,7 @@ def _add(facts: Snapshot, made: _Evidence, symptom: dict[str, Any], found: list[
 
 def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answer | None) -> tuple[Candidate, ...]:
     """Return the causes that the evidence and the engine's word on the versions speak for, the likeliest first."""
-    weights = dict(evidence.weights)
+    weights = {name: weight for name, weight in evidence.weights.items() if name in causes}
     if answer and answer.verdict == Verdict.DOES_NOT_WORK:
         weights |= {name: _ALONE - _DENIED for name in causes if causes[name]["denied"] and name not in weights}
     for name in weights:
@@ -145,14 +148,9 @@ def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answ
     return tuple(_candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {}))) for n in ranked)
 
 
-def _wished_device(missed: tuple[UnmetRequirement, ...]) -> str | None:
-    """Return the device of a build that no installer found."""
-    return next((pin.version for wanted in missed for pin in wanted.pins if pin.product == "device"), None)
-
-
 def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tuple[Read, ...]:
     """Return what is installed, with the releases that were asked for in its place."""
-    asked = tuple(pin for wanted in missed for pin in wanted.pins if pin.product != "device")
+    asked = tuple(pin for wanted in missed for pin in wanted.pins)
     fixed = {pin.product for pin in asked}
     return (*(pin for pin in pins if pin.product not in fixed), *asked)
 
@@ -216,10 +214,6 @@ def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:
     exact = any(e.version == version for e in elements)
     shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
     pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
-    label = version.partition("+")[2]
-    devices = {e.devices for e in elements if label and e.version.partition("+")[2] == label}
-    if len(devices) == 1:
-        pins += tuple(Read("device", device, 0, SLOTS) for device in devices.pop())[:1]
     return UnmetRequirement(
         text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
     )

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
+from compatkb.doctor.device import served_devices
 from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Answer, Near, resolve
@@ -27,10 +28,13 @@ class Target(NamedTuple):
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
 
     def takes(self, stack: Stack, *, python: bool = True) -> bool:
-        """Return whether a stack is for this device and system, and for this Python unless that is given up."""
+        """Return whether a stack is for this device and system, and for this Python unless that is given up.
+
+        Where the system is not known, a stack has to serve Linux as well: one for Windows alone is no answer to that.
+        """
         if self.foreign or self.device not in (None, stack.device):
             return False
-        if self.os and not any(_family(name) == _family(self.os) for name in stack.os):
+        if not any(_family(name) == _family(self.os or "") for name in stack.os):
             return False
         return not (python and self.python) or minor(self.python) in stack.python
 
@@ -39,17 +43,15 @@ def _family(system: str) -> str:
     return next((name for name in _FAMILIES if system.startswith(name)), "")
 
 
-def target_of(facts: Snapshot, reads: tuple[Read, ...], decided: str | None, usual: str | None) -> Target:
-    """Return what a text is about; `decided` is the device of its cause, `usual` the one where the text tells none."""
+def target_of(facts: Snapshot, reads: tuple[Read, ...], usual: str | None) -> Target:
+    """Return what a text is about; `usual` is the device of its cause, for texts that tell none."""
     told = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
-    device = decided or told.pop("device", None) or usual
-    told.pop("device", None)
-    known = {name for route in facts.routes for name in route.devices}
+    device = told.pop("device", None) or usual
     system, python = told.pop("os", None), told.pop("python", None)
     if python and not _is_known(facts, "python", python):
         python = None
     others = tuple((name, value) for name, value in told.items() if _is_known(facts, name, value))
-    if device and device not in known:
+    if device and device not in served_devices(facts):
         return Target(None, device, system, python, others)
     return Target(device, None, system, python, others)
 
@@ -91,10 +93,13 @@ def nearest_of(
 ) -> tuple[Near, ...]:
     """Return stacks that work for a target: near to an answer, else to what was wished, else to what is kept, else the best.
 
-    Python is given up where nothing else helps; device and system never are.
+    Python is given up where nothing else helps; device and system never are. Where the device is not known, one for each.
     """
     if target.foreign:
         return ()
+    if not target.device:
+        each = [target._replace(device=device) for device in served_devices(facts)]
+        return tuple(near for aim in each for near in nearest_of(facts, None, wished, kept, aim, words, clock)[:1])
     if answer and not _works(answer) and (near := _fitting(facts, answer.nearest, target)):
         return near
     family = _family(target.os) or "linux" if target.os else None
@@ -108,8 +113,9 @@ def nearest_of(
         for system in dict.fromkeys((target.os, family)):
             found = ask(facts, pins, aim, clock, asked, system)
             given_up = ("python",) if aim.python != target.python else ()
-            if found and _works(found) and target.takes(found.stacks[0], python=not given_up):
-                return (Near(given_up, "best", found.stacks[0]),)
+            stacks = found.stacks if found and found.verdict.is_usable else ()
+            if stack := next((stack for stack in stacks if target.takes(stack, python=not given_up)), None):
+                return (Near(given_up, "best", stack),)
             if found and pins and (near := _fitting(facts, found.nearest, target)):
                 return near
     return ()

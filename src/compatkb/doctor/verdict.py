@@ -98,7 +98,8 @@ def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     steps = steps_to(facts, held, best.stack, clock) if best and not there else ()
     place = place_of(facts, machine, system)
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
-    instead = instead_of(facts, [item.product for item in held if item.main], place + hardware, devices, clock)
+    served = (best.stack.device,) if best else devices
+    instead = instead_of(facts, [item.product for item in held if item.main], place + hardware, served, clock)
     proposed = best.stack if best and not there else instead.stack if instead else None
     unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
     proven = proven_of(facts, unsure, place, hardware, clock) if unsure else None
@@ -117,7 +118,9 @@ def _blind_remark(machine: Machine) -> Remark:
 
 def _beside_remark(name: str, version: str) -> Remark:
     return Remark(
-        "not-named-together", Severity.WARNING, f"no source names {name} {version} with the rest; nothing excludes it"
+        "not-named-together",
+        Severity.WARNING,
+        f"no source lists {name} {version} with the others; nothing excludes it",
     )
 
 
@@ -185,10 +188,10 @@ def _answer_remarks(
     facts: Snapshot, answer: Answer | None, devices: tuple[str, ...], seen: tuple[Seen, ...], *, unserved: bool
 ) -> list[Remark]:
     if unserved:
-        message = f"what is installed is built for {devices[0]}, and no GPU that the makers name for it is here"
-        return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the builds for the processor")]
+        message = f"the installed packages are built for {devices[0]}, and no GPU here is on the list of supported hardware"
+        return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the CPU builds")]
     if answer and is_idle(facts, devices, seen):
-        message = f"a GPU for which there is XPU support is here, but what is installed is built for {devices[0]}"
+        message = f"this machine has a GPU with XPU support, but the installed packages are built for {devices[0]}"
         return [
             Remark("build-for-another-device", Severity.WARNING, message, "install the builds for the GPU, as shown below")
         ]
@@ -200,5 +203,5 @@ def _driver_remarks(best: Near | None, driver: str | None) -> list[Remark]:
     named = best.stack.known.get(DRIVER, ()) if best else ()
     if not driver or not named or driver in {value.partition(".")[0] for value in named}:
         return []
-    message = f"GPU driver {driver}: lists name {', '.join(named)} with this stack; no list names yours, which denies nothing"
+    message = f"GPU driver {driver} is not listed with this stack, which does not exclude it; listed: {', '.join(named)}"
     return [Remark("driver-not-named", Severity.WARNING, message)]

@@ -98,13 +98,14 @@ def _by_product(facts: Snapshot, pasted: Pasted, told: Callable[[str], list[Told
 def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
     found = []
     for record in guide(facts, "reading"):
-        if (hit := pasted.find(record["pattern"])) is None:
+        if record["shown_by"]:
             continue
-        if record["product"]:
-            found.append(Read(record["product"], record["version"], hit.line, SAYS))
-        for name, value in hit.slots:
-            if name in facts.products and "." in shape(facts, name, value):
-                found.append(Read(name, shape(facts, name, value), hit.line, SAYS))
+        for hit in filter(None, map(pasted.find, record["patterns"])):
+            if record["product"]:
+                found.append(Read(record["product"], record["version"], hit.line, SAYS))
+            for name, value in hit.slots:
+                if name in facts.products and "." in shape(facts, name, value):
+                    found.append(Read(name, shape(facts, name, value), hit.line, SAYS))
     return found
 
 

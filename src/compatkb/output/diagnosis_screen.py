@@ -4,6 +4,7 @@ from datetime import date
 
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.engine.alternatives import Near
+from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
 from compatkb.output.labels import label, listed, ranges, value
@@ -75,7 +76,9 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     """Return the command to run, or the steps to take."""
     blocks = []
     near = made.nearest[0] if made.nearest else None
-    if near and (steps := commands.pip_commands(facts, near.stack, shell)):
+    if near and not made.target.device:
+        blocks += [_on(facts, other.stack, shell) for other in made.nearest]
+    elif near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
         title = way_title(facts, made.answer.request, near) if made.answer and near.relaxed else near_name(facts, near)
         word = "fix" if made.candidates else "sound"
@@ -84,13 +87,20 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
     if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
-        steps = [] if near and steps == commands.pip_commands(facts, near.stack, shell) else steps
+        if not made.target.device or (near and steps == commands.pip_commands(facts, near.stack, shell)):
+            steps = []
         ended = listed([label(facts, product) for product in made.instead.ended])
         text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
         if made.target.python and made.target.python not in made.instead.stack.python:
             text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
     return blocks
+
+
+def _on(facts: Snapshot, stack: Stack, shell: str) -> Block:
+    """Return the commands for a device, where the text names none."""
+    steps = [command(step) for step in commands.pip_commands(facts, stack, shell)]
+    return Block([*wrapped(f"on {value(facts, 'device', stack.device)}:", "  "), *steps, BLANK] if steps else [])
 
 
 def near_name(facts: Snapshot, near: Near) -> str:

@@ -152,7 +152,7 @@ def _beside(facts: Snapshot, made: Examination, shell: str) -> list[Block]:
         text = f"{_named(facts, made.instead.stack)} replaces {ended}; `compatkb migrate` shows what changes in your code"
         steps = commands.pip_commands(facts, made.instead.stack, shell)
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
-    if made.proven:
+    if made.proven and not (made.instead and made.instead.stack.packages == made.proven.packages):
         text = f"{_named(facts, made.proven)}   ({messages.signed(made.proven.verdict)})"
         blocks.append(Block(labelled("proven", text), 3))
     return blocks

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
@@ -29,6 +30,8 @@ _STYLES = {
 }
 _LABEL = 12
 """Columns of a label and its indentation."""
+_BETWEEN, _WRAPPED = 3, 20
+"""Columns of a table's cell beside its text; the least that the widest column gets."""
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
 
 
@@ -74,7 +77,19 @@ def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
             _print_table(list(group), console)
             continue
         for line in group:
-            console.print(_styled(line, out.encoding))
+            for part in _within(line, console.width):
+                console.print(_styled(part, out.encoding))
+
+
+def _within(line: Line, width: int) -> list[Line]:
+    """Return a line in lines that fit a narrow terminal, at words; commands and quoted lines stay whole."""
+    if len(line.text) <= width or line.style in ("command", "dim") or line.underlined != (0, 0):
+        return [line]
+    indent = _LABEL + 1 if line.style == "label" else len(line.text) - len(line.text.lstrip())
+    first, *rest = textwrap.wrap(
+        line.text, width, drop_whitespace=True, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+    return [line._replace(text=first), *(Line(text) for text in rest)]
 
 
 def _print_table(rows: list[Line], console: "Console") -> None:
@@ -84,11 +99,15 @@ def _print_table(rows: list[Line], console: "Console") -> None:
     from rich.text import Text
 
     heads = [row for row in rows if row.style == HEAD]
-    table = Table(*(heads[0].cells if heads else ()), box=box.SIMPLE_HEAD, show_header=bool(heads), pad_edge=False)
+    names = heads[0].cells if heads else ("",) * max(len(row.cells) for row in rows)
+    table = Table(*names, box=box.SIMPLE_HEAD, show_header=bool(heads), pad_edge=False)
+    widths = [max(len(row.cells[n]) for row in rows if n < len(row.cells)) for n in range(len(table.columns))]
+    for column, width in zip(table.columns, widths, strict=True):
+        column.min_width = min(width, _WRAPPED) if width == max(widths) else width  # the widest wraps, names stay whole
     for row in rows:
         if row.style not in (HEAD, MORE):
             table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
-    if console.measure(table).minimum <= console.width:
+    if sum((column.min_width or 0) + _BETWEEN for column in table.columns) <= console.width:
         console.print(table, soft_wrap=False)
     else:  # words would be cut
         console.print(Text(printable(text_of(rows), console.encoding)), end="")

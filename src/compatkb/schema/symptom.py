@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from compatkb.core.vocabulary import ShownBy
 from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
@@ -74,17 +75,25 @@ class Symptom(Record):
     causes: tuple[Weight, ...] = Field(min_length=1)
     beside: tuple[Pattern, ...] = ()  # it counts only where one of these is in the same text
     unless: tuple[Pattern, ...] = ()  # one of these in the same text explains it away
+    devices: tuple[Text, ...] = ()  # it counts only where the text is about one of these; `unknown`: where it does not tell
     note: Line | None = None
     sources: Sources
 
 
-class Says(Record):
-    """A pattern from which something about the machine or the request follows."""
+class Reading(Record):
+    """Patterns from which something about the machine or the request follows; of two systems the first in the file counts."""
 
-    pattern: Pattern
+    patterns: tuple[Pattern, ...] = Field(min_length=1)  # any of them
     product: Id | None = None
     version: Text | None = None
+    shown_by: ShownBy | None = None  # of a device
     sources: Sources
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.product == "device") is not (self.shown_by is not None):
+            raise ValueError("a reading of the device, and no other, says what it is shown by")
+        return self
 
 
 class SymptomFile(Record):
@@ -93,7 +102,7 @@ class SymptomFile(Record):
     source: dict[Id, SourceEntry] = {}
     cause: tuple[CauseEntry, ...] = ()
     symptom: tuple[Symptom, ...] = ()
-    reading: tuple[Says, ...] = ()
+    reading: tuple[Reading, ...] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -109,7 +118,8 @@ class SymptomFile(Record):
     @property
     def products(self) -> frozenset[str]:
         """The products that patterns, readings and requests name."""
-        patterns = [p for s in self.symptom for p in (*s.patterns, *s.beside, *s.unless)] + [r.pattern for r in self.reading]
+        patterns = [p for s in self.symptom for p in (*s.patterns, *s.beside, *s.unless)]
+        patterns += [pattern for reading in self.reading for pattern in reading.patterns]
         slots = {name for pattern in patterns for name in SLOT.findall(pattern)} - {ANY, REQUIREMENT}
         asked = {re.split(r"[=<>!~]", word)[0] for cause in self.cause for word in cause.ask}
         return frozenset(slots | asked | {reading.product for reading in self.reading if reading.product})

@@ -40,7 +40,7 @@ from compatkb.schema import (
 from compatkb.schema.feature import Brought, SuccessorEntry
 from compatkb.schema.image import ColumnEntry, RunEntry
 from compatkb.schema.machine import Generation, GraphicsEntry
-from compatkb.schema.symptom import CauseEntry, Says
+from compatkb.schema.symptom import CauseEntry, Reading
 
 NAME, LEVEL = "references", Severity.ERROR
 SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
@@ -73,7 +73,7 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (RouteEntry, "provider"): PRODUCT,
     (RouteEntry, "with_"): PRODUCT,
     (RouteEntry, "without"): PRODUCT,
-    (Says, "product"): PRODUCT,
+    (Reading, "product"): PRODUCT,
     (Tag, "device"): "device",
     (CauseEntry, "device"): "device",
     (CauseEntry, "usual_device"): "device",

@@ -21,9 +21,9 @@ def read_system() -> tuple[str, str, str]:
 
 
 def architecture(name: str) -> str:
-    """Return an architecture as the data name it."""
+    """Return an architecture as the data name it: Linux says aarch64, macOS and Windows say arm64."""
     name = name.lower()
-    return {"amd64": "x86_64", "x64": "x86_64", "arm64": "aarch64"}.get(name, name)
+    return {"amd64": "x86_64", "x64": "x86_64"}.get(name, name)
 
 
 def read_release(root: Path) -> tuple[str, str] | None:

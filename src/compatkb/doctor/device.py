@@ -1,0 +1,64 @@
+"""Which device a pasted text is about: decided once, before any cause is weighed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+
+from compatkb.core.vocabulary import ShownBy
+from compatkb.doctor.checks import needs_graphics
+from compatkb.doctor.error_text import Pasted, plain
+from compatkb.doctor.version_extraction import SAYS, Read, guide
+from compatkb.store.queries.products import releases_of
+from compatkb.store.reader import Snapshot
+
+UNKNOWN = "unknown"
+_MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
+_WORD = re.compile(r"[a-z0-9]")
+
+
+def served_devices(facts: Snapshot) -> tuple[str, ...]:
+    """Return the devices that a route of the data serves."""
+    return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
+
+
+def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
+    """Return the device that a text is about, None where it does not tell, or names two without saying which one counts.
+
+    The kinds of evidence are asked in the order of `ShownBy`. One that names a single device decides; where one names several,
+    the weaker kinds decide among those, and at last that only one of them, or none, is served by a release of the data.
+    """
+    shown: dict[str, dict[str, int]] = defaultdict(dict)
+    for record in guide(facts, "reading"):
+        if record["shown_by"] and (hits := [hit for hit in map(pasted.find, record["patterns"]) if hit]):
+            shown[record["shown_by"]].setdefault(record["version"], hits[0].line)
+    for device, line in _graphics(facts, pasted).items():
+        shown[ShownBy.MACHINE].setdefault(device, line)
+    left: dict[str, int] = {}
+    for kind in ShownBy:
+        left = _among(left, shown[kind]) or left or shown[kind]
+        if len(left) == 1:
+            break
+    served = _among(left, served_devices(facts))
+    decided = left if len(left) == 1 or not served else served
+    if len(decided) > 1 and served:
+        return None
+    return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
+
+
+def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
+    return {device: line for device, line in lines.items() if device in devices}
+
+
+def _graphics(facts: Snapshot, pasted: Pasted) -> dict[str, int]:
+    """Return the devices of the GPUs that a text names as the data name them, each with a line."""
+    found: dict[str, int] = {}
+    for release in releases_of(facts, "hardware"):
+        device = next(iter(release.devices), "")
+        if not needs_graphics(facts, device) or device in found:
+            continue
+        names = (*release.aliases, release.version.replace("-", " "), *((release.name,) if release.name else ()))
+        for name in filter(_MODEL.fullmatch, map(plain, names)):
+            for at in pasted.places(name):
+                if not _WORD.search(pasted.plain[at - 1 : at]) and not _WORD.match(pasted.plain, at + len(name)):
+                    found.setdefault(device, pasted.line_at(at)[0])
+    return found
