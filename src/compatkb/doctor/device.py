@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from compatkb.core.vocabulary import ShownBy
-from compatkb.doctor.checks import needs_graphics
 from compatkb.doctor.error_text import Pasted, plain
 from compatkb.doctor.version_extraction import SAYS, Read, guide
 from compatkb.store.queries.products import releases_of
+from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 
 UNKNOWN = "unknown"
