@@ -22,7 +22,7 @@ BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
 _COMPILER = (
-    *("core/names.py", "core/platforms.py", "core/text_position.py", "core/toml_positions.py", "core/versions.py"),
+    *("core/names.py", "core/platforms.py", "core/symbol_table.py", "core/text_position.py", "core/toml_positions.py", "core/versions.py"),
     *("core/vocabulary.py", "authoring", "schema", "store", "store/compiler", "store/queries"),
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
@@ -86,6 +86,7 @@ def data_files(directory: str) -> list[str]:
         ("features", ".toml"),
         ("index", ".toml"),
         ("evidence", ".jsonl"),
+        ("symbols", ".xz"),
     ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:

@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "10"
+FORMAT = "11"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -82,9 +82,13 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "reading": (_columns("kind level outcome day example", "n"), None),
     "document": (_columns("text url seen"), None),
     "observation": (
-        _columns("level outcome packages python os arch device channel checked tool detail culprit", "id stubbed"),
+        _columns(
+            "level outcome packages python os arch device channel checked tool detail culprit missing needs",
+            "id stubbed fetched",
+        ),
         "id",
     ),
+    "symbols": ({"product": str, "platform": str, "content": bytes}, ("product", "platform")),
     "cells": ({"id": int, "mask": bytes}, "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""
