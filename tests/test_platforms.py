@@ -44,6 +44,9 @@ def test_platform_tag(tag: str, expected: TagTarget | None) -> None:
         pytest.param("py3", ">=3.9.105,<3.10", ["3.9"], id="however-late-the-patch"),
         pytest.param("py3", ">3.9.17,<3.9.19,!=3.9.18", [], id="no-patch-of-it"),
         pytest.param("cp37", "", [], id="a-python-outside-the-grid"),
+        pytest.param("py310", "", ["3.10", "3.13", "3.13t"], id="pure-from-a-minor-on"),
+        pytest.param("cp310-abi3", "", ["3.10", "3.13"], id="stable-abi-from-a-minor-on"),
+        pytest.param("cp38-abi3", ">=3.9,<3.13", ["3.9", "3.10"], id="stable-abi-within-requires-python"),
     ],
 )
 def test_python_tag(tag: str, requires: str, pythons: list[str]) -> None:

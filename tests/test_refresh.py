@@ -295,6 +295,15 @@ def test_changes_of_a_release(data: Path, index: Index) -> None:
     assert release.wheels == {"cp311": ("manylinux_2_28_x86_64",), "cp313t": ("musllinux_1_2_aarch64",)}
 
 
+def test_a_wheel_for_the_stable_abi_is_told_apart(data: Path, index: Index) -> None:
+    """A wheel for the stable ABI serves later Pythons too, so its tag is recorded with the ABI."""
+    files = index.projects["some-engine"]
+    files += [wheel("some_engine-1.1-cp310-cp310-win_amd64.whl"), wheel("some_engine-1.1-cp38-abi3-win_amd64.whl")]
+    release = proposed(ask(data, index)).release[0]
+    assert release.wheels == {"cp310": ("win_amd64",), "cp38-abi3": ("win_amd64",)}
+    assert release.file == "some_engine-1.1-cp38-abi3-win_amd64.whl"
+
+
 @pytest.mark.parametrize("digests", [True, False])
 def test_wheels_of_one_release_differ(data: Path, index: Index, digests: bool) -> None:
     """Where wheels of a new release require different things, that is said, and the choice of the wheel is stable."""
@@ -662,7 +671,7 @@ def brought_back(directory: Path, index: Network) -> None:
     """Refresh aged data, and hold them against the real ones."""
     age(directory)
     files = load(directory)
-    seen = max(file.seen for file in files.index)
+    (seen,) = {file.seen for file in files.index if file.distribution in ("torch", "intel-extension-for-pytorch")}
     outcome = refresh(files, directory, select(files, ("torch", "ipex"), requirements=False), index, seen)
     assert len(outcome.changes) == 2
     assert [note.versions for note in outcome.notes if note.kind == "unnamed"] == [("2.15.0",)]

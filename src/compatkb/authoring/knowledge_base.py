@@ -32,6 +32,7 @@ class KnowledgeFloor:
     inferred: bool  # no platform tag says the glibc
     seen: int
     guessed: int
+    any_python: bool = False  # wheels for more than one Python: what is guessed hangs on the Python alone
 
 
 @dataclass

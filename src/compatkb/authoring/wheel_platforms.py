@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeElement, KnowledgeFloor, split_term
+from compatkb.core.platforms import STABLE_ABI
 from compatkb.core.versions import Scheme, admits, parse
 from compatkb.schema import Basis, Kind
 
@@ -42,11 +43,12 @@ def place(knowledge: Knowledge) -> None:
             if element.listed:
                 for tag, platforms in element.listed.wheels.items():
                     found = grid.wheel_cells(tag, platforms, element.listed.requires_python)
-                    neutral, exact = platforms == ("any",), tag.startswith("cp")
+                    neutral, exact = platforms == ("any",), tag.startswith("cp") and not tag.endswith(STABLE_ABI)
                     for floor, cells in found.items():
                         glibc = NEUTRAL if neutral else floor
                         known = cells & ~below(glibc)
-                        element.floors.append(KnowledgeFloor(glibc, False, known if exact else 0, 0 if exact else known))
+                        seen, guessed = (known, 0) if exact else (0, known)
+                        element.floors.append(KnowledgeFloor(glibc, False, seen, guessed, any_python=not exact))
     _tried(knowledge)
 
 
@@ -83,7 +85,7 @@ def _tried(knowledge: Knowledge) -> None:
         for number, element in enumerate(knowledge.elements[of]):
             if mask >> number & 1:
                 element.floors = [
-                    replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.glibc == NEUTRAL else floor
+                    replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.any_python else floor
                     for floor in element.floors
                 ]
 

@@ -12,6 +12,8 @@ from packaging.markers import Marker
 
 from compatkb.core.versions import admits_python
 
+STABLE_ABI = "abi3"
+"""The ABI tag of wheels that serve the Python of their tag and every later one, save the free-threaded ones."""
 _LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 _SYSTEMS = {  # OS family: how markers spell it
     "linux": ("linux", "Linux", "posix"),
@@ -45,6 +47,18 @@ def target(tag: str) -> TagTarget | None:
     if match := re.fullmatch(r"macosx_(\d+)_\d+_(x86_64|arm64)", tag):
         return TagTarget("macos", match[2], None, int(match[1]))
     return None
+
+
+def _serves(tag: str, python: str) -> bool:
+    """Return whether wheels of a Python tag, which ends with the ABI where that is the stable one, serve a Python."""
+    stable, minor = tag.endswith(f"-{STABLE_ABI}"), int(python.rstrip("t").partition(".")[2])
+    for kind, oldest, free_threaded in re.findall(r"(cp|py)3(\d*)(t?)(?=[.-]|$)", tag):
+        if kind == "py" or (stable and not python.endswith("t")):
+            if minor >= int(oldest or 0):
+                return True
+        elif not stable and python == f"3.{oldest}{free_threaded}":
+            return True
+    return False
 
 
 class Grid:
@@ -104,13 +118,7 @@ class Grid:
 
     def wheel_cells(self, python_tag: str, platform_tags: Iterable[str], requires_python: str) -> dict[str | None, int]:
         """Return the bits that wheels of one Python tag serve, by the oldest glibc that their platform tag admits."""
-        admitted = self.admitted(requires_python)
-        if match := re.fullmatch(r"cp(\d)(\d+)(t?)", python_tag):
-            pythons: tuple[str, ...] = tuple(p for p in admitted if p == f"{match[1]}.{match[2]}{match[3]}")
-        elif "py3" in python_tag.split("."):
-            pythons = admitted
-        else:
-            pythons = ()
+        pythons = tuple(python for python in self.admitted(requires_python) if _serves(python_tag, python))
         found: dict[str | None, int] = {}
         for tag in (part for tags in platform_tags for part in tags.split(".")):
             where = target(tag)

@@ -91,7 +91,7 @@ def _main_wheel(recorded: IndexRelease | None, files: tuple[DistributionFile, ..
 def _rank(file: DistributionFile) -> tuple[object, ...]:
     linux = "linux" in file.platform
     platform = 0 if file.pure or (linux and "x86_64" in file.platform) else 1 if linux else 2
-    digits = "".join(c for c in file.python.split(".")[-1] if c.isdigit())
+    digits = "".join(c for c in file.python.partition("-")[0].split(".")[-1] if c.isdigit())
     minor = int(digits[1:] or 0)
     return (platform, not file.python.startswith(("cp", "py")), int(digits[:1] or 0), minor, file.python, file.entry.name)
 

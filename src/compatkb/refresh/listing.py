@@ -10,6 +10,7 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonica
 from packaging.utils import parse_wheel_filename as parse_wheel
 from packaging.version import InvalidVersion, Version
 
+from compatkb.core.platforms import STABLE_ABI
 from compatkb.core.versions import specifier
 from compatkb.errors import NotListedError, UnavailableError
 
@@ -39,7 +40,7 @@ class DistributionFile:
 
     entry: RawFile
     version: Version
-    python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag; empty for a source distribution
+    python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag, of one for the stable ABI both; empty for a source distribution
     platform: str = ""
     pure: bool = False  # for every platform
 
@@ -106,6 +107,8 @@ def _listed(distribution: str, entry: RawFile) -> DistributionFile | None:
             python, abi, platform = name.removesuffix(".whl").split("-")[-3:]
             if re.fullmatch(r"cp\d+t", abi):
                 python = abi
+            elif abi == STABLE_ABI:
+                python = f"{python}-{abi}"
             file = DistributionFile(entry, version, python, platform, platform == "any")
         elif name.endswith((".tar.gz", ".zip")):
             project, version = parse_sdist_filename(name)

@@ -15,7 +15,7 @@ from compatkb.schema import IndexFile, IndexRelease
 NAME, LEVEL = "requirements", Severity.ERROR
 SUMMARY = "a line of an index file cannot be read as packaging standards have it"
 
-_PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)")
+_PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)(?:-abi3)?")
 _PLATFORM = re.compile(r"any|(?:(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*\.?)+(?<!\.)")
 
 
