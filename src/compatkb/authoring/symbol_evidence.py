@@ -37,7 +37,11 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
             if cells & ~known.excluded(one.product, of, base.product, to):
                 key = (one.product, of, base.product, observation.os, observation.missing[0])
                 denied[key].setdefault(observation.arch, []).append((to, observation))
-        elif observation.outcome is Outcome.LINKS and (hinted := cells & ~known.decided(one.product, of, base.product, to)):
+        elif (
+            not observation.missing
+            and observation.outcome is Outcome.LINKS
+            and (hinted := cells & ~known.decided(one.product, of, base.product, to))
+        ):
             linked[one.product, of, base.product][to] = linked[one.product, of, base.product].get(to, 0) | hinted
             seen_on.setdefault((one.product, of, base.product), observation)
     made = [

@@ -43,40 +43,72 @@ def read_binary(path: Path) -> Binary | None:
         reader = {b"\x7fELF": _elf, b"\xcf\xfa\xed\xfe": _mach_o}.get(magic, _pe if magic[:2] == b"MZ" else None)
         try:
             return reader(file) if reader else None
-        except (ELFError, PEFormatError, struct.error, ValueError, IndexError, KeyError, AttributeError, OverflowError) as error:
+        except (
+            ELFError,
+            PEFormatError,
+            struct.error,
+            ValueError,
+            IndexError,
+            KeyError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             raise UnavailableError(f"{path.name}: cannot be read as a library: {error}") from None
 
 
 def _elf(file: BinaryIO) -> Binary | None:
-    from elftools.elf.dynamic import DynamicSection
+    from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
-    from elftools.elf.gnuversions import GNUVerNeedSection
 
     image: Any = ELFFile(file)
-    table = image.get_section_by_name(".dynsym")
-    if image.elfclass != 64 or not image.little_endian or table is None:
+    if image.elfclass != 64 or not image.little_endian:
         return None
-    names = image.get_section(table["sh_link"]).data()
+    dynamic = next((segment for segment in image.iter_segments() if segment["p_type"] == "PT_DYNAMIC"), None)
+    if dynamic is None:
+        return None
+    needed, soname = [], ""
+    for tag in dynamic.iter_tags():
+        if tag.entry.d_tag == "DT_NEEDED":
+            needed.append(tag.needed)
+        elif tag.entry.d_tag == "DT_SONAME":
+            soname = tag.soname
     exported, undefined = set(), set()
-    for name, info, other, section, _, _ in _ENTRY.iter_unpack(table.data()):
+    try:
+        entries, versions = list(_by_sections(image)), _versions(image)
+    except (ELFError, AttributeError):  # sections are for linkers and debuggers, and some tools damage or drop them
+        entries, versions = list(_by_segment(dynamic)), frozenset()
+    for name, info, other, section in entries:
         binding = info >> 4
         if not name or binding == 0 or other & 3 in _HIDDEN:
             continue
         if section:
-            exported.add(_text(names, name))
+            exported.add(name)
         elif binding != _WEAK:
-            undefined.add(_text(names, name))
-    soname, needed, versions = "", [], set()
-    for part in image.iter_sections():
-        if isinstance(part, DynamicSection):
-            for tag in part.iter_tags():
-                if tag.entry.d_tag == "DT_NEEDED":
-                    needed.append(tag.needed)
-                elif tag.entry.d_tag == "DT_SONAME":
-                    soname = tag.soname
-        elif isinstance(part, GNUVerNeedSection):
-            versions |= {version.name for _, entries in part.iter_versions() for version in entries}
-    return Binary(soname, tuple(needed), frozenset(exported), frozenset(undefined), frozenset(versions))
+            undefined.add(name)
+    return Binary(soname, tuple(needed), frozenset(exported), frozenset(undefined), versions)
+
+
+def _by_sections(image: Any) -> Iterator[tuple[str, int, int, int]]:
+    """Yield name, info, other and section of the dynamic symbols."""
+    table = image.get_section_by_name(".dynsym")
+    names = image.get_section(table["sh_link"]).data()
+    for name, info, other, section, _, _ in _ENTRY.iter_unpack(table.data()):
+        if name:
+            yield _text(names, name), info, other, section
+
+
+def _by_segment(dynamic: Any) -> Iterator[tuple[str, int, int, int]]:
+    for symbol in dynamic.iter_symbols():
+        binding = {"STB_LOCAL": 0, "STB_WEAK": _WEAK}.get(symbol["st_info"]["bind"], 1)
+        hidden = 2 if symbol["st_other"]["visibility"] in ("STV_HIDDEN", "STV_INTERNAL") else 0
+        yield symbol.name, binding << 4, hidden, int(symbol["st_shndx"] != "SHN_UNDEF")
+
+
+def _versions(image: Any) -> frozenset[str]:
+    from elftools.elf.gnuversions import GNUVerNeedSection
+
+    needed = [section for section in image.iter_sections() if isinstance(section, GNUVerNeedSection)]
+    return frozenset(version.name for section in needed for _, entries in section.iter_versions() for version in entries)
 
 
 def _pe(file: BinaryIO) -> Binary:
@@ -84,7 +116,9 @@ def _pe(file: BinaryIO) -> Binary:
 
     image = pefile.PE(file.name, fast_load=True, max_symbol_exports=1 << 18)
     try:
-        image.parse_data_directories([pefile.DIRECTORY_ENTRY[f"IMAGE_DIRECTORY_ENTRY_{part}"] for part in ("EXPORT", "IMPORT")])
+        image.parse_data_directories(
+            [pefile.DIRECTORY_ENTRY[f"IMAGE_DIRECTORY_ENTRY_{part}"] for part in ("EXPORT", "IMPORT")]
+        )
         exports = getattr(image, "DIRECTORY_ENTRY_EXPORT", None)
         imports = getattr(image, "DIRECTORY_ENTRY_IMPORT", ())
         exported = {symbol.name.decode() for symbol in exports.symbols if symbol.name} if exports else set()

@@ -22,7 +22,14 @@ BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
 _COMPILER = (
-    *("core/names.py", "core/platforms.py", "core/symbol_table.py", "core/text_position.py", "core/toml_positions.py", "core/versions.py"),
+    *(
+        "core/names.py",
+        "core/platforms.py",
+        "core/symbol_table.py",
+        "core/text_position.py",
+        "core/toml_positions.py",
+        "core/versions.py",
+    ),
     *("core/vocabulary.py", "authoring", "schema", "store", "store/compiler", "store/queries"),
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""

@@ -26,6 +26,7 @@ _NAMED = 3
 _GLIBC = "GLIBC"
 _VERSIONED = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d+(?:\.\d+)*)")
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
+_unread: dict[str, str] = {}
 
 
 def check(cell: ValidationCell, workshop: Workshop) -> Observation:
@@ -41,7 +42,9 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
             return _linked(cell, workshop, symbols_of(cell, workshop, consumer[0], exports), consumer[1], brought, exports)
         if len(roles) == 1:
             build, exports, links = roles[0]
-            against = exports or (links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None))
+            against = exports or (
+                links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None)
+            )
             if against:
                 return _alone(cell, workshop, symbols_of(cell, workshop, build, against))
     except NotListedError as error:
@@ -70,44 +73,46 @@ def symbols_of(
     file = wheel_for(index, style == LINKS, name, version, cell.platform)
     wanted = exports.libraries if subject.product == exports.product else ()
     with _locks[file.entry.name]:
-        return read_wheel(index, file, exports, wanted, workshop.cache, workshop.folder)
+        if reason := _unread.get(file.entry.name):
+            raise UnavailableError(reason)  # it is megabytes, and many cells ask for it
+        try:
+            return read_wheel(index, file, exports, wanted, workshop.cache, workshop.folder)
+        except UnavailableError as error:
+            _unread[file.entry.name] = str(error)
+            raise
 
 
-def missing(
-    consumer: WheelSymbols, optional: Iterable[str], provider: WheelSymbols, exports: Exports
-) -> tuple[tuple[Library, str], ...]:
-    """Return each symbol and library name that neither wheel has, with the first library that needs it; telling ones first.
+def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: Exports) -> tuple[tuple[Library, str], ...]:
+    """Return each symbol and library name that neither wheel has, with the libraries that need it; telling ones first.
 
     C names come before mangled ones and short before long ones: they are what people search for.
     """
-    patterns = tuple(optional)
     own, sonames = consumer.exported | provider.exported, consumer.sonames | provider.sonames
-    found: dict[str, Library] = {}
+    found = []
     for library in consumer.libraries:
-        if any(fnmatchcase(library.path, pattern) for pattern in patterns):
-            continue
         lacking = [n for n in library.needed if n not in sonames and any(fnmatchcase(n, p) for p in exports.sonames)]
-        for name in (*lacking, *(name for name in library.undefined if name not in own)):
-            found.setdefault(name, library)
-    order = sorted(found, key=lambda name: (name.startswith(("_Z", "?")), len(name), name))
-    return tuple((found[name], name) for name in order)
+        found += [(library, name) for name in (*lacking, *(name for name in library.undefined if name not in own))]
+    return tuple(sorted(found, key=lambda item: (item[1].startswith(("_Z", "?")), len(item[1]), item[1], item[0].path)))
 
 
 def _linked(
     cell: ValidationCell, workshop: Workshop, consumer: WheelSymbols, links: Links, provider: WheelSymbols, exports: Exports
 ) -> Observation:
-    if not any(library.undefined or library.needed for library in consumer.libraries):
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{consumer.file} has no native libraries")
+    if not any(library.undefined for library in consumer.libraries):
+        reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
     if not provider.exported:
         return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{provider.file}: none of its libraries could be read")
-    found = missing(consumer, links.optional, provider, exports)
+    found = missing(consumer, provider, exports)
+    needed = [item for item in found if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
+    names = tuple(dict.fromkeys(name for _, name in needed or found))
     if not found:
         return cell.saw(Outcome.LINKS, workshop.today)
-    library, first = found[0]
-    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    detail = f"{library.path} needs {first}{more}"
-    names = tuple(name for _, name in found[:_NAMED])
-    return cell.saw(Outcome.MISSING_SYMBOL, workshop.today, detail, missing=names)
+    library, first = (needed or found)[0]
+    detail = f"{library.path} needs {first}{f', and {len(names) - 1} more' if len(names) > 1 else ''}"
+    if not needed:
+        return cell.saw(Outcome.LINKS, workshop.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
+    return cell.saw(Outcome.MISSING_SYMBOL, workshop.today, detail, missing=names[:_NAMED])
 
 
 def _alone(cell: ValidationCell, workshop: Workshop, wheel: WheelSymbols) -> Observation:

@@ -167,14 +167,17 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
     bases = [base for base in _carried(facts, wanted, provider) if base.idx >= first]
     request = _request(facts, wanted, ())
     question = Question(facts, request, *next(iter(routes_of(facts, request))))
-    found = list(_alone(facts, wanted, bases))
+    chosen = set(wanted.products or (provider, *link.partners))
+    found = list(_alone(facts, wanted, bases if provider in chosen else ()))
     for product in link.partners:
+        if not {product, provider} & chosen:
+            continue
         elements = _carried(facts, wanted, product) if product in facts.products else []
-        found += _alone(facts, wanted, elements)
+        found += _alone(facts, wanted, elements if product in chosen else ())
         table = question.context.table(product, provider)
         for base, element in product_of(bases, elements):
             pythons = _pythons(facts, wanted, base) & _pythons(facts, wanted, element)
-            if pythons and not (wanted.products and not {product, provider} & set(wanted.products)):
+            if pythons:
                 relation = table.relation(element.idx, base.idx) if table else None
                 found.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
     return sorted(found, key=lambda claimed: (claimed.packages, claimed.python))

@@ -119,7 +119,8 @@ def read_wheel(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="symbols-") as name:
         network = Network(index, Limits(run=math.inf, answer=600))
-        for path, unpacked, size in network.unpacked(file, is_read, Path(name), _MOST_OF_A_WHEEL):
+        for path, unpacked, fetched in network.unpacked(file, is_read, Path(name), _MOST_OF_A_WHEEL):
+            size = fetched
             binary = read_binary(unpacked)
             if binary:
                 exported = sorted(symbol for symbol in binary.exported if belongs(symbol, exports))
