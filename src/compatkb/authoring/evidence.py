@@ -3,7 +3,8 @@
 A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
 A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
 together, on that Python, system, architecture and device, unless a run of the same builds then failed. A failure denies
-nothing until its culprit is a claim; missing symbols deny, as `symbol_evidence` says. What an address said that is none of the channel's own speaks for nothing here.
+nothing until its culprit is a claim; missing symbols deny, as `symbol_evidence` says. What an address said that is none of
+the channel's own speaks for nothing here.
 """
 
 from collections.abc import Iterator

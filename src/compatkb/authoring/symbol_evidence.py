@@ -1,19 +1,21 @@
 """What symbols prove: a build that lacks one that the other needs cannot be loaded beside it; links alone hint.
 
-Missing symbols deny two builds on their system and architecture, on every Python: one wheel stands for its siblings. What
-needs another release anyway is not denied again; beside a claim that the two break, the symbol tells why. Where
-nothing is missing the two link, which lets nobody call them more than likely. A denial stands beside a claim by which the two work, and the rule
-`evidence-contradicts` then asks a person which of the two is wrong.
+Missing symbols deny two builds on their system and architecture, on every Python: one wheel stands for its siblings. Where
+one demands another release anyway the two are not denied again; beside a claim that they break, the symbol tells why.
+Where nothing is missing and nobody says a word of the two, they are likely at most. A denial stands beside a claim by
+which the two work, and the rule `evidence-contradicts` then asks a person which of the two is wrong.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import Any
 
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
+from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
 from compatkb.schema import Basis, Claim, Kind, Observation, Outcome, SourceEntry, When
 
+_UNTRIED = "No symbol is missing; whether what is loaded works was not tried."
 _LIBRARY_ENDINGS = (".dll", ".dylib", ".so")
 
 Seen = tuple[Observation, list[tuple[KnowledgeElement, int]]]
@@ -22,7 +24,7 @@ Seen = tuple[Observation, list[tuple[KnowledgeElement, int]]]
 
 def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[KnowledgeEdge]:
     """Return what observations of two builds each deny and hint at; adds the claims to the knowledge base."""
-    known = _Known(knowledge)
+    known = _OtherEdges(knowledge)
     denied: dict[tuple[str, int, str, str, str], dict[str, list[tuple[int, Observation]]]] = defaultdict(dict)
     beside: dict[tuple[str, int, str], set[int]] = defaultdict(set)
     linked: dict[tuple[str, int, str], dict[int, int]] = defaultdict(dict)
@@ -37,13 +39,11 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
             if cells & ~known.excluded(one.product, of, base.product, to):
                 key = (one.product, of, base.product, observation.os, observation.missing[0])
                 denied[key].setdefault(observation.arch, []).append((to, observation))
-        elif (
-            not observation.missing
-            and observation.outcome is Outcome.LINKS
-            and (hinted := cells & ~known.decided(one.product, of, base.product, to))
-        ):
-            linked[one.product, of, base.product][to] = linked[one.product, of, base.product].get(to, 0) | hinted
-            seen_on.setdefault((one.product, of, base.product), observation)
+        elif observation.outcome is Outcome.LINKS and not observation.missing:
+            key = (one.product, of, base.product)
+            if known.are_silent(*key, to):
+                linked[key][to] = linked[key].get(to, 0) | cells
+                seen_on.setdefault(key, observation)
     made = [
         _denial(knowledge, key, arch, found, sorted(beside[key[:3]]))
         for key, by_arch in sorted(denied.items())
@@ -60,7 +60,7 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
     return made
 
 
-class _Known:
+class _OtherEdges:
     """What edges say of two builds before symbols are asked, whatever the device."""
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -69,23 +69,23 @@ class _Known:
         for edge in knowledge.edges:
             if not edge.devices and not edge.hardware and edge.claim not in skipped:
                 self._edges[edge.of, edge.to].append(edge)
+        claims = knowledge.claims.items()
+        self._of_releases = {name for name, cited in claims if all(split_term(term)[1] for term in cited.claim.to)}
 
     def excluded(self, one: str, of: int, other: str, to: int) -> int:
-        """Return on which platforms one of two builds needs another release than that of the other."""
+        """Return on which platforms one of two builds demands another release than that of the other."""
         found = 0
         for edge, named in self._between(one, of, other, to):
-            found |= edge.denies if edge.kind is Kind.NEEDS and not named else 0
+            demands = edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.claim in self._of_releases
+            found |= edge.denies if demands and not named else 0
         return found
 
-    def decided(self, one: str, of: int, other: str, to: int) -> int:
-        """Return on which platforms an edge denies or supports two builds."""
-        found = 0
-        for edge, named in self._between(one, of, other, to):
-            if edge.kind is not Kind.VERIFIED and named == (edge.kind is Kind.BREAKS):
-                found |= edge.denies
-            elif named:
-                found |= edge.vouches
-        return found
+    def are_silent(self, one: str, of: int, other: str, to: int) -> bool:
+        """Return whether no edge denies or supports two builds on any platform."""
+        return not any(
+            edge.vouches if named and edge.kind is not Kind.BREAKS else edge.denies and named == (edge.kind is Kind.BREAKS)
+            for edge, named in self._between(one, of, other, to)
+        )
 
     def _between(self, one: str, of: int, other: str, to: int) -> Iterator[tuple[KnowledgeEdge, bool]]:
         for edge in self._edges[one, other]:
@@ -157,11 +157,12 @@ def _edge(
         channel=observation.index, file=file, at=f"{observation.os}, {observation.arch}", seen=observation.checked
     )
     to = tuple(f"{other}{spec}" for spec in specs)
-    claim = Claim(id=claim_id, kind=kind, of=f"{product}=={version}", to=to, sources=("index",), reason=reason, when=when)
+    basis = Basis.OBSERVED if kind is Kind.BREAKS else Basis.INFERRED
+    said: dict[str, Any] = {"reason": reason, "when": when, "note": _UNTRIED if basis is Basis.INFERRED else None}
+    claim = Claim(id=claim_id, kind=kind, of=f"{product}=={version}", to=to, sources=("index",), basis=basis, **said)
     knowledge.claims[claim_id] = Cited(claim, product, (source,), ClaimOrigin.EVIDENCE)
     mask = sum(1 << number for number in numbers)
     denies, vouches = (cells, 0) if kind is Kind.BREAKS else (0, cells)
-    basis = Basis.OBSERVED if kind is Kind.BREAKS else Basis.INFERRED
     spec = " or ".join(specs)
     return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, spec, denies, vouches, basis)
 

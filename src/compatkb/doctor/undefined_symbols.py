@@ -11,6 +11,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 _MOST = 3
+_SPACE = 6
+"""Letters of a mangled name that tell its namespace, as in _ZN2at and _ZN3c1."""
 _NEAR = 400
 """How many characters before and after the words of the loader are looked at: paths are shorter."""
 _WORDS = ("undefined symbol:", "Symbol not found:", "undefined reference to", "procedure entry point")
@@ -76,13 +78,18 @@ def _looked_up(
     product = _product_of(facts, library)
     table = next((t for t in tables if t.having(symbol)), None)
     if table is None:
-        table = next((t for t in tables if product and product.id != t.product), None)
+        table = next((t for t in tables if product and product.id != t.product and _is_like(symbol, t)), None)
     if table is None:
         return None
     installed = seen.get(table.product, "").partition("+")[0]
     fits = _fitting(facts, product, table, installed) if product and installed else ()
     releases = table.having(symbol)
     return UndefinedSymbol(symbol, library, product, table.product, table.platform, releases, table.releases, installed, fits)
+
+
+def _is_like(symbol: str, table: SymbolTable) -> bool:
+    """Return whether a symbol that a table lacks is one that it would have: of the same namespace, and not cut off."""
+    return f"\n{symbol[:_SPACE]}" in table.lines and f"\n{symbol}" not in table.lines
 
 
 def _product_of(facts: Snapshot, library: str) -> Product | None:

@@ -155,11 +155,8 @@ def _has_glibc(facts: Snapshot, request: Request) -> bool:
 
 
 def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
-    """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it.
-
-    What was seen to break comes first: a missing symbol says more than a rule that excludes the two.
-    """
-    edges = sorted(found.edges, key=lambda e: e.kind != "breaks" or e.stated)
+    """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
+    edges = list(found.edges)
     if found.blocker[0] != "claim" or len(edges) <= _MOST_EDGES:
         return edges
     one, other = found.blocker[1], found.blocker[2]

@@ -23,7 +23,7 @@ class Stubs(Record):
     note: Text | None = None
 
 
-class Exports(Record):
+class ExportedSymbols(Record):
     """What a product offers to native libraries that are built against it; patterns as of a shell."""
 
     product: Id
@@ -35,7 +35,7 @@ class Exports(Record):
     note: Text | None = None
 
 
-class Links(Record):
+class LinkedLibraries(Record):
     """A product whose native libraries are built against another one."""
 
     product: Id
@@ -58,5 +58,5 @@ class ProofFile(Record):
     device: tuple[Device, ...] = ()
     stubs: Stubs = Stubs()
     gate: tuple[Gate, ...] = ()
-    exports: tuple[Exports, ...] = ()
-    links: tuple[Links, ...] = ()
+    exports: tuple[ExportedSymbols, ...] = ()
+    links: tuple[LinkedLibraries, ...] = ()

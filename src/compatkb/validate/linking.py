@@ -16,7 +16,7 @@ from packaging.utils import parse_wheel_filename
 from compatkb.core.platforms import target
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Observation, Outcome
-from compatkb.schema.proofs import Exports, Links
+from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import ValidationCell, Workshop
 from compatkb.validate.index_urls import LINKS, channel_of
 from compatkb.validate.proofs import ProvenProduct, proofs, subjects_of
@@ -54,18 +54,18 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     return cell.saw(Outcome.NOT_CHECKED, workshop.today, "no build of this cell is known to link another one of it")
 
 
-def exports_of(workshop: Workshop, subject: ProvenProduct) -> Exports | None:
+def exports_of(workshop: Workshop, subject: ProvenProduct) -> ExportedSymbols | None:
     """Return what a product offers to native libraries, None where the data name nothing."""
     return next((e for e in proofs(workshop.data).exports if e.product == subject.product), None)
 
 
-def links_of(workshop: Workshop, subject: ProvenProduct) -> Links | None:
+def links_of(workshop: Workshop, subject: ProvenProduct) -> LinkedLibraries | None:
     """Return against what a product is built, None where the data name nothing."""
     return next((e for e in proofs(workshop.data).links if e.product == subject.product), None)
 
 
 def symbols_of(
-    cell: ValidationCell, workshop: Workshop, build: tuple[str, str, ProvenProduct], exports: Exports
+    cell: ValidationCell, workshop: Workshop, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
 ) -> WheelSymbols:
     """Return what the wheel of a build says of a product's symbols; raises NotListedError and UnavailableError."""
     style, index = channel_of(workshop, cell.index)
@@ -82,7 +82,7 @@ def symbols_of(
             raise
 
 
-def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: Exports) -> tuple[tuple[Library, str], ...]:
+def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: ExportedSymbols) -> tuple[tuple[Library, str], ...]:
     """Return each symbol and library name that neither wheel has, with the libraries that need it; telling ones first.
 
     C names come before mangled ones and short before long ones: they are what people search for.
@@ -96,7 +96,12 @@ def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: Exports) ->
 
 
 def _linked(
-    cell: ValidationCell, workshop: Workshop, consumer: WheelSymbols, links: Links, provider: WheelSymbols, exports: Exports
+    cell: ValidationCell,
+    workshop: Workshop,
+    consumer: WheelSymbols,
+    links: LinkedLibraries,
+    provider: WheelSymbols,
+    exports: ExportedSymbols,
 ) -> Observation:
     if not any(library.undefined for library in consumer.libraries):
         reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"

@@ -194,7 +194,7 @@ def _named(*elements: Element) -> tuple[tuple[str, str], ...]:
 
 
 def _newest(facts: Snapshot, pythons: set[str]) -> str:
-    return max(pythons, key=facts.grid["python"].index)
+    return max(pythons, key=lambda python: (not python.endswith("t"), facts.grid["python"].index(python)))
 
 
 def _verdict(relation: Relation | None, platforms: int) -> Verdict:

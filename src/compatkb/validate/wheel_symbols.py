@@ -19,7 +19,7 @@ from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
-from compatkb.schema.proofs import Exports
+from compatkb.schema.proofs import ExportedSymbols
 from compatkb.validate.targets import is_for
 
 _FORMAT = 2
@@ -64,7 +64,7 @@ class WheelSymbols:
         return frozenset((*read, *self.bundled))
 
 
-def belongs(symbol: str, exports: Exports) -> bool:
+def belongs(symbol: str, exports: ExportedSymbols) -> bool:
     """Return whether a symbol is in a namespace of the product, or named like one of its functions (Itanium, MSVC, C)."""
     if symbol.startswith("?"):
         return any(f"@{space}@@" in symbol for space in exports.namespaces) or _is_named(symbol[1:].partition("@")[0], exports)
@@ -75,7 +75,7 @@ def belongs(symbol: str, exports: Exports) -> bool:
     return outermost in exports.namespaces if match[1] else _is_named(outermost, exports)
 
 
-def _is_named(name: str, exports: Exports) -> bool:
+def _is_named(name: str, exports: ExportedSymbols) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in exports.names)
 
 
@@ -95,7 +95,7 @@ def _page(index: str | None, flat: bool, distribution: str) -> tuple[Distributio
 
 
 def read_wheel(
-    index: str | None, file: DistributionFile, exports: Exports, wanted: Iterable[str], cache: Path, folder: Path
+    index: str | None, file: DistributionFile, exports: ExportedSymbols, wanted: Iterable[str], cache: Path, folder: Path
 ) -> WheelSymbols:
     """Return the symbols of a wheel's libraries whose path a pattern of `wanted` matches (all where there is none).
 
