@@ -56,7 +56,7 @@ def _asked(text: str) -> Iterator[tuple[str, str]]:
             end = at + len(words)
             if name := _SYMBOL.match(text[end : end + _NEAR * 4]):
                 before = _PATH.findall(text[max(0, at - _NEAR) : at])
-                after = _PATH.findall(text[end : end + _NEAR]) if words.startswith("Symbol") else []
+                after = _PATH.findall(text[end : end + _NEAR]) if words.startswith("Symbol") or not before else []
                 library = (after or before or [""])[0 if after else -1]
                 symbol = name[1].removeprefix("_") if words.startswith("Symbol") else name[1]
                 yield symbol.rstrip("."), library
@@ -97,7 +97,7 @@ def _product_of(facts: Snapshot, library: str) -> Product | None:
     parts = re.split(r"[/\\]", library)
     names = [part.partition("-")[0] for part in parts[-2::-1]] if len(parts) > 1 else []
     if stem := _STEM.match(parts[-1]):
-        names += [stem[1], stem[1].removesuffix("_python"), stem[1].rstrip("0123456789").split("_")[0]]
+        names += [stem[1], stem[1].partition(".")[0], stem[1].partition("_")[0]]
     return next((product for name in names if name and (product := facts.product(name))), None)
 
 

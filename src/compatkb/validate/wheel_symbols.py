@@ -15,12 +15,12 @@ from pathlib import Path
 from packaging.version import Version
 
 from compatkb.core.atomic_write import write_file
+from compatkb.core.platforms import target
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
 from compatkb.schema.proofs import ExportedSymbols
-from compatkb.validate.targets import is_for
 
 _FORMAT = 2
 """Raised when files of the cache would be read differently."""
@@ -83,10 +83,17 @@ def _is_named(name: str, exports: ExportedSymbols) -> bool:
 def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
     """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError."""
     files = _page(index, flat, distribution)
-    found = [f for f in files if f.is_wheel and f.version == Version(version) and is_for(f.entry.name, platform)]
+    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.entry.name, platform)]
     if not found:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
     return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
+
+
+def _is_for(name: str, platform: str) -> bool:
+    """Return whether a wheel's tag names a system and architecture; one for several architectures of macOS is left out."""
+    system, _, arch = platform.rpartition("-")
+    tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
+    return any((found := target(tag)) is not None and (found.os, found.arch) == (system, arch) for tag in tags)
 
 
 @lru_cache(maxsize=64)
