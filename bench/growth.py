@@ -29,7 +29,8 @@ from warm import Question, questions
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.request_parser import find_product, make_request
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 

@@ -26,7 +26,7 @@ from compatkb.engine.answer import resolve
 from compatkb.output.commands import waived
 from compatkb.output.messages import cause as cause_text
 from compatkb.output.messages import cause_sources
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request

@@ -10,7 +10,9 @@ from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.clock import Clock
 from compatkb.core.versions import matches
 from compatkb.errors import UsageError, WordsError
-from compatkb.request_parser import find_matching, make_request, read_words
+from compatkb.request.lookup import find_matching
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin
 

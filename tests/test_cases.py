@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Run
 
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.reader import Snapshot
 
 CASES = sorted((Path(__file__).parent / "cases" / "resolve").glob("*.toml"))

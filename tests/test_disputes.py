@@ -204,7 +204,7 @@ def test_both_sides_can_hold(tmp_path: Path) -> None:
 
 def ask(facts: Snapshot, *words: str) -> Any:
     """Return the answer to a question in words."""
-    from compatkb.request_parser import make_request
+    from compatkb.request.parser import make_request
 
     return resolve(facts, make_request(facts, (), words, ("cpu",), clock()))
 

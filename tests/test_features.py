@@ -33,7 +33,8 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.engine.answer import Answer, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import DataError, UsageError
-from compatkb.request_parser import find_feature, make_request
+from compatkb.request.lookup import find_feature
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 
 XPU = ("xpu",)

@@ -13,7 +13,7 @@ from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
 from compatkb.core.findings import Severity
 from compatkb.engine.answer import resolve
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 

@@ -34,7 +34,7 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.output.commands import pip_commands
 from compatkb.output.messages import cause_sources
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.schema import Observation
 from compatkb.store.reader import Snapshot
 

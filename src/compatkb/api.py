@@ -8,7 +8,8 @@ from time import process_time
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.request_parser import find_product, make_request
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request

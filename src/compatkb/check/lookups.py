@@ -11,7 +11,7 @@ from compatkb.core.names import word_key
 from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.queries.images import contents_of, images, repositories
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses

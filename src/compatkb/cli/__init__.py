@@ -8,7 +8,7 @@ import sys
 from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
-_YOUNG = 10_000  # objects between two looks for garbage: what a command makes mostly lives until it ends
+_YOUNG = 100_000  # objects between two looks for garbage: what a command makes mostly lives until it ends
 
 
 def main(argv: list[str] | None = None) -> None:

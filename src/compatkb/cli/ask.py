@@ -12,7 +12,8 @@ from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
-from compatkb.request_parser import make_request, read_words
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 
 EXPLAIN = "explain"
 

@@ -10,7 +10,9 @@ from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.terminal import show
-from compatkb.request_parser import find_feature, find_product, parse_day, read_words
+from compatkb.request.lookup import find_feature, find_product
+from compatkb.request.parser import parse_day
+from compatkb.request.words import read_words
 
 _WHENEVER = 36_500
 """Days to look ahead for the end of one version."""

@@ -16,7 +16,7 @@ from compatkb.core.atomic_write import write_file
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UsageError
-from compatkb.request_parser import parse_day
+from compatkb.request.parser import parse_day
 from compatkb.store.cache import CHECKOUT
 
 

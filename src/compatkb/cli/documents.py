@@ -118,6 +118,6 @@ def docs_diff(
 
 def _day(as_of: str | None) -> date | None:
     """Return the day of --as-of, None unless given: documents are for the date of the data, whatever day it is."""
-    from compatkb.request_parser import parse_day
+    from compatkb.request.parser import parse_day
 
     return parse_day(as_of) if as_of else None

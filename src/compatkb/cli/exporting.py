@@ -10,7 +10,7 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data
 from compatkb.errors import UsageError
-from compatkb.request_parser import find_product
+from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
 TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")

@@ -35,7 +35,7 @@ def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
     """Return the facts of a data directory (None: those that come along), and the clock set to the day of --as-of."""
     day = None
     if as_of:
-        from compatkb.request_parser import parse_day
+        from compatkb.request.parser import parse_day
 
         day = parse_day(as_of)
     return open_data(data), Clock(current_day(), day)

@@ -14,7 +14,7 @@ from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
 from compatkb.core.clock import current_day
 from compatkb.errors import DataError, UnavailableError, UsageError
-from compatkb.request_parser import parse_day
+from compatkb.request.parser import parse_day
 from compatkb.store.cache import CHECKOUT
 
 if TYPE_CHECKING:

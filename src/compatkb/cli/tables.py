@@ -11,7 +11,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.output import registry
 from compatkb.output.terminal import show
-from compatkb.request_parser import find_product
+from compatkb.request.lookup import find_product
 
 
 class EventChoice(StrEnum):

@@ -136,7 +136,8 @@ def validate(
     data: o.Data = None,
 ) -> int:
     """Check stacks, keep the evidence, and say what contradicts the data."""
-    from compatkb.request_parser import find_product, parse_day
+    from compatkb.request.lookup import find_product
+    from compatkb.request.parser import parse_day
     from compatkb.schema import Level
     from compatkb.store.cache import cache_directory, data_directory, locate
     from compatkb.store.reader import Snapshot

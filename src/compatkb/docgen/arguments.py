@@ -10,7 +10,8 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Paragraph
-from compatkb.request_parser import find_product, make_request
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
 

@@ -7,7 +7,7 @@ from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, Reg
 from compatkb.docgen.image_rows import ImageRow, cell_of, rows_on
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Code, Inline, Paragraph, Table, plain
-from compatkb.request_parser import find_product, find_versions
+from compatkb.request.lookup import find_product, find_versions
 from compatkb.store.queries.images import ColumnRecord, ImageRecord, columns_of, contents_of, images, listings, runs_of
 from compatkb.store.reader import Snapshot
 

@@ -13,7 +13,7 @@ from compatkb.docgen.migration import MIGRATION
 from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
-from compatkb.request_parser import parse_day
+from compatkb.request.parser import parse_day
 from compatkb.store.reader import Snapshot
 
 AS_OF = RegionArgument("as-of", "the day that it is for, YYYY-MM-DD; unless given, the date of the data")

@@ -5,7 +5,7 @@ import re
 from compatkb.core.vocabulary import Verdict
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.output.document_model import Block, Paragraph, Table
-from compatkb.request_parser import find_product
+from compatkb.request.lookup import find_product
 from compatkb.store.records import Element, Product
 
 _MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", likely"}

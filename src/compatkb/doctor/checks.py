@@ -10,7 +10,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.version_extraction import guide
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product

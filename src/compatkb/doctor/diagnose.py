@@ -9,13 +9,13 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
+from compatkb.doctor.successors import Instead
 from compatkb.doctor.target import Target, ask, installed, nearest_of, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
 from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
 from compatkb.engine.answer import Answer, Near
-from compatkb.engine.successors import Instead
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 

@@ -5,7 +5,8 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor.checks import Held, Seen, hardware_of, needs_graphics
 from compatkb.doctor.machine import Machine
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import find_versions, make_request
+from compatkb.request.lookup import find_versions
+from compatkb.request.parser import make_request
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
+from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Answer, Near, resolve
 from compatkb.engine.stacks import Stack
-from compatkb.engine.successors import Instead, instead_of
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import find_versions, make_request
+from compatkb.request.lookup import find_versions
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 
 _MOST = 3

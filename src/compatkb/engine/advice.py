@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.problem import Member, Problem
-from compatkb.store.records import UNBUILT
+from compatkb.store.records import UNBUILT, PlatformSet
 
 
 class Warned(NamedTuple):
@@ -29,7 +29,7 @@ class Offered(NamedTuple):
     claims: tuple[str, ...]
 
 
-def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: int) -> list[Warned]:
+def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> list[Warned]:
     """Return the warnings that an element carries in a stack."""
     if problem.facts.products[product].role in UNBUILT:
         return []
@@ -52,7 +52,7 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     return found
 
 
-def unnamed_releases(problem: Problem, chosen: list[Member], platforms: int) -> list[Warned]:
+def unnamed_releases(problem: Problem, chosen: list[Member], platforms: PlatformSet) -> list[Warned]:
     """Return the warnings that a package stands beside another release of a series than the one that its maker names."""
     facts, found = problem.facts, []
     packages = [(p, i) for p, i in chosen if facts.products[p].role not in UNBUILT and i < facts.sizes[p]]
@@ -74,7 +74,7 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: int) -> 
     return found
 
 
-def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: int) -> Offered:
+def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> Offered:
     """Return what is known of a feature that was asked for."""
     certain, inferred = problem.vouched(feature, idx, chosen)
     level = (

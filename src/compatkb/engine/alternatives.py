@@ -12,11 +12,12 @@ from compatkb.engine.availability import GLIBC, PLATFORM
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
+from compatkb.engine.narrowing import narrowed
 from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Found, Search
-from compatkb.engine.stacks import Stack, stacks_of
+from compatkb.engine.stacks import Stack, foremost
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Pin, Request, Route
+from compatkb.store.records import ElementSet, Pin, Request
 
 MOST_ALTERNATIVES = 8
 _MOST_GIVEN_UP = 3
@@ -34,6 +35,8 @@ class Near(NamedTuple):
     stack: Stack
 
 
+_Hit = tuple[Problem, Found]
+
 Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...]]
 """What excludes every stack, by device and route."""
 
@@ -48,9 +51,8 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
         given_up: list[frozenset[str]] = [frozenset()]
         for _ in range(_MOST_GIVEN_UP):
             given_up = _one_more(facts, request, given_up, names, conflicts, budget)
-            found = [near for relaxed in given_up for near in _without(facts, request, relaxed, budget)]
-            if found:
-                return _distinct(found)
+            if found := _distinct(near for relaxed in given_up for near in _without(facts, request, relaxed, budget)):
+                return found
     return ()
 
 
@@ -86,101 +88,86 @@ def _ease(product: str) -> int:
     return ("python", "os", *_HARD).index(product) + 1 if product in ("python", "os", *_HARD) else 0
 
 
-def _distinct(found: list[Near]) -> tuple[Near, ...]:
+def _distinct(found: Iterable[Near]) -> tuple[Near, ...]:
+    """Return the first few that differ in what they install."""
     kept: dict[object, Near] = {}
     for near in found:
         members = tuple((e.product, e.idx) for e in near.stack.packages)
         kept.setdefault((near.stack.device, near.stack.route, members), near)
-    return tuple(kept.values())[:MOST_ALTERNATIVES]
+        if len(kept) == MOST_ALTERNATIVES:
+            break
+    return tuple(kept.values())
 
 
-def _without(facts: Snapshot, request: Request, relaxed: frozenset[str], budget: Budget) -> list[Near]:
-    """Return the stacks without some pins: of one pin the nearest series over each route, then the best stack of all."""
+def _without(facts: Snapshot, request: Request, relaxed: frozenset[str], budget: Budget) -> Iterator[Near]:
+    """Yield the stacks without some pins: of one pin the nearest series over each route, then the best stack of all."""
     names = tuple(sorted(relaxed, key=facts.ranks.__getitem__))
-    free = without(facts, request, relaxed)
-    found: list[Near] = []
+    problems = list(_problems(facts, without(facts, request, relaxed), budget))
     pin = request.pin(names[0])
     if len(names) == 1 and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
-        for route in _routes(facts, request):
-            found += _beside(facts, free, route, pin, budget)
-    best = _best(facts, free, _routes(facts, free), budget)
-    return [*found, Near(names, "best", best)] if best else found
+        for route in facts.routes:
+            if over_route := [problem for problem in problems if problem.route is route]:
+                yield from _beside(over_route, pin)
+    if best := _best(problems):
+        yield Near(names, "best", best)
 
 
-def _routes(facts: Snapshot, request: Request) -> Iterable[Route]:
-    return {route.id: route for _, route in routes_of(facts, request)}.values()
+def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Problem]:
+    """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
+    for device, route in routes_of(facts, request):
+        problem = Problem(Question(facts, request, device, route, budget))
+        if left := narrowed(problem, known_only=True):
+            yield problem.limited_to(left, is_narrowed=True)
 
 
-def _beside(facts: Snapshot, free: Request, route: Route, pin: Pin, budget: Budget) -> list[Near]:
-    """Return the best stack of the pinned series if there is one, else of the nearest series below and above."""
-    groups = facts.series(pin.product)
+def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
+    """Yield the best stack of the pinned series if there is one, else of the nearest series below and above."""
+    groups = problems[0].facts.series(pin.product)
     held = [n for n, mask in enumerate(groups) if mask & (pin.mask or pin.near)]
     if not held:
-        return []
+        return
     below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
     if pin.beyond and pin.near == 1:  # older than all that is known
         held, above = [], range(len(groups))
-    found = []
     for where, numbers in (("same", held), ("below", below), ("above", above)):
-        stack = _first_of(facts, free, route, pin.product, [groups[number] for number in numbers], budget)
-        found += [Near((pin.product,), where, stack)] if stack else []
-        if stack and where == "same":
-            break
-    return found
+        if stack := _first_of(problems, pin.product, [groups[number] for number in numbers]):
+            yield Near((pin.product,), where, stack)
+            if where == "same":
+                break
 
 
-def _first_of(
-    facts: Snapshot, request: Request, route: Route, product: str, groups: list[int], budget: Budget
-) -> Stack | None:
+def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any."""
-    found: dict[int, list[Stack]] = {}
-    for device in request.devices:
-        if device in route.devices:
-            problems = _limited(facts, request, device, route, product, groups[: min(found, default=len(groups)) + 1], budget)
-            for number, problem in problems:
-                if hits := Search(problem, best_only=True, known_only=True).run():
-                    best = (hit for hit in hits if hit.preference == hits[0].preference)
-                    found.setdefault(number, []).extend(stack for hit in best for stack in stacks_of(problem, hit))
-                    break
-    return min(found[min(found)], key=lambda stack: stack.rank) if found else None
+    found: dict[int, list[_Hit]] = {}
+    for problem in problems:
+        for number, limited in _limited(problem, product, groups[: min(found, default=len(groups)) + 1]):
+            if hits := _hits(limited):
+                found.setdefault(number, []).extend(hits)
+                break
+    return foremost(found[min(found)]) if found else None
 
 
-def _limited(
-    facts: Snapshot, request: Request, device: str, route: Route, product: str, groups: list[int], budget: Budget
-) -> Iterator[tuple[int, Problem]]:
+def _limited(problem: Problem, product: str, groups: list[ElementSet]) -> Iterator[tuple[int, Problem]]:
     """Yield a problem for each group of a product's elements that others may admit."""
-
-    def held(mask: int) -> Question:
-        pins = (*request.pins, Pin(product, "", mask))
-        return Question(facts, request._replace(pins=pins), device, route, budget)
-
-    if facts.products[product].platform:
-        yield from ((number, Problem(held(group))) for number, group in enumerate(groups))
-    elif groups:
-        problem = Problem(held(sum(groups)))
-        left = Search(problem, known_only=True).narrowed()
+    if product not in problem.required:
         for number, group in enumerate(groups):
-            if group & left.get(product, 0):
-                yield number, problem.limited_to({**left, product: group & left[product]})
+            request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
+            yield number, Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
+        return
+    for number, group in enumerate(groups):
+        if left := group & problem.domains[product]:
+            yield number, problem.limited_to({product: left})
 
 
-def _best(
-    facts: Snapshot, request: Request, routes: Iterable[Route], budget: Budget, *, certain_only: bool = False
-) -> Stack | None:
-    """Return the best stack that something supports, on any device and over any of some routes.
+def _hits(problem: Problem, *, certain_only: bool = False) -> list[_Hit]:
+    """Return what is best of what something supports."""
+    found = Search(problem, best_only=True, known_only=True, certain_only=certain_only).run()
+    return [(problem, each) for each in found]
 
-    Where nobody asked for a system, it is one for the foremost family of systems if that has one as good.
-    """
-    hits: list[tuple[Problem, Found]] = []
-    for route in routes:
-        for device in request.devices:
-            if device in route.devices:
-                problem = Problem(Question(facts, request, device, route, budget))
-                run = Search(problem, best_only=True, known_only=True, certain_only=certain_only).run()
-                hits += [(problem, found) for found in run]
-    best = min((found.preference for _, found in hits), default=())
-    stacks = [s for problem, found in hits if found.preference == best for s in stacks_of(problem, found)]
-    return min(stacks, key=lambda stack: stack.rank, default=None)
+
+def _best(problems: Iterable[Problem], *, certain_only: bool = False) -> Stack | None:
+    """Return the best stack that something supports, on any device and over any route."""
+    return foremost([hit for problem in problems for hit in _hits(problem, certain_only=certain_only)])
 
 
 def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
@@ -193,8 +180,7 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
-    held = request._replace(devices=(best.device,))
-    return _best(facts, held, _routes(facts, held), budget, certain_only=True)
+    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), certain_only=True)
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -209,8 +195,8 @@ def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: B
         return None
     kept = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
     systems = Pin("os", "", sum(1 << n for n, name in enumerate(facts.grid["os"]) if name in best.os))
-    held = request._replace(pins=(*kept, systems, Pin(provider.product, provider.release, mask)), devices=(best.device,))
-    return _best(facts, held, (route,), budget)
+    pins = (*kept, systems, Pin(provider.product, provider.release, mask))
+    return _best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget))
 
 
 def without_ended(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> Stack | None:
@@ -230,14 +216,14 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
     for kept in (others, machine, [pin for pin in machine if pin.product != "python"]):
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
         free = request._replace(pins=tuple(kept), bare=tuple(sorted(bare)), devices=devices, route=None)
-        routes = [route for route in _routes(facts, free) if replaced.isdisjoint((route.provider, *route.with_))]
-        stack = _best(facts, free, routes, budget)
+        problems = _problems(facts, free, budget)
+        stack = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
         if stack and not replaced & {element.product for element in stack.packages}:
             return stack
     return None
 
 
-def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> int:
+def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> ElementSet:
     """Return the families of systems for which what is asked for of some products has wheels."""
     platforms = 0
     for product in products:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Kind
 from compatkb.engine.memo import memoized
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
 
 PLATFORM = ("python", "os", "arch")
 """The dimensions that are bits of a set of platforms."""
@@ -18,16 +18,16 @@ GLIBC_FAMILY = "linux"
 class Support(NamedTuple):
     """Platforms by how well something is known there; disjoint sets."""
 
-    certain: int
-    inferred: int
-    unknown: int
+    certain: PlatformSet
+    inferred: PlatformSet
+    unknown: PlatformSet
 
-    def limited_to(self, platforms: int) -> "Support":
+    def limited_to(self, platforms: PlatformSet) -> "Support":
         """Return what is known on some platforms."""
         return Support(self.certain & platforms, self.inferred & platforms, self.unknown & platforms)
 
     @property
-    def anywhere(self) -> int:
+    def anywhere(self) -> PlatformSet:
         """All platforms on which the element can be."""
         return self.certain | self.inferred | self.unknown
 
@@ -48,7 +48,11 @@ class Availability:
     ) -> None:
         """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
         self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
-        self.firm_conflicts: dict[tuple[tuple[str, int], ...], int] = {}  # where runtimes exclude each other, by members
+        self.firm_conflicts: dict[
+            tuple[tuple[str, int], ...], PlatformSet
+        ] = {}  # where runtimes exclude each other, by members
+        # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
+        self._places: dict[tuple[str, frozenset[str]], dict[PlatformSet, ElementSet]] = {}
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
 
     @memoized
@@ -69,20 +73,18 @@ class Availability:
         known = ~denied & ~disputed
         return Support(certain & known, inferred & known, unknown & ~denied)
 
-    def placed(self, product: str, platforms: int, waived: frozenset[str]) -> int:
-        """Return the elements of a product that can be on one of some platforms."""
-        return sum(mask for places, mask in self._places(product, waived) if places & platforms)
+    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]) -> ElementSet:
+        """Return those of some listed elements of a product that can be on one of some platforms."""
+        places = self._places.setdefault((product, waived), {})
+        left = candidates & ~sum(places.values())
+        while left:
+            lowest = left & -left
+            where = self.support(product, lowest.bit_length() - 1, waived).anywhere
+            places[where] = places.get(where, 0) | lowest
+            left ^= lowest
+        return candidates & sum(mask for where, mask in places.items() if where & platforms)
 
-    @memoized
-    def _places(self, product: str, waived: frozenset[str]) -> tuple[tuple[int, int], ...]:
-        """Return platforms, each with the elements of a product that can be on these and on no others."""
-        found: dict[int, int] = {}
-        for idx in range(self.facts.sizes[product]):
-            platforms = self.support(product, idx, waived).anywhere
-            found[platforms] = found.get(platforms, 0) | 1 << idx
-        return tuple(found.items())
-
-    def _wheels(self, element: Element) -> tuple[int, int, int]:
+    def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
         if self._glibc is None or self.facts.products[element.product].role in UNBUILT:
             return element.strong, element.weak, 0
@@ -96,7 +98,7 @@ class Availability:
         return certain, inferred, unknown
 
     @memoized
-    def denials(self, product: str, idx: int, waived: frozenset[str] = frozenset()) -> tuple[int, int]:
+    def denials(self, product: str, idx: int, waived: frozenset[str] = frozenset()) -> tuple[PlatformSet, PlatformSet]:
         """Return where what an element says of Python, OS and architecture excludes it, without what is waived.
 
         And where it would, but for an undecided dispute that leaves it open.
@@ -115,7 +117,7 @@ class Availability:
         return denied, disputed
 
     @memoized
-    def denied_to_all(self, product: str, every: int, waived: frozenset[str]) -> int:
+    def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:
         """Return where a claim on every element of a product excludes it."""
         denied = 0
         for dimension in PLATFORM:
@@ -126,7 +128,7 @@ class Availability:
         return denied
 
     @memoized
-    def somewhere(self, product: str, versions: int, waived: frozenset[str]) -> int:
+    def somewhere(self, product: str, versions: ElementSet, waived: frozenset[str]) -> PlatformSet:
         """Return the platforms on which at least one of some versions of a runtime can be; of unlisted ones all."""
         listed = versions & (1 << self.facts.sizes[product]) - 1
         if not listed:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from compatkb.core.vocabulary import Role
 from compatkb.engine.memo import memoized
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Advisory, Element
+from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
 
 
 class Candidates:
@@ -18,12 +18,12 @@ class Candidates:
     def _is_unbuilt(self, product: str) -> bool:
         return self.facts.products[product].role in UNBUILT
 
-    def _those(self, product: str, good: Callable[[Element], bool]) -> int:
+    def _those(self, product: str, good: Callable[[Element], bool]) -> ElementSet:
         """Return the elements of a product of which something is true."""
         return sum(1 << element.idx for element in self.facts.elements(product) if good(element))
 
     @memoized
-    def offers(self, product: str) -> int:
+    def offers(self, product: str) -> ElementSet:
         """Return the elements that can be installed for this device and were out on this day."""
         return self._those(product, self._is_offered)
 
@@ -38,12 +38,12 @@ class Candidates:
         )
 
     @memoized
-    def serving(self, product: str) -> int:
+    def serving(self, product: str) -> ElementSet:
         """Return the elements that can be installed for this device, on whatever day they came out."""
         return self._those(product, lambda element: element.installable and self.device in element.devices)
 
     @memoized
-    def yanked(self, product: str) -> int:
+    def yanked(self, product: str) -> ElementSet:
         """Return the elements that were yanked by this day."""
         return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)
 
@@ -52,17 +52,17 @@ class Candidates:
         return element.yank_by is not None and (element.yank_after or 0) <= self.as_of
 
     @memoized
-    def foreign(self, product: str) -> int:
+    def foreign(self, product: str) -> ElementSet:
         """Return the builds for devices that no route serves: they are there for those who pin them."""
         return self._those(product, lambda element: element.foreign)
 
     @memoized
-    def presumed(self, product: str) -> int:
+    def presumed(self, product: str) -> ElementSet:
         """Return the builds of which no wheel was seen or stated."""
         return 0 if self._is_unbuilt(product) else self._those(product, lambda element: not element.published)
 
     @memoized
-    def outdated(self, product: str) -> int:
+    def outdated(self, product: str) -> ElementSet:
         """Return the elements that have ended, were yanked or are known to be insecure."""
         if self._is_unbuilt(product):
             return 0
@@ -79,9 +79,9 @@ class Candidates:
         return len(groups) - 1 - next(n for n, mask in enumerate(groups) if mask >> idx & 1)
 
     @memoized
-    def only_beside(self, product: str) -> tuple[tuple[frozenset[str], int], ...]:
+    def only_beside(self, product: str) -> tuple[tuple[frozenset[str], ElementSet], ...]:
         """Return the elements that are of use only beside other products, by those products."""
-        found: dict[frozenset[str], int] = {}
+        found: dict[frozenset[str], ElementSet] = {}
         for element in self.facts.elements(product):
             if element.only_with:
                 found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
@@ -93,7 +93,7 @@ class Candidates:
         return sum(mask >> idx & 1 for mask in self._warned(product)) if idx >= 0 else 0
 
     @memoized
-    def _warned(self, product: str) -> tuple[int, ...]:
+    def _warned(self, product: str) -> tuple[ElementSet, ...]:
         """Return the elements that carry a warning, for each kind of warning."""
         if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):
             return ()

@@ -4,7 +4,7 @@ from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
 from compatkb.engine.search import Found
-from compatkb.store.records import Element
+from compatkb.store.records import Element, PlatformSet
 
 
 def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
@@ -15,14 +15,14 @@ def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
 
 def companions_by_platform(
     problem: Problem, chosen: list[Member], beside: list[Member], product: str, found: Found
-) -> list[tuple[int, Element]]:
+) -> list[tuple[PlatformSet, Element]]:
     """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
     facts, is_certain = problem.facts, found.quality.level == Certainty.CERTAIN
     left, domain = found.platforms, problem.candidates(product)
     speaking = [(other, number, table) for other, number in chosen if (table := problem.table(other, product))]
     for _, number, table in speaking:
         domain &= table.allowed(number, problem.platforms)
-    values: list[tuple[int, Element]] = []
+    values: list[tuple[PlatformSet, Element]] = []
     while domain and left:
         idx = domain.bit_length() - 1
         domain ^= 1 << idx

@@ -1,9 +1,11 @@
 """Why there is no stack: a minimal set of constraints; leaving any one of them out would admit a stack."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.engine.constraints import EXPLAINING, Constraint
+from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
 from compatkb.engine.search import Search
 from compatkb.store.records import Edge, Element
@@ -40,16 +42,22 @@ class _Conflicts:
         of_platform = kind == "platform" or products[-1] in EXPLAINING
         if not set(products[:1] if of_platform else products) <= set(self._problem.required):
             return False
-        problem, (product, *others) = self._problem.waiving(self._every - {constraint}), products
+        problem, (product, *others) = self._free, products
         if kind == "offer":
-            return product not in problem.placeholders and not problem.domains[product]
-        if any(not _is_listed(problem, one) for one in (products[:1] if of_platform else products)):
+            return product not in problem.question.open_products and not problem.domains[product]
+        if any(not is_listed(problem, one, problem.domains[one]) for one in (products[:1] if of_platform else products)):
             return False
         if of_platform:
-            return not problem.question.placed(product, problem.domains[product], problem.waived.of_platform(product))
+            waived = problem.waived.of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
+            return not problem.question.placed(product, problem.domains[product], waived)
         (other,) = others
-        table = problem.table(product, other)
-        return table is not None and not table.allowed_by(problem.domains[product], problem.platforms) & problem.domains[other]
+        table = problem.context.table(product, other)
+        theirs = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
+        return table is not None and not table.allowed_by(problem.domains[product], problem.platforms) & theirs
+
+    @cached_property
+    def _free(self) -> Problem:
+        return self._problem.waiving(self._every)
 
     def minimal(self, constraints: list[Constraint]) -> list[Constraint]:
         """Return constraints that exclude every stack, and no part of which does; earlier ones are kept in preference.
@@ -70,10 +78,6 @@ class _Conflicts:
             chosen.append(left[many - 1])
             left = left[: many - 1]
         return sorted(chosen, key=constraints.index)
-
-
-def _is_listed(problem: Problem, product: str) -> bool:
-    return product not in problem.placeholders and not problem.domains[product] >> problem.facts.sizes[product]
 
 
 def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tuple[Constraint, ...] | None:

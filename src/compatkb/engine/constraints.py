@@ -62,14 +62,7 @@ def constraint_groups(
                 claims.append(("claim", one, other))
     claims += [("claim", p, dimension) for p in variables for dimension in EXPLAINING if facts.edges(p, dimension)]
     claims.sort(key=lambda constraint: -len(pinned.intersection(constraint)))
-    runtimes: list[Constraint] = [
-        ("claim", product, to)
-        for product in variables
-        for to in facts.spoken_of(product)
-        if to not in variables and roles[to].role == Role.LEAF
-    ]
-    apart = dict.fromkeys(constraint[2] for constraint in runtimes)
-    runtimes += [("claim", to, dimension) for to in apart for dimension in EXPLAINING if facts.edges(to, dimension)]
+    runtimes: list[Constraint] = [("claim", *pair) for pair in context.runtime_claims(variables)]
     built = (product for product in variables if roles[product].role not in (Role.DIMENSION, Role.FEATURE))
     return [
         [claim for claim in claims if claim[1] == provider],

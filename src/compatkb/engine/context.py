@@ -11,7 +11,7 @@ from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import RelationTable
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge
+from compatkb.store.records import Edge, ElementSet, PlatformSet
 
 _MOST_CONTEXTS = 256
 
@@ -20,7 +20,7 @@ class Circumstances(NamedTuple):
     """Under what a question is asked; days are ordinals."""
 
     device: str
-    hardware: int  # the hardware elements that are pinned, 0: none
+    hardware: ElementSet  # the hardware elements that are pinned, 0: none
     as_of: int  # what exists: the day of knowledge, unless another one was asked for
     today: int  # the clock: whether an end of life has come
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
@@ -30,8 +30,8 @@ class Circumstances(NamedTuple):
 class RuntimeRequirement(NamedTuple):
     """What one edge demands of a runtime."""
 
-    platforms: int
-    versions: int  # admitted elements, and above them the gaps between bounds
+    platforms: PlatformSet
+    versions: ElementSet  # admitted elements, and above them the gaps between bounds
     is_inferred_pin: bool
     pins: bool  # it names one version, so the runtime is in the stack
     in_metadata: bool  # installers read it themselves
@@ -130,19 +130,24 @@ class Context:
         return tuple(to for to in packages if any(edge.kind == Kind.NEEDS for edge in self.edges(product, to)))
 
     @memoized
-    def needed(self, product: str, idx: int, to: str) -> int:
+    def needed(self, product: str, idx: int, to: str) -> PlatformSet:
         """Return the platforms on which an element needs another product."""
         platforms = 0
         for edge in self.edges_from(product, idx, to):
             platforms |= edge.denies if edge.kind == Kind.NEEDS else 0
         return platforms
 
-    def needing(self, product: str, to: str, platforms: int) -> int:
+    def needing(self, product: str, to: str, platforms: PlatformSet) -> ElementSet:
         """Return the elements that need another product on all of some platforms."""
         found = 0
-        for edge in self.edges(product, to):
-            found |= edge.of_mask if edge.kind == Kind.NEEDS and not platforms & ~edge.denies else 0
+        for mask, needed_on in self._needing(product, to):
+            found |= 0 if platforms & ~needed_on else mask
         return found
+
+    @memoized
+    def _needing(self, product: str, to: str) -> tuple[tuple[ElementSet, PlatformSet], ...]:
+        """Return elements that need another product, each with where."""
+        return tuple([(edge.of_mask, edge.denies) for edge in self.edges(product, to) if edge.kind == Kind.NEEDS])
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
@@ -175,7 +180,16 @@ class Context:
         return tuple(found)
 
     @memoized
-    def named_by(self, product: str, dimension: str) -> int:
+    def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        """Return who says something of which runtime, and then of which dimension of the platform these say something."""
+        facts = self.facts
+        named = [(of, to) for of in products for to in facts.spoken_of(of) if facts.products[to].role == Role.LEAF]
+        apart = [(of, to) for of, to in named if to not in products]
+        runtimes = dict.fromkeys(to for _, to in apart)
+        return (*apart, *((to, where) for to in runtimes for where in ("os", "python", "arch") if facts.edges(to, where)))
+
+    @memoized
+    def named_by(self, product: str, dimension: str) -> ElementSet:
         """Return the elements of a product that name values of a dimension that they were made for or tried with."""
         found = 0
         for edge in self.edges(product, dimension):

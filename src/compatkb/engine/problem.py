@@ -1,6 +1,7 @@
 """One question to the search: a device reached over one route, with everything that the request fixed."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 
 from compatkb.core.vocabulary import Kind, Role
@@ -11,7 +12,7 @@ from compatkb.engine.context import Circumstances, RuntimeRequirement, context_o
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element, Pin, Request, Route
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
 PLACEHOLDER = -2
 """Stands for a build that was never published: what a stack would hold if an absence did not count."""
@@ -96,18 +97,16 @@ class Question:
             found[product] = {other: table for other, table in tables if table is not None}
         return found
 
-    @memoized
     def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
         """Return the platforms of an element that the request leaves open, by how well they are known."""
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
         return self.availability.support(product, idx, waived).limited_to(self.platforms)
 
-    def placed(self, product: str, candidates: int, waived: frozenset[str]) -> int:
+    def placed(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> ElementSet:
         """Return those of some listed candidates that have a platform here."""
-        return candidates & self.availability.placed(product, self.platforms, waived)
+        return self.availability.placed(product, candidates, self.platforms, waived)
 
-    @memoized
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
         if not 0 <= idx < self.facts.sizes[product]:
@@ -131,9 +130,13 @@ class Question:
             0, None, "",
         )  # fmt: skip
 
-    @memoized
-    def domain(self, product: str) -> int:
-        """Return the candidates of a product: what can be in a stack at all."""
+    @cached_property
+    def domains(self) -> dict[str, ElementSet]:
+        """The candidates of each variable."""
+        return {product: self.domain(product) for product in self.variables}
+
+    def domain(self, product: str) -> ElementSet:
+        """Return the candidates of any product: what can be in a stack at all."""
         pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
@@ -167,7 +170,7 @@ class Question:
         return not admits_python(element.requires_python, self._python_patch)
 
     @memoized
-    def provided(self, product: str) -> int:
+    def provided(self, product: str) -> ElementSet:
         """Return the candidates of a product if its provider brought builds for another device along, 0 if some fit anyway."""
         pin = self.pins.get(product)
         admitted = pin.mask if pin else (1 << self.facts.sizes[product]) - 1
@@ -216,6 +219,7 @@ class Problem:
 
     def __init__(self, question: Question, waived: Waived = NOTHING) -> None:
         self.question, self.waived = question, waived
+        self.is_narrowed = False  # of its candidates nothing more can be dropped before a search
         self.facts, self.request, self.context = question.facts, question.request, question.context
         self.variables, self.required, self.optional = question.variables, question.required, question.optional
         self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
@@ -223,7 +227,7 @@ class Problem:
         self.placeholders = waived.offers | question.open_products
         is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
         self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
-        self.domains = {product: question.domain(product) for product in self.variables}
+        self.domains = dict(question.domains)
         for kind, *about in waived.constraints:  # a provider that served a product would bring its own build of it along
             if kind == "claim" and about[0] == self.route.provider and about[1] in self.domains:
                 self.domains[about[1]] = question.provided(about[1]) or self.domains[about[1]]
@@ -232,10 +236,10 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, Waived(constraints))
 
-    def limited_to(self, domains: Mapping[str, int]) -> "Problem":
+    def limited_to(self, domains: Mapping[str, ElementSet], *, is_narrowed: bool = False) -> "Problem":
         """Return the same problem with these candidates alone."""
-        limited = Problem(self.question, self.waived)
-        limited.domains.update(domains)
+        limited = copy(self)
+        limited.domains, limited.is_narrowed = {**self.domains, **domains}, is_narrowed
         return limited
 
     def groups(self) -> list[list[Constraint]]:
@@ -243,10 +247,12 @@ class Problem:
         unoffered = [product for product in self.variables if not self.domains[product]]
         return constraint_groups(self.context, self.variables, self.route.provider, unoffered, frozenset(self.pins))
 
-    def candidates(self, product: str) -> int:
+    def candidates(self, product: str) -> ElementSet:
         """Return the listed elements of any product that can be in a stack at all."""
         pin = self.pins.get(product)
-        return 0 if pin and pin.extra else self.domains.get(product, self.question.domain(product))
+        if pin and pin.extra:
+            return 0
+        return self.domains[product] if product in self.domains else self.question.domain(product)
 
     def support(self, product: str, idx: int) -> Support:
         """Return the platforms of an element that the request leaves open, by how well they are known."""
@@ -296,7 +302,7 @@ class Problem:
         assert version
         return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
-    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[int, int]:
+    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
         others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
@@ -320,7 +326,7 @@ class Problem:
 
     # -- optional products ------------------------------------------------------------------------------------------
 
-    def missing(self, product: str, chosen: list[Member]) -> int:
+    def missing(self, product: str, chosen: list[Member]) -> PlatformSet:
         """Return where a required member needs a product that stays away."""
         platforms = 0
         for other, number in chosen:
@@ -328,7 +334,7 @@ class Problem:
                 platforms |= self.context.needed(other, number, product)
         return platforms
 
-    def complete(self, present: list[Member]) -> int:
+    def complete(self, present: list[Member]) -> PlatformSet:
         """Return where every product is there that is needed, and none that nothing required leads to."""
         if not self.optional:
             return self.platforms
@@ -354,7 +360,7 @@ def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:
                 yield device, route
 
 
-def platforms_of(facts: Snapshot, request: Request) -> int:
+def platforms_of(facts: Snapshot, request: Request) -> PlatformSet:
     """Return the platforms that a request leaves open: families of systems where it names none."""
     platforms = facts.all_platforms
     for dimension in PLATFORM:
@@ -366,7 +372,7 @@ def platforms_of(facts: Snapshot, request: Request) -> int:
     return platforms
 
 
-def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> int:
+def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> ElementSet:
     values = facts.grid[dimension]
     if pin:
         return pin.mask

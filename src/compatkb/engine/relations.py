@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.memo import memoized
-from compatkb.store.records import Edge
+from compatkb.store.records import Edge, ElementSet, PlatformSet
 
 DEMANDING = ("needs", "constrains")
 """The kinds of edges that exclude what they do not name."""
@@ -28,16 +28,16 @@ DEMANDING = ("needs", "constrains")
 class Relation(NamedTuple):
     """What is known of two elements together, as platform sets; the last two follow from the others."""
 
-    denied: int
-    certain: int  # stated or observed to work
-    inferred: int  # inferred to work
-    required: int  # one demands the other, so something must support the two
-    disputed: int  # an undecided dispute leaves them open
-    unknown: int  # something should support the two, and nothing does
-    doubtful: int  # something should support the two, and nothing certain does
+    denied: PlatformSet
+    certain: PlatformSet  # stated or observed to work
+    inferred: PlatformSet  # inferred to work
+    required: PlatformSet  # one demands the other, so something must support the two
+    disputed: PlatformSet  # an undecided dispute leaves them open
+    unknown: PlatformSet  # something should support the two, and nothing does
+    doubtful: PlatformSet  # something should support the two, and nothing certain does
 
 
-_State = tuple[int, int, int, int, int]
+_State = tuple[PlatformSet, PlatformSet, PlatformSet, PlatformSet, PlatformSet]
 """The first five fields of a relation."""
 _NOTHING: _State = (0, 0, 0, 0, 0)
 
@@ -101,7 +101,7 @@ class RelationTable:
         own = ((edge, bool(edge.to_mask >> other & 1)) for edge in self._own(idx))
         return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in self._others(other))])
 
-    def allowed(self, idx: int, platforms: int) -> int:
+    def allowed(self, idx: int, platforms: PlatformSet) -> ElementSet:
         """Return the second product's elements that no edge excludes beside an element on all of some platforms.
 
         Several edges may exclude more together; a version that the data do not list is never excluded.
@@ -113,10 +113,10 @@ class RelationTable:
         return found
 
     @memoized
-    def _exclusions(self, idx: int) -> tuple[tuple[int, int], ...]:
+    def _exclusions(self, idx: int) -> tuple[tuple[PlatformSet, ElementSet], ...]:
         """Return platforms, and which of the second product's elements the edges of these leave beside an element."""
         unlisted = 1 << self._sizes[1]
-        left: dict[int, int] = {}
+        left: dict[PlatformSet, ElementSet] = {}
         if not 0 <= idx < self._sizes[0]:
             return ()
         for edge in self._own(idx):
@@ -128,7 +128,7 @@ class RelationTable:
                 left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
         return tuple(left.items())
 
-    def allowed_by(self, candidates: int, platforms: int) -> int:
+    def allowed_by(self, candidates: ElementSet, platforms: PlatformSet) -> ElementSet:
         """Return the second product's elements that some of the first product's candidates admit."""
         found, every = 0, (2 << self._sizes[1]) - 1
         while candidates and found != every:
@@ -137,7 +137,7 @@ class RelationTable:
             found |= self.allowed(idx, platforms)
         return found
 
-    def supported_by(self, candidates: int) -> int:
+    def supported_by(self, candidates: ElementSet) -> ElementSet:
         """Return the second product's elements that something supports beside some of the first product's candidates."""
         found = 0
         for of_mask, to_mask in self._supporting:
@@ -145,7 +145,7 @@ class RelationTable:
         return found
 
     @cached_property
-    def _supporting(self) -> list[tuple[int, int]]:
+    def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:
         own = [(edge.of_mask, edge.to_mask) for edge in self._edges if _supports(edge)]
         return own + [(edge.to_mask, edge.of_mask) for edge in self._back if _supports(edge)]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.problem import Member, Problem
+from compatkb.store.records import ElementSet, PlatformSet
 
 
 def runtime_requirements(
@@ -15,7 +16,7 @@ def runtime_requirements(
     """
     facts, ignored = problem.facts, problem.waived.claims
     chosen = dict(present)
-    waived: dict[int, int] = {}  # edges, with the elements for which they do not hold
+    waived: dict[int, ElementSet] = {}  # edges, with the elements for which they do not hold
     for product, mask, edge, of_mask in facts.waivers:
         idx = chosen.get(product, -1)
         if firm_only or (idx >= 0 and mask >> idx & 1):
@@ -31,7 +32,7 @@ def runtime_requirements(
     return found
 
 
-def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> int:
+def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> PlatformSet:
     """Return where requirements on runtimes exclude each other whatever further product comes along."""
     found = problem.firm_conflicts.get(members)
     if found is None:
@@ -41,12 +42,12 @@ def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> int:
     return found
 
 
-def runtime_conflicts(problem: Problem, present: Iterable[Member]) -> tuple[int, int]:
+def runtime_conflicts(problem: Problem, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
     """Return where requirements on runtimes exclude each other, and where an inferred pin decides them."""
     return _conflicts(problem, runtime_requirements(problem, present))
 
 
-def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[int, int]:
+def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[PlatformSet, PlatformSet]:
     conflicting = doubtful = 0
     for runtime, requirements in required.items():
         waived = problem.waived.of_platform(runtime)
@@ -56,12 +57,12 @@ def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) 
     return conflicting, doubtful
 
 
-def regions_of(requirements: list[RuntimeRequirement]) -> list[tuple[int, int, bool]]:
+def regions_of(requirements: list[RuntimeRequirement]) -> list[tuple[PlatformSet, ElementSet, bool]]:
     """Return disjoint platforms with the versions that all requirements admit there, and whether an inferred pin decides."""
-    regions: list[tuple[int, int, bool]] = []
+    regions: list[tuple[PlatformSet, ElementSet, bool]] = []
     seen = 0
     for requirement in requirements:
-        cut: list[tuple[int, int, bool]] = []
+        cut: list[tuple[PlatformSet, ElementSet, bool]] = []
         for platforms, versions, is_inferred in regions:
             if shared := platforms & requirement.platforms:
                 cut.append((shared, versions & requirement.versions, is_inferred or requirement.is_inferred_pin))

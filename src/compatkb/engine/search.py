@@ -6,15 +6,14 @@ stack at least as good was found already is dropped at once.
 """
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
+from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
 from compatkb.engine.runtime_pins import firm_conflicts, runtime_conflicts
-from compatkb.store.records import Route
+from compatkb.store.records import PlatformSet, Route
 
 
 class Quality(NamedTuple):
@@ -39,7 +38,7 @@ class Found(NamedTuple):
     route: Route
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
-    platforms: int
+    platforms: PlatformSet
     device_rank: int = 0  # pinned hardware decides the device: that of the GPU comes first
 
     @property
@@ -52,7 +51,7 @@ class State(NamedTuple):
     """A partial assignment as far as its platforms and its quality go."""
 
     support: Support
-    other_kind: int = 0  # platforms on which a member was compiled for another device
+    other_kind: PlatformSet = 0  # platforms on which a member was compiled for another device
     is_outdated: bool = False
     is_presumed: bool = False
     age: int = 0
@@ -78,14 +77,16 @@ class Search:
         """
         self.problem, self.first_only, self.best_only = problem, first_only, best_only
         self.known_only, self.certain_only = known_only or certain_only, certain_only
-        self._found: list[tuple[Quality, int, tuple[Member, ...], int]] = []
-        self._covered: dict[Quality, int] = {}
+        self._found: list[tuple[Quality, int, tuple[Member, ...], PlatformSet]] = []
+        self._covered: dict[Quality, PlatformSet] = {}
 
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
-        if not self.narrowed():
+        domains = narrowed(problem, known_only=self.known_only)
+        if not domains:
             return ()
+        self._domains = domains
         self._order = self._ordered()
         self._optional = frozenset(problem.optional)
         self._named = {*problem.pins, *problem.request.bare}
@@ -103,11 +104,6 @@ class Search:
         self._extend(0, {}, State(Support(everywhere, 0, 0) if self.known_only else Support(0, 0, everywhere)))
         return self._assigned()
 
-    def narrowed(self) -> dict[str, int]:
-        """Return the candidates without those that no candidate of another product admits; nothing where no stack is left."""
-        self._domains = dict(self.problem.domains)
-        return self._domains if self.problem.platforms and self._narrow() else {}
-
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
 
@@ -123,81 +119,26 @@ class Search:
 
         return tuple(sorted(self.problem.variables, key=place))
 
-    def _narrow(self) -> bool:
-        """Drop candidates without a platform, and those that no candidate of a required product admits.
-
-        Returns whether every required product has a candidate left.
-        """
-        problem, domains = self.problem, self._domains
-        for product, domain in domains.items():
-            if self._is_listed(product):
-                domains[product] = problem.question.placed(product, domain, problem.waived.of_platform(product))
-        queue = list(problem.required)
-        while queue:
-            product = queue.pop()
-            if not domains[product] and product not in problem.placeholders:
-                return False
-            if not self._is_listed(product):
-                continue
-            for other, table in problem.partners[product].items():
-                left = domains[other] & table.allowed_by(domains[product], problem.platforms)
-                if left != domains[other] and other not in problem.placeholders:
-                    domains[other] = left
-                    if other in problem.required and other not in queue:
-                        queue.append(other)
-            if not queue:
-                queue += self._needing_dropped()
-            if not queue and self.known_only and not problem.placeholders:
-                queue += [other for other in self._unsupported_dropped() if other in problem.required]
-        return all(domains[product] or product in problem.placeholders for product in problem.required)
-
-    def _needing_dropped(self) -> list[str]:
-        """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
-        problem, domains, dropped = self.problem, self._domains, []
-        for needed in problem.optional:
-            if not self._is_listed(needed):
-                continue
-            for product in problem.required:
-                needing = domains[product] & problem.context.needing(product, needed, problem.platforms)
-                if needing and self._is_listed(product):
-                    table = problem.partners[needed].get(product)
-                    fit = table.allowed_by(domains[needed], problem.platforms) if table else -1
-                    if left := needing & ~(fit if domains[needed] else 0):
-                        domains[product] &= ~left
-                        dropped.append(product)
-        return dropped
-
-    def _unsupported_dropped(self) -> list[str]:
-        """Drop the candidates that no candidate of another product supports; return the products that had such."""
-        domains, partners, dropped = self._domains, self.problem.partners, []
-        for product in domains:
-            if product in (self.problem.route.provider, GLIBC) or not self._is_listed(product):
-                continue
-            others = [other for other in partners[product] if self.problem.facts.products[other].role != Role.FEATURE]
-            if all(self._is_listed(other) for other in others):
-                left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
-                if left & domains[product] != domains[product]:
-                    domains[product] &= left
-                    dropped.append(product)
-        return dropped
-
-    def _is_listed(self, product: str) -> bool:
-        """Return whether all candidates are in the data: of others nothing is known."""
-        return product not in self.problem.placeholders and not self._domains[product] >> self.problem.facts.sizes[product]
-
-    def _candidates(self, product: str, chosen: dict[str, int], platforms: int) -> list[int]:
+    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> list[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
         if product in self.problem.placeholders:
             return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
+        if product in self._optional and not self._may_be_needed(product, chosen):
+            return [ABSENT]
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
                 domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
-        if domain & (domain - 1) and self._is_listed(product):
+        if domain & (domain - 1) and is_listed(self.problem, product, domain):
             waived = self.problem.waived.of_platform(product)
-            domain &= self.problem.availability.placed(product, platforms, waived)
+            domain = self.problem.availability.placed(product, domain, platforms, waived)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
+
+    def _may_be_needed(self, product: str, chosen: dict[str, int]) -> bool:
+        """Return whether a product chosen before needs an optional one, or one that is still to be chosen may."""
+        needing = [other for other in self._order if other != product and product in self.problem.context.needs(other)]
+        return any(other not in chosen or self.problem.context.needed(other, chosen[other], product) for other in needing)
 
     def _extend(self, depth: int, chosen: dict[str, int], state: State) -> None:
         if depth == len(self._order):
@@ -220,7 +161,7 @@ class Search:
                 support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
                 support = self._vouched(due, extended, support)
-            after = self._left_open(after._replace(support=support))
+            after = self._left_open(State(support, *after[1:]))
             if after.support.anywhere:
                 self._extend(depth + 1, extended, after)
 
@@ -252,7 +193,7 @@ class Search:
                 left &= 0 if self.best_only and known < hoped else ~covered
         return not left
 
-    def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> int:
+    def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
         rows = self.problem.question.runtime_rows
         runtimes = {row[0] for row in rows(*member)}
@@ -295,7 +236,7 @@ class Search:
             unknown | ((certain | inferred) & ~firm & ~faint),
         )
 
-    def _parts(self, state: State) -> Iterator[tuple[Quality, int]]:
+    def _parts(self, state: State) -> Iterator[tuple[Quality, PlatformSet]]:
         """Yield the platforms of a state by how good a stack is there; those that are not looked for are left out."""
         for level, platforms in enumerate(state.support):
             if (level == Certainty.UNKNOWN and self.known_only) or (level == Certainty.INFERRED and self.certain_only):
@@ -309,16 +250,15 @@ class Search:
         """Return the state on the platforms on which no stack at least as good was found yet."""
         if not self._covered:
             certain, inferred, unknown = state.support
-            return state._replace(
-                support=Support(certain, 0 if self.certain_only else inferred, 0 if self.known_only else unknown)
-            )
+            support = Support(certain, 0 if self.certain_only else inferred, 0 if self.known_only else unknown)
+            return State(support, *state[1:])
         left = [0, 0, 0]
         for quality, platforms in self._parts(state):
             for known, covered in self._covered.items():
                 if known <= quality:
                     platforms &= 0 if self.best_only and known < quality else ~covered
             left[quality.level] |= platforms
-        return state._replace(support=Support(*left))
+        return State(Support(*left), *state[1:])
 
     def _finish(self, chosen: dict[str, int], state: State) -> None:
         problem = self.problem
@@ -326,7 +266,7 @@ class Search:
         conflicting, doubtful = runtime_conflicts(problem, present)
         certain, inferred, unknown = state.support.limited_to(problem.complete(present) & ~conflicting)
         support = Support(certain & ~doubtful, inferred | (certain & doubtful), unknown)
-        for quality, platforms in self._parts(self._left_open(state._replace(support=support))):
+        for quality, platforms in self._parts(self._left_open(State(support, *state[1:]))):
             self._covered[quality] = self._covered.get(quality, 0) | platforms
             self._found.append((quality, len(self._found), tuple(present), platforms))
 

@@ -1,6 +1,6 @@
 """From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
-from compatkb.store.records import UNBUILT, Edge, Element
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
 
-_Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
+_Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
 """Pythons, systems and architectures, every combination of them, and their bits."""
 _Value = Element | tuple[str, str | tuple[str, ...]]
 """What goes along on some platforms: a build, a bound on a runtime, or the values of a dimension that are supported."""
@@ -64,7 +64,7 @@ class Stack(NamedTuple):
 def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     """Split a found assignment into rectangles on which companions, pins and vouched values are the same."""
     chosen = [(p, i) for p, i in found.chosen if i >= 0]
-    parts: list[tuple[int, tuple[_Value, ...]]] = [(found.platforms, ())]
+    parts: list[tuple[PlatformSet, tuple[_Value, ...]]] = [(found.platforms, ())]
     for product in companion_products(problem, chosen):
         cut = []
         for platforms, values in parts:
@@ -84,11 +84,11 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
 
 
 def _cut(
-    parts: list[tuple[int, tuple[_Value, ...]]], values: Iterable[tuple[int, _Value]]
-) -> list[tuple[int, tuple[_Value, ...]]]:
+    parts: list[tuple[PlatformSet, tuple[_Value, ...]]], values: Iterable[tuple[PlatformSet, _Value]]
+) -> list[tuple[PlatformSet, tuple[_Value, ...]]]:
     """Refine the parts so that each has one of the values, or none."""
     values = list(values)
-    out: list[tuple[int, tuple[_Value, ...]]] = []
+    out: list[tuple[PlatformSet, tuple[_Value, ...]]] = []
     for platforms, known in parts:
         for where, value in values:
             if platforms & where:
@@ -99,10 +99,12 @@ def _cut(
     return out
 
 
-def _runtime_values(problem: Problem, runtime: str, requirements: list[RuntimeRequirement]) -> list[tuple[int, _Value]]:
+def _runtime_values(
+    problem: Problem, runtime: str, requirements: list[RuntimeRequirement]
+) -> list[tuple[PlatformSet, _Value]]:
     """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
-    every, elements = problem.facts.all_platforms, problem.facts.elements(runtime)
-    regions: list[tuple[int, int, bool, tuple[str, ...]]] = [(every, (1 << len(elements)) - 1, False, ())]
+    every, listed = problem.facts.all_platforms, (1 << problem.facts.sizes[runtime]) - 1
+    regions: list[tuple[PlatformSet, ElementSet, bool, tuple[str, ...]]] = [(every, listed, False, ())]
     for requirement in requirements:
         cut = []
         for platforms, versions, is_pinned, bounds in regions:
@@ -113,18 +115,18 @@ def _runtime_values(problem: Problem, runtime: str, requirements: list[RuntimeRe
             if rest := platforms & ~requirement.platforms:
                 cut.append((rest, versions, is_pinned, bounds))
         regions = cut
-    values: list[tuple[int, _Value]] = []
+    values: list[tuple[PlatformSet, _Value]] = []
     for platforms, versions, is_pinned, bounds in regions:
         if is_pinned and versions:
-            values.append((platforms, elements[versions.bit_length() - 1]))
+            values.append((platforms, problem.facts.elements(runtime)[versions.bit_length() - 1]))
         elif bounds:
             values.append((platforms, (runtime, ",".join(sorted(bounds)))))
     return values
 
 
-def _dimension_values(named: Mapping[str, int], dimension: str) -> list[tuple[int, _Value]]:
+def _dimension_values(named: Mapping[str, PlatformSet], dimension: str) -> list[tuple[PlatformSet, _Value]]:
     """Return the values of a dimension that stand together on the same platforms, from the platforms of each."""
-    values: list[tuple[int, _Value]] = []
+    values: list[tuple[PlatformSet, _Value]] = []
     left = 0
     for where in named.values():
         left |= where
@@ -138,15 +140,15 @@ def _dimension_values(named: Mapping[str, int], dimension: str) -> list[tuple[in
     return values
 
 
-def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int) -> dict[str, int]:
+def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int) -> dict[str, PlatformSet]:
     """Return the platforms on which each value of a dimension is supported as well as the stack itself, newest first.
 
     Bounds follow, as written.
     """
     roles, table = problem.facts.products, problem.context.table
     packages = [(p, i) for p, i in chosen if roles[p].role not in UNBUILT and table(p, dimension)]
-    values: dict[int, int] = {}
-    bounds: dict[str, int] = {}
+    values: dict[int, PlatformSet] = {}
+    bounds: dict[str, PlatformSet] = {}
     for product, idx in packages:
         for edge in problem.context.edges_from(product, idx, dimension):
             where = edge.vouches
@@ -168,7 +170,7 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
     return {**{elements[n].version: values[n] for n in sorted(values, reverse=True)}, **dict(sorted(bounds.items()))}
 
 
-def _rectangles(problem: Problem, platforms: int) -> list[_Rectangle]:
+def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
     """Return rectangles that cover the platforms exactly, largest first."""
     grid = problem.facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
@@ -223,24 +225,35 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     def links() -> tuple[Link, ...]:
         return _links(problem, chosen, members, platforms)
 
-    rank = _rank(problem, found, chosen, platforms, len(packages))
+    rank = (*_head(problem, found, platforms), -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
         found.device, found.route.id, found.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
         archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
-def _rank(problem: Problem, found: Found, chosen: list[Member], platforms: int, members: int) -> tuple[object, ...]:
-    """Sort key: the preference, the foremost family of systems, the device, the newest product by product, the wider stack."""
-    named, facts = dict(chosen), problem.facts
-    newest = tuple([-named.get(product, -1) for product in problem.variables])
+def _head(problem: Problem, found: Found, platforms: PlatformSet) -> tuple[object, ...]:
+    """What ranks first: the preference, the foremost family of systems, the device, the newest product by product."""
+    named, facts = dict(found.chosen), problem.facts
+    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
     cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
     family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
     device = problem.request.devices.index(found.device)  # the last one is on every machine
-    return (*found.preference, -family, -device, newest, -platforms.bit_count(), -members, -platforms)
+    return (*found.preference, -family, -device, newest)
 
 
-def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: int) -> tuple[Link, ...]:
+def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
+    """Return the stack of the least rank of all that was found; None where nothing was."""
+    heads = [_head(problem, found, found.platforms) for problem, found in hits]
+    first = [hit for hit, head in zip(hits, heads, strict=True) if head == min(heads)]
+    return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
+
+
+def _rank_of(stack: Stack) -> tuple[object, ...]:
+    return stack.rank
+
+
+def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: PlatformSet) -> tuple[Link, ...]:
     """Return for each pair with a member that the search was about what vouches for it on these platforms."""
     about = {product for product, _ in chosen}
     members = [*packages, *[member for member in chosen if member not in packages]]
@@ -261,7 +274,7 @@ def _links(problem: Problem, chosen: list[Member], packages: list[Member], platf
     return tuple(found)
 
 
-def _speaks(edge: Edge, inside: bool, platforms: int) -> bool:
+def _speaks(edge: Edge, inside: bool, platforms: PlatformSet) -> bool:
     if edge.kind == Kind.BREAKS:
         return bool(edge.denies & platforms)
     return inside and bool((edge.vouches | edge.denies) & platforms)

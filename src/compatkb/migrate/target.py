@@ -7,8 +7,8 @@ from compatkb.check.document import CheckContext
 from compatkb.check.project.install_plan import FAMILIES
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.vocabulary import Verdict
+from compatkb.doctor.successors import instead_of
 from compatkb.engine.stacks import Stack
-from compatkb.engine.successors import instead_of
 from compatkb.migrate.guide import Guide
 
 _WORKS = (Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS)

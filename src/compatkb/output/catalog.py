@@ -13,7 +13,7 @@ from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.payload import SCHEMA, claim_payload, source_payload
 from compatkb.output.screen import Line, heads, row
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import ReleaseRecord, product_details, release, releases, releases_of
 from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot

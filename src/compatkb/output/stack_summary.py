@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from compatkb.doctor.successors import Instead
 from compatkb.engine.stacks import Stack
-from compatkb.engine.successors import Instead
 from compatkb.output.payload import stack_payload
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request

@@ -40,7 +40,7 @@ class DistributionFile:
 
     entry: RawFile
     version: Version
-    python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag, of one for the stable ABI both; empty for a source distribution
+    python: str = ""  # the Python tag; of a free-threaded wheel its ABI tag, of one for the stable ABI both; of a source none
     platform: str = ""
     pure: bool = False  # for every platform
 

@@ -1,6 +1,6 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
 
@@ -9,6 +9,11 @@ Sources = tuple[tuple[str, str | None], ...]
 
 UNBUILT = (Role.LEAF, Role.DIMENSION, Role.FEATURE)
 """Roles of what has no builds of its own."""
+
+PlatformSet: TypeAlias = int
+"""Platforms, a bit for each combination of Python, operating system and architecture."""
+ElementSet: TypeAlias = int
+"""Elements of one product, a bit for each from the oldest on; a bit above them stands for a version that is not listed."""
 
 
 class Product(NamedTuple):
@@ -50,14 +55,14 @@ class Element(NamedTuple):
     yank_by: int | None
     yank_reason: str | None
     eol: int | None
-    strong: int
-    weak: int
+    strong: PlatformSet
+    weak: PlatformSet
     floors: str  # as stored; Snapshot.floors reads it
     complete: int
     maker: str | None
     extras: str  # as a requirement writes them, between its brackets
     foreign: bool = False  # for a device that no route serves: there for those who pin it
-    foreign_cells: int = 0  # platforms on which it was compiled for another device than its own
+    foreign_cells: PlatformSet = 0  # platforms on which it was compiled for another device than its own
     kind: str = ""  # what it was compiled for: its label, or where it needs none its device
     kinds: str = ""  # as stored; Snapshot.kinds reads it
     published: bool = True  # whether a wheel of it was seen or stated, not only inferred
@@ -69,9 +74,14 @@ class Elements(tuple[Element, ...]):
 
     __slots__ = ()
 
-    def of(self, mask: int) -> list[Element]:
+    def of(self, mask: ElementSet) -> list[Element]:
         """Return those of a set, oldest first."""
-        return [element for element in self if mask >> element.idx & 1]
+        left, found = mask & ((1 << len(self)) - 1), []
+        while left:
+            lowest = left & -left
+            found.append(self[lowest.bit_length() - 1])
+            left ^= lowest
+        return found
 
 
 class Floor(NamedTuple):
@@ -79,8 +89,8 @@ class Floor(NamedTuple):
 
     glibc: tuple[int, ...] | None
     stated: bool
-    seen: int
-    inferred: int
+    seen: PlatformSet
+    inferred: PlatformSet
 
 
 class Compiled(NamedTuple):
@@ -88,7 +98,7 @@ class Compiled(NamedTuple):
 
     device: str
     label: str
-    cells: int
+    cells: PlatformSet
 
 
 class Edge(NamedTuple):
@@ -98,15 +108,15 @@ class Edge(NamedTuple):
     claim: str
     kind: Kind
     of: str
-    of_mask: int
+    of_mask: ElementSet
     to: str
-    to_mask: int
+    to_mask: ElementSet
     spec: str
-    denies: int
-    vouches: int
+    denies: PlatformSet
+    vouches: PlatformSet
     level: Certainty
     devices: frozenset[str]
-    hardware: int
+    hardware: ElementSet
     open: bool
     listed: bool
     unlisted: int  # gaps between the bounds on a runtime that it leaves open
@@ -117,15 +127,15 @@ class Advisory(NamedTuple):
     """Something that users of these elements must be told."""
 
     product: str
-    mask: int
+    mask: ElementSet
     kind: str
     message: str
     since: int
     to: str
-    to_mask: int
+    to_mask: ElementSet
     devices: tuple[str, ...]
-    cells: int  # platforms of which it speaks
-    hardware: int  # hardware elements of which it speaks; 0: any
+    cells: PlatformSet  # platforms of which it speaks
+    hardware: ElementSet  # hardware elements of which it speaks; 0: any
     sources: Sources
 
 
@@ -134,7 +144,7 @@ class CompleteScope(NamedTuple):
 
     product: str
     spec: str
-    mask: int
+    mask: ElementSet
     devices: tuple[str, ...]  # only builds for these, none: for any
     until: int
     channel: str | None
@@ -145,9 +155,9 @@ class Waiver(NamedTuple):
     """Elements of a product beside which an edge does not hold for some elements of its own product."""
 
     product: str
-    mask: int
+    mask: ElementSet
     edge: int
-    of_mask: int
+    of_mask: ElementSet
 
 
 class Route(NamedTuple):
@@ -199,11 +209,11 @@ class Pin(NamedTuple):
 
     product: str
     text: str
-    mask: int
+    mask: ElementSet
     strict: bool = False
     exact: bool = True
     extra: str | None = None
-    near: int = 0  # where `mask` is empty: the elements that the version would stand beside
+    near: ElementSet = 0  # where `mask` is empty: the elements that the version would stand beside
     beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
     need: bool = False  # a feature that the stack must have
     patch: str | None = None  # the patch of Python that was named (3.14.1); `mask` is its minor

@@ -7,7 +7,7 @@ from packaging.version import InvalidVersion, Version
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.errors import UsageError
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 from compatkb.validate.plan import Claimed, PlanScope

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compatkb.core.clock import Clock, current_day
 from compatkb.errors import UnavailableError
-from compatkb.request_parser import parse_day
+from compatkb.request.parser import parse_day
 
 Count = Callable[[str, int, int], None]
 """Is told what is made, how many of it are done, and of how many."""

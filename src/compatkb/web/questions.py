@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from compatkb.core.clock import Clock
 from compatkb.errors import UsageError, WordsError
 from compatkb.headline_options import HEADLINES
-from compatkb.request_parser import make_request, parse_day
+from compatkb.request.parser import make_request, parse_day
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 

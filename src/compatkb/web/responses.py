@@ -13,7 +13,8 @@ from compatkb.errors import CompatkbError, UsageError
 from compatkb.output import catalog, features, tags
 from compatkb.output.payload import answer_payload
 from compatkb.output.search_results import search_text
-from compatkb.request_parser import find_product, parse_day
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import parse_day
 from compatkb.store.reader import Snapshot
 from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import MOST_CHARACTERS, Parameters, read_question, split_words

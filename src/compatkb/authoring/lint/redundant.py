@@ -109,7 +109,7 @@ def _releases(file: ProductFile, listed: dict[str, tuple[IndexRelease, bool]]) -
             if build.released and release.released and build.released.on and build.released.on == release.released.on:
                 yield (*here, "released"), "the release has the same day"
             own, of_build = listed.get(build.version, (None, False))
-            if own and of_build and build.wheels:
+            if own and own.wheels and of_build and build.wheels:
                 yield (*here, "wheels"), "the index file lists the wheels"
 
 

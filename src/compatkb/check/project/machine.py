@@ -11,7 +11,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.errors import UsageError
-from compatkb.request_parser import find_versions
+from compatkb.request.lookup import find_versions
 
 REFUSED = CheckRule(
     "machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with"

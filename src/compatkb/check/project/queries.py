@@ -10,7 +10,8 @@ from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.errors import CompatkbError, GaveUpError
-from compatkb.request_parser import find_matching, make_request
+from compatkb.request.lookup import find_matching
+from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Product, Request

@@ -7,7 +7,7 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import best_stacks
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
-from compatkb.request_parser import make_request
+from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 
 

@@ -1,0 +1,80 @@
+"""Before the search: candidates are dropped that have no platform, and those that no candidate of another product admits."""
+
+from functools import reduce
+from operator import or_
+
+from compatkb.core.vocabulary import Role
+from compatkb.engine.availability import GLIBC
+from compatkb.engine.problem import Problem
+from compatkb.store.records import ElementSet
+
+
+def narrowed(problem: Problem, *, known_only: bool) -> dict[str, ElementSet]:
+    """Return the candidates of each product that are left; none at all where some required product has none.
+
+    With `known_only` those go too that nothing supports beside any other product's candidates.
+    """
+    if problem.is_narrowed:
+        return problem.domains
+    domains = dict(problem.domains)
+    return domains if problem.platforms and _narrow(problem, domains, known_only=known_only) else {}
+
+
+def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
+    """Return whether all candidates of a product are in the data: of others nothing is known."""
+    return product not in problem.placeholders and not domain >> problem.facts.sizes[product]
+
+
+def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: bool) -> bool:
+    """Drop candidates until nothing changes; return whether every required product has one left."""
+    listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
+    for product in listed:
+        domains[product] = problem.question.placed(product, domains[product], problem.waived.of_platform(product))
+    queue = list(problem.required)
+    while queue:
+        product = queue.pop()
+        if not domains[product] and product not in problem.placeholders:
+            return False
+        if product not in listed:
+            continue
+        for other, table in problem.partners[product].items():
+            left = domains[other] & table.allowed_by(domains[product], problem.platforms)
+            if left != domains[other] and other not in problem.placeholders:
+                domains[other] = left
+                if other in problem.required and other not in queue:
+                    queue.append(other)
+        if not queue:
+            queue += _needing_dropped(problem, domains, listed)
+        if not queue and known_only and not problem.placeholders:
+            queue += [other for other in _unsupported_dropped(problem, domains, listed) if other in problem.required]
+    return all(domains[product] or product in problem.placeholders for product in problem.required)
+
+
+def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
+    """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
+    dropped = []
+    for needed in [product for product in problem.optional if product in listed]:
+        for product in [product for product in problem.required if product in listed]:
+            needing = domains[product] & problem.context.needing(product, needed, problem.platforms)
+            if needing:
+                table = problem.partners[needed].get(product)
+                fit = table.allowed_by(domains[needed], problem.platforms) if table else -1
+                if left := needing & ~(fit if domains[needed] else 0):
+                    domains[product] &= ~left
+                    dropped.append(product)
+    return dropped
+
+
+def _unsupported_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
+    """Drop the candidates that no candidate of another product supports; return the products that had such."""
+    partners, dropped = problem.partners, []
+    for product, domain in domains.items():
+        if product in (problem.route.provider, GLIBC) or product not in listed:
+            continue
+        others = [other for other in partners[product] if problem.facts.products[other].role != Role.FEATURE]
+        if listed.issuperset(others):
+            left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
+            if left & domain != domain:
+                domains[product] = left & domain
+                dropped.append(product)
+    return dropped

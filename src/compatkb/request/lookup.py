@@ -1,0 +1,137 @@
+"""What a name or a version word means: the product, the feature, the elements."""
+
+import re
+
+from compatkb.core.names import close, spellings, word_key
+from compatkb.errors import UsageError
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
+from compatkb.store.suggestions import noun, suggest
+
+OPERATORS = frozenset("<>=!~")
+_PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
+_SEE = "\n  see `compatkb {}`"
+
+
+def find_product(facts: Snapshot, name: str) -> Product:
+    """Return the product that a name means; raises UsageError with the closest names."""
+    if product := facts.product(name):
+        return product
+    if re.match(r"v?\d", name):
+        meant = [f"{each}=={name}" for each in products_having(facts, name)[:3]]
+        raise UsageError(f"{name!r} has no product name{suggest(meant or [f'torch=={name}'])}")
+    if len(read := places_named(facts, name, joined=False)) > 1:
+        raise UsageError(f"{name!r} may be several things{suggest([f'{place}=={name}' for place in read])}")
+    from compatkb.store.queries.products import product_names
+
+    names = sorted(name for several in product_names(facts).values() for name in several)
+    near = close(name.lower(), [*facts.products, *names])
+    for place in () if near else ("hardware", "os"):
+        if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
+            raise UsageError(f"unknown {noun(facts, place, near)} {name!r}{suggest(near)}")
+    raise UsageError(f"unknown product {name!r}{suggest(near) or _SEE.format('list')}")
+
+
+def find_feature(facts: Snapshot, name: str) -> str:
+    """Return the id of the feature that a name means; raises UsageError with the closest names."""
+    known = {word_key(word): feature for feature, words in facts.features.items() for word in words}
+    known |= {word_key(feature): feature for feature in facts.features}
+    if (found := known.get(word_key(name))) is not None:
+        return found
+    product = facts.product(name)
+    if product is not None:
+        hint = f"\n  {product.id} is a product: ask for it by its name alone"
+    else:
+        hint = suggest(close(word_key(name), known, known))
+    raise UsageError(f"unknown feature {name!r}{hint or _SEE.format('features')}")
+
+
+def find_versions(facts: Snapshot, product: Product, text: str) -> int:
+    """Return the elements that a version word or specifier names, 0 for none; raises UsageError for unreadable text."""
+    text = plain_version(text)
+    known = facts.word(product.id, text)
+    if known is not None:
+        return known
+    if product.scheme == "minor" and (patch := re.fullmatch(r"={0,3}\s*(\d+\.\d+)\.\d+(t?)", text)):
+        return facts.word(product.id, patch[1] + patch[2]) or 0  # as `python --version` says it
+    if product.scheme == "listed":
+        return next((mask for each in spellings(product.id, text) if (mask := facts.word(product.id, each))), 0)
+    if not OPERATORS.isdisjoint(text):
+        return _matching(facts, product, text)
+    normal = normal_version(product, text)
+    return (facts.word(product.id, normal) or 0) if normal else 0
+
+
+def find_matching(facts: Snapshot, product: Product, spec: str) -> int:
+    """Return the elements that a specifier names, PEP 440 to the letter; raises UsageError for what is no specifier.
+
+    Pre-releases are named as if they were installed. Products that are no packages have an order of their own.
+    """
+    if product.scheme != "pep440":
+        return _matching(facts, product, spec)
+    if (exact := re.fullmatch(r"==\s*v?(\d[^,*\s]*)", spec)) and (known := facts.word(product.id, exact[1], strict=True)):
+        return known  # most pins; so much of PEP 440 needs no parser
+    from compatkb.core.versions import matches
+
+    try:
+        return sum(1 << element.idx for element in facts.elements(product.id) if matches(spec, element.version))
+    except ValueError as error:
+        raise UsageError(f"{product.id}: {error}") from None
+
+
+def _matching(facts: Snapshot, product: Product, spec: str) -> int:
+    """Return the elements whose release a specifier names; needs the version parser, which plain words do without."""
+    from compatkb.core.versions import Scheme, admits
+
+    try:
+        return sum(
+            1 << element.idx
+            for element in facts.elements(product.id)
+            if admits(Scheme(product.scheme), spec, element.release, element.version)
+        )
+    except ValueError as error:
+        if product.scheme == "minor" and (mask := _minors(facts, product, spec)) is not None:
+            return mask
+        raise UsageError(f"{product.id}: {error}") from None
+
+
+def _minors(facts: Snapshot, product: Product, spec: str) -> int | None:
+    """Return the minors of which a specifier over patches (>=3.10.4) admits some patch; None for what is no specifier."""
+    from compatkb.core.versions import admits_python
+
+    try:
+        return sum(1 << element.idx for element in facts.elements(product.id) if admits_python(spec, element.version))
+    except ValueError:
+        return None
+
+
+def plain_version(text: str) -> str:
+    """Return a version without what people write before it: v2.8, py3.12, Python 3.12.4."""
+    return re.sub(r"^(={0,3}\s*)(?:v|py|python)[ -]?(?=\d+\.\d)", r"\1", text.strip(), flags=re.IGNORECASE)
+
+
+def normal_version(product: Product, text: str) -> str | None:
+    """Return a version as PEP 440 normalises it; None for what is none, or of a product that follows no PEP 440."""
+    if product.scheme != "pep440":
+        return None
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return str(Version(text))
+    except InvalidVersion:
+        return None
+
+
+def products_having(facts: Snapshot, version: str) -> list[str]:
+    """Return the products that have a version, a patch of Python included."""
+    return [
+        name
+        for name, product in facts.products.items()
+        if facts.word(name, plain_version(version)) or (product.scheme == "minor" and find_versions(facts, product, version))
+    ]
+
+
+def places_named(facts: Snapshot, text: str, *, joined: bool) -> list[str]:
+    """Return the places that a text names a version of; words that were typed apart have to name it to the letter."""
+    places = [facts.products[place] for place in _PLACES if place in facts.products]
+    return [each.id for each in places if (facts.word(each.id, text) if joined else find_versions(facts, each, text))]

@@ -1,0 +1,67 @@
+"""Words as people type them: `B580 ubuntu24.04 py3.12 torch 2.8` as options and words of a request."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from compatkb.core.names import word_key
+from compatkb.request.lookup import OPERATORS, places_named, products_having
+from compatkb.store.reader import Snapshot
+
+_NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
+_LONGEST = 5
+"""The most words that are read as one name."""
+
+
+def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return words as people type them as options and words of `make_request`: `B580 py3.12 torch` pins hardware and Python.
+
+    A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse.
+    """
+    options: list[tuple[str, str]] = []
+    found: list[str] = []
+    left = list(words)
+    while left:
+        count, read = _read_place(facts, left)
+        if found and _NUMBER.fullmatch(left[0]) and (product := facts.product(found[-1])):  # torch 2.8
+            found.pop()
+            read = [(product.id, left[0])]
+        elif not read:
+            found.append(left[0])
+        options += read
+        del left[:count]
+    return options, found
+
+
+def _read_place(facts: Snapshot, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
+    """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
+    for count in range(min(len(words), _LONGEST), 0, -1):
+        text = " ".join(words[:count])
+        if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(facts, text) != ["python"]):
+            continue
+        if count == 1 and (facts.product(text) or word_key(text) in {word_key(name) for name in facts.features}):
+            continue
+        if pair := _platform(facts, text):
+            return count, pair
+        if len(read := places_named(facts, text, joined=count > 1)) == 1:
+            return count, [(read[0], text)]
+    return 1, []
+
+
+def _platform(facts: Snapshot, text: str) -> list[tuple[str, str]]:
+    """Return operating system and architecture of such a word as linux-x86_64 or Linux-6.8.0-generic-x86_64, as options."""
+    if "os" not in facts.products or "arch" not in facts.products:
+        return []
+    for separator in re.finditer(r"[-_ ]", text):
+        system, arch = text[: separator.start()], text[separator.end() :]
+        if facts.word("os", system) and facts.word("arch", arch):
+            return [("os", system), ("arch", arch)]
+    system, kernel, more = text.partition(next(iter(re.findall(r"-\d+\.\d+\.\d+", text)), "\n"))
+    if not kernel or not facts.word("os", system):
+        return []
+    return [("os", system), *(("arch", part) for part in more.split("-") if facts.word("arch", part))]
+
+
+def with_architectures(facts: Snapshot, options: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield options, one for a platform as one for its system and one for its architecture."""
+    for name, text in options:
+        yield from (name == "os" and _platform(facts, text)) or [(name, text)]
