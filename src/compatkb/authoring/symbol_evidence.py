@@ -40,21 +40,21 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
                 key = (one.product, of, base.product, observation.os, observation.missing[0])
                 denied[key].setdefault(observation.arch, []).append((to, observation))
         elif observation.outcome is Outcome.LINKS and not observation.missing:
-            key = (one.product, of, base.product)
-            if known.are_silent(*key, to):
-                linked[key][to] = linked[key].get(to, 0) | cells
-                seen_on.setdefault(key, observation)
+            pair = (one.product, of, base.product)
+            if known.are_silent(*pair, to):
+                linked[pair][to] = linked[pair].get(to, 0) | cells
+                seen_on.setdefault(pair, observation)
     made = [
         _denial(knowledge, key, arch, found, sorted(beside[key[:3]]))
         for key, by_arch in sorted(denied.items())
         for arch, found in sorted(by_arch.items())
     ]
-    for key, masks in sorted(linked.items()):
+    for pair, masks in sorted(linked.items()):
         by_cells: dict[int, list[int]] = defaultdict(list)
         for to, cells in masks.items():
             by_cells[cells].append(to)
         made += [
-            _hint(knowledge, key, cells, sorted(found), sorted(beside[key]), seen_on[key])
+            _hint(knowledge, pair, cells, sorted(found), sorted(beside[pair]), seen_on[pair])
             for cells, found in sorted(by_cells.items())
         ]
     return made

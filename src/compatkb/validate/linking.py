@@ -41,10 +41,8 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
             brought = symbols_of(cell, workshop, provider[0], exports)
             return _linked(cell, workshop, symbols_of(cell, workshop, consumer[0], exports), consumer[1], brought, exports)
         if len(roles) == 1:
-            build, exports, links = roles[0]
-            against = exports or (
-                links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None)
-            )
+            build, own, links = roles[0]
+            against = own or (links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None))
             if against:
                 return _alone(cell, workshop, symbols_of(cell, workshop, build, against))
     except NotListedError as error:

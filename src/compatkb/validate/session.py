@@ -98,7 +98,7 @@ def choose(
 
 def _planned(facts: Snapshot, options: ValidationOptions, stacks: Iterable[Claimed] | None) -> list[ValidationCell]:
     """Return the cells of each stack at each level by each tool; symbols are read of pairs that nobody claims, too."""
-    loading = [level for level in options.levels if level is not Level.SYMBOLS]
+    loading: list[Level] = [level for level in options.levels if level is not Level.SYMBOLS]
     given = named(facts, options.wanted, options.stacks) if stacks is None and options.stacks else stacks
     if given is not None:
         asked = [(stack, list(options.levels)) for stack in given]

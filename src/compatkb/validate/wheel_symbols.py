@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
@@ -145,10 +146,11 @@ def read_wheel(
 def _load(path: Path) -> WheelSymbols:
     try:
         content = json.loads(gzip.decompress(path.read_bytes()))
-        libraries = tuple(
-            Library(**{name: tuple(value) if isinstance(value, list) else value for name, value in each.items()})
-            for each in content.pop("libraries")
-        )
+        libraries = tuple(Library(*map(_tupled, each.values())) for each in content.pop("libraries"))
         return WheelSymbols(libraries=libraries, bundled=tuple(content.pop("bundled")), **content)
     except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
         raise UnavailableError(f"{path}: is damaged ({error}); remove it, and the wheel is read again") from None
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
