@@ -212,7 +212,7 @@ def test_libraries_that_may_be_missing(tmp_path: Path, index: Index, workshop: W
 @needs_gcc
 def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index: Index, workshop: Workshop) -> None:
     """A tag that promises an older glibc than the libraries need is a conflict."""
-    code = "char *secure_getenv(char *);\\nint torch_x(void);\\nint f(void) { return torch_x() + !secure_getenv(0); }\\n"
+    code = "char *secure_getenv(char *);\nint torch_x(void);\nint f(void) { return torch_x() + !secure_getenv(0); }\n"
     lib = library(tmp_path, "_C.so", code)
     offer(index, "audio", "1.0", {"audio/_C.so": lib})
     offer(index, "audio", "2.0", {"audio/_C.so": lib}, tag="manylinux2010_x86_64")

@@ -36,7 +36,7 @@ def _row(asked: RegionContext, version: str, beside: dict[str, ObservationRecord
     places = sorted(known.index(release) for release in (*part, *whole)) or [len(known)]
     below = known[places[0] - 1] if places[0] else None
     above = known[places[-1] + 1] if places[-1] + 1 < len(known) else None
-    lacks = ["" if release is None else f"`{beside[release].missing[0]}` ({release})" for release in (below, above)]
+    lacks = ["" if release is None else f"{beside[release].missing[0]} ({release})" for release in (below, above)]
     return (version, ranges(whole, order), ranges(part, order), *lacks, str(len(known)))
 
 
