@@ -89,6 +89,9 @@ soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers o
 soak-resilience: $(VENV)/made-dev ## kill, fill, starve and lie to compatkb, write docs/reliability.md; as root
 	$(BIN)/python tests/resilience.py --out docs/reliability.md
 
+proof-formats: $(VENV)/made-dev ## put the files of `resolve --format` before real uv, pip and the parsers of conda and BuildKit, write docs/formats-proof.md
+	PYTHONPATH=tests $(BIN)/python tests/format_proofs.py
+
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)
 	for round in $$(seq $(or $(ROUNDS),20)); do \
 		$(BIN)/python -m pytest --quiet --exitfirst -n 2 -m "hypothesis and not online" --hypothesis-profile=new || exit 1; done
@@ -109,5 +112,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-long test-later test-web chromium web docs generate mutations soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help proof-formats run test test-long test-later test-web chromium web docs generate mutations soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

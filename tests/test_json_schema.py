@@ -26,6 +26,7 @@ ANSWERS = (
     pytest.param("unknown", ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "flex-attention"), id="unknown-needs"),
     pytest.param("likely", ("resolve", "--ipex", "2.6.10", "--device", "xpu", "--why"), id="likely-why"),
     pytest.param("likely", ("resolve", "--ipex", "2.3.110", "--device", "xpu", "--why"), id="bounds-and-images"),
+    pytest.param("works", ("resolve", "--torch", "2.8", "--device", "xpu", "--min-age", "14d"), id="min-age"),
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu"), id="negative"),
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu", "--why"), id="negative-why"),
     pytest.param("does-not-work", ("explain", "torch==2.5.0", "ipex==2.4.0"), id="negative-explain"),

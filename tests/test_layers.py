@@ -103,13 +103,14 @@ def constants(path: Path) -> Iterator[ast.Constant]:
 
 
 FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)(?![\w.])")
-STANDARDS = {"core.platforms", "check.report_formats"}  # PEP 600 fixes the glibc of the old manylinux names; SARIF its number
+STANDARDS = {"core.platforms", "check.report_formats", "mcp.protocol"}  # glibc of PEP 600, SARIF's number, revisions of MCP
 HELP = {
     "headline_options",
     "cli.opening",
     "cli.options",
     "cli.reference",
     "cli.ask",
+    "mcp.tools",
     "web.api_schema",
     "request.lookup",
     "request.parser",

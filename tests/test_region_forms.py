@@ -27,6 +27,7 @@ TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp",
 WORDS = st.lists(TEXT, min_size=1, max_size=4).map(" ".join)
 RST = ".. compatkb:begin x\n\n.. compatkb:end x\n"
 ARGUMENTS = {
+    "file": "form=uv torch=2.8 device=xpu os=linux",
     "eol": "product=python",
     "versions": "product=ipex limit=3",
     "matrix": "product=torch beside=ipex device=xpu limit=2",

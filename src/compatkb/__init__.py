@@ -1,17 +1,37 @@
 """compatkb: which versions of PyTorch and its companions work together on Intel hardware, and how we know."""
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "CompatkbError", "DataError", "GaveUpError", "KnowledgeBase", "Request", "Stack", "UsageError"]
+__all__ = [
+    "Answer", "CheckReport", "CompatkbError", "DataError", "Diagnosis", "Finding", "GaveUpError", "KnowledgeBase", "Product",
+    "ReleaseRecord", "Request", "Severity", "Stack", "UsageError", "Verdict",
+]  # fmt: skip
 
 TYPE_CHECKING = False  # as in typing, which every start would have to import
 if TYPE_CHECKING:
     from compatkb.api import KnowledgeBase
+    from compatkb.check import CheckReport
+    from compatkb.core.findings import Finding, Severity
+    from compatkb.core.vocabulary import Verdict
+    from compatkb.doctor.diagnose import Diagnosis
     from compatkb.engine.answer import Answer
     from compatkb.engine.stacks import Stack
     from compatkb.errors import CompatkbError, DataError, GaveUpError, UsageError
-    from compatkb.store.records import Request
+    from compatkb.store.queries.products import ReleaseRecord
+    from compatkb.store.records import Product, Request
 
-_HOMES = {"KnowledgeBase": "api", "Answer": "engine.answer", "Request": "store.records", "Stack": "engine.stacks"}
+_HOMES = {
+    "KnowledgeBase": "api",
+    "Answer": "engine.answer",
+    "Stack": "engine.stacks",
+    "Request": "store.records",
+    "Product": "store.records",
+    "ReleaseRecord": "store.queries.products",
+    "CheckReport": "check",
+    "Finding": "core.findings",
+    "Severity": "core.findings",
+    "Verdict": "core.vocabulary",
+    "Diagnosis": "doctor.diagnose",
+}
 
 
 def __getattr__(name: str) -> object:

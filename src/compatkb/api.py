@@ -1,18 +1,40 @@
-"""The Python interface: the engine of the command line, with types."""
+"""The Python interface: the engine of the command line, with types; docs/python.md shows it."""
 
 import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 from time import process_time
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
+from compatkb.engine.stacks import Stack
+from compatkb.errors import UsageError
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
 from compatkb.store.cache import locate
+from compatkb.store.queries.products import ReleaseRecord, releases_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Request
+from compatkb.store.records import Product, Request
+
+if TYPE_CHECKING:  # what reads files and texts is imported when it is asked
+    from compatkb.check import CheckReport
+    from compatkb.doctor.diagnose import Diagnosis
+
+
+class Picture(NamedTuple):
+    """Something to look at: a notebook shows the HTML, and printing it shows the text."""
+
+    text: str
+    html: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class KnowledgeBase:
@@ -69,3 +91,82 @@ class KnowledgeBase:
             return answer_of(self.facts, request)
         end = process_time() + seconds
         return answer_of(self.facts, request, lambda: process_time() > end)
+
+    def explain(self, *words: str, device: str | None = None, as_of: date | None = None) -> Answer:
+        """Return whether versions go together: pins such as `torch==2.8.0`, and where they run (`B580`, `py3.12`, `xpu`).
+
+        Raises UsageError for words that the data do not know, GaveUpError when the search exceeds its budget.
+        """
+        if not words:
+            raise UsageError("name what should work together: pins, and where they run")
+        places, rest = read_words(self.facts, words)
+        devices = (device,) if device else ()
+        return answer_of(self.facts, make_request(self.facts, places, rest, devices, Clock(current_day(), as_of)))
+
+    def reasons(self, answer: Answer) -> tuple[str, ...]:
+        """Return why an answer is a no, a sentence each; empty for any other."""
+        from compatkb.output.messages import cause
+
+        return tuple(cause(self.facts, each, answer.request) for each in answer.causes)
+
+    def commands(self, stack: Stack) -> tuple[str, ...]:
+        """Return the commands that install a stack, in their order, quoted for a POSIX shell; empty where none can."""
+        from compatkb.output.commands import pip_commands
+
+        return tuple(pip_commands(self.facts, stack))
+
+    def check(self, *paths: str | os.PathLike[str], as_of: date | None = None) -> "CheckReport":
+        """Return what is wrong with pins in files, and in files below folders, as `compatkb check` without settings.
+
+        Raises UsageError for a file that is not there or that nothing reads, UnavailableError for one that cannot be read.
+        """
+        from compatkb.check import check, files, reads
+        from compatkb.check.config import Settings
+        from compatkb.check.document import CheckContext, TextDocument
+
+        settings = Settings(os.curdir)
+        read = [files.read(path) for path in files.find([os.fspath(path) for path in paths or (".",)], reads, settings)]
+        documents = [item for item in read if isinstance(item, TextDocument)]
+        context = CheckContext(self.facts, Clock(current_day(), as_of))
+        return check(documents, context, settings, unread=[item for item in read if not isinstance(item, TextDocument)])
+
+    def assert_compatible(self, *paths: str | os.PathLike[str], as_of: date | None = None) -> None:
+        """Raise AssertionError with what is wrong where a check of files finds an error; for tests of projects."""
+        from compatkb.core.findings import Severity
+        from compatkb.output.findings import findings_text
+
+        errors = tuple(finding for finding in self.check(*paths, as_of=as_of).findings if finding.level is Severity.ERROR)
+        if errors:
+            raise AssertionError(findings_text(errors))
+
+    def diagnose(self, text: str) -> "Diagnosis":
+        """Return what may be behind an error that a program printed, the likeliest cause first."""
+        from compatkb.doctor.diagnose import diagnose
+
+        return diagnose(self.facts, text, Clock(current_day()))
+
+    def product(self, name: str) -> Product:
+        """Return a product by id, distribution, import name or alias; raises UsageError for one that the data do not know."""
+        return find_product(self.facts, name)
+
+    def releases(self, name: str) -> tuple[ReleaseRecord, ...]:
+        """Return the releases of a product, newest first, with days and sources; raises UsageError as `product` does."""
+        return releases_of(self.facts, self.product(name).id)
+
+    def matrix(self, name: str, *, device: str | None = None, as_of: date | None = None) -> Picture:
+        """Return which releases of a product have wheels for which Pythons; raises UsageError for a product without wheels."""
+        from compatkb.output import matrix_picture, python_matrix
+        from compatkb.output.screen import text_of
+
+        day = Clock(current_day(), as_of).day
+        table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
+        text = text_of(python_matrix.matrix_lines(self.facts, table, day))
+        return Picture(text, matrix_picture.html(self.facts, table, day))
+
+    def timeline(self, *vendors: str, as_of: date | None = None, width: int = 960) -> Picture:
+        """Return the events of some vendors, or of all, in order of time; `width` in pixels; raises UsageError."""
+        from compatkb.output import timeline, timeline_svg
+
+        day = Clock(current_day(), as_of).day
+        events = timeline.select(self.facts, day, vendors=vendors)
+        return Picture(timeline.text(self.facts, events, day), timeline_svg.svg(self.facts, events, day, width))

@@ -17,6 +17,7 @@ from compatkb.output.payload import answer_payload
 from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
+from compatkb.web.files import site_files
 from compatkb.web.machine_files import answer_schema, api_files
 from compatkb.web.pages import Site
 
@@ -106,3 +107,14 @@ def test_latest_names_the_newest_that_can_be_installed(asker: Asker) -> None:
     latest = json.loads(files["api/v1/latest/ipex.json"]())
     assert not latest["latest"]["yanked"]
     assert latest["latest"] in latest["series"].values()
+
+
+def test_llms_txt_leads_to_files_that_exist(asker: Asker) -> None:
+    """llms.txt has a command for each device and names what has ended; each link is a file of the site."""
+    files = site_files(Site(asker, live=False))
+    text = files["llms.txt"]()
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert links
+    assert set(links) <= files.keys()
+    assert text.count("pip install ") >= 2
+    assert "intel-extension-for-pytorch): ended 2026-03-31" in text

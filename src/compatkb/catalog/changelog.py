@@ -14,7 +14,10 @@ from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, Sources
 
-KINDS = ("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "validated", "decided")
+KINDS = (
+    *("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "rotted", "validated"),
+    "decided",
+)
 """Kinds of changes, in the order in which those of a day are shown."""
 
 
@@ -81,7 +84,13 @@ def _all(facts: Snapshot) -> Iterator[Change]:
         detail = f"{seen.level}: {seen.outcome}"
         detail += ", with libraries of another device replaced by empty ones" if seen.stubbed else ""
         detail += f"; it proves {seen.culprit}" if seen.culprit else ""
-        yield Change(date.fromisoformat(seen.checked), "validated", first, named, detail, concerns=others)
+        day = date.fromisoformat(seen.checked)
+        if seen.resolved:
+            gone = f"gone: {', '.join(seen.vanished.split())}" if seen.vanished else f"{seen.tool} says {seen.outcome}"
+            last = date.fromisoformat(seen.resolved)
+            yield Change(day, "rotted", first, named, f"resolved on {last}, no longer; {gone}", after=last, concerns=others)
+        else:
+            yield Change(day, "validated", first, named, detail, concerns=others)
 
 
 def _decided(facts: Snapshot, dispute: Disagreement) -> Change:

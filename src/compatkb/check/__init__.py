@@ -21,18 +21,25 @@ class CheckerFamily(NamedTuple):
     checker: Callable[[], Any]  # a module with RULES and check, which yields findings in any order
 
 
-def _is_markdown(path: str) -> bool:
-    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd"))
+def _is_document(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd", ".rst", ".html", ".htm", ".ipynb"))
 
 
 def _states_versions(path: str) -> bool:
     return kind_of(path) not in (None, "markdown")
 
 
-CHECKERS = (CheckerFamily(_is_markdown, lambda: import_module("compatkb.check.markdown.checker")),)
+def _builds_images(path: str) -> bool:
+    return kind_of(path) in ("compose", "dockerfile", "markdown")
+
+
+CHECKERS = (CheckerFamily(_is_document, lambda: import_module("compatkb.check.markdown.checker")),)
 """What looks at one document at a time: check(document, context)."""
 
-REPOSITORY_CHECKERS = (CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),)
+REPOSITORY_CHECKERS = (
+    CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),
+    CheckerFamily(_builds_images, lambda: import_module("compatkb.check.tree")),
+)
 """What looks at all documents together: check(documents, context)."""
 
 
@@ -79,13 +86,15 @@ def check(
     """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
+    context = context._replace(documents=tuple(by_path.values()))
     found = list(unread)
     for document in by_path.values():
         for family in CHECKERS:
             if family.reads(document.path):
                 found += family.checker().check(document, context)
     for several in REPOSITORY_CHECKERS:
-        if mine := tuple(document for document in by_path.values() if several.reads(document.path)):
+        mine = tuple(document for document in by_path.values() if several.reads(document.path))
+        if any(kind_of(document.path) != "markdown" for document in mine):
             found += several.checker().check(mine, context)
     return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 

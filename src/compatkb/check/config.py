@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Mapping
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
+from compatkb.check.document import ProjectScope
 from compatkb.core.findings import Severity
 from compatkb.errors import UsageError
 
@@ -23,6 +24,7 @@ class Settings(NamedTuple):
     per_file: Mapping[str, tuple[str, ...]] = {}  # pattern of paths, rules that are left out there
     baseline: str | None = None
     within: int = 0  # days
+    scope: ProjectScope = ProjectScope()
 
     def leaves_out(self, path: str) -> bool:
         """Return whether a path is not read."""
@@ -75,12 +77,17 @@ class _SettingsReader:
             "per-file-ignores": self._per_file,
             "baseline": self._text,
             "eol-within": self._days,
+            "device": self._text,
+            "systems": self._texts,
+            "index": self._indexes,
         }
         if strange := [key for key in table if key not in readers]:
             raise self._error(strange[0], f"is not a valid setting; expected one of {', '.join(readers)}")
         values = {key: read(key, table[key]) for key, read in readers.items() if key in table}
         names = {"per-file-ignores": "per_file", "eol-within": "within"}
-        return Settings(folder, **{names.get(key, key.replace("-", "_")): value for key, value in values.items()})
+        scope = ProjectScope(values.pop("device", None), values.pop("systems", ()), values.pop("index", ()))
+        own = {names.get(key, key.replace("-", "_")): value for key, value in values.items()}
+        return Settings(folder, scope=scope, **own)
 
     def _error(self, key: str, problem: str) -> UsageError:
         return UsageError(f"{self.path}: tool.compatkb.{key} {problem}")
@@ -94,6 +101,9 @@ class _SettingsReader:
         if not isinstance(value, list):
             raise self._error(key, "is no list of texts")
         return tuple(self._text(key, item) for item in value)
+
+    def _indexes(self, key: str, value: Any) -> tuple[str, ...]:
+        return (self._text(key, value),) if isinstance(value, str) else self._texts(key, value)
 
     def _rules(self, key: str, value: Any) -> tuple[str, ...]:
         names = self._texts(key, value)

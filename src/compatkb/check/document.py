@@ -40,12 +40,22 @@ class TextDocument(SourceText):
         )
 
 
+class ProjectScope(NamedTuple):
+    """What a project is for, as its configuration says: a device, operating systems, indexes; what is open counts for all."""
+
+    device: str | None = None
+    systems: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+
+
 class CheckContext(NamedTuple):
     """What a checker is told beside the documents."""
 
     facts: Snapshot
     clock: Clock
     within: int = 0  # an end of life within so many days is told, too
+    scope: ProjectScope = ProjectScope()
+    documents: "tuple[TextDocument, ...]" = ()  # all that are checked, whoever reads them
 
     @property
     def day(self) -> date:

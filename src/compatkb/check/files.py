@@ -1,6 +1,7 @@
 """Which files are checked: found below folders, read as text, written back as they were."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -25,9 +26,12 @@ _MARKS = (
 )
 
 
-def find(names: Iterable[str], reads: Callable[[str], bool], settings: Settings) -> list[Path]:
+def find(
+    names: Iterable[str], reads: Callable[[str], bool], settings: Settings, passed: "Counter[str] | None" = None
+) -> list[Path]:
     """Return the files that are named and those below folders that something `reads`, sorted, once each.
 
+    Others below folders are counted in `passed`, by their ending or name.
     Raises UsageError for a file that is not there, or that is named and that nothing reads.
     """
     found: dict[str, Path] = {}
@@ -37,6 +41,8 @@ def find(names: Iterable[str], reads: Callable[[str], bool], settings: Settings)
             for file in _below(path, settings):
                 if reads(shown(file)):
                     found.setdefault(os.path.realpath(file), file)
+                elif passed is not None:
+                    passed[file.suffix or file.name] += 1
         elif not path.exists():
             raise UsageError(f"{name}: no such file")
         elif not reads(shown(path)):

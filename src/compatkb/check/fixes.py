@@ -36,13 +36,15 @@ def _is_taken(edit: tuple[int, int, str], taken: list[tuple[int, int, str]]) -> 
     """Return whether an edit overlaps with others that are taken; the same one does not."""
     start, end, _ = edit
     at = bisect_left(taken, edit)
+    if taken[at : at + 1] == [edit]:
+        return False
     before = at - 1
     while before >= 0 and taken[before][1] >= start:
         if _overlap(edit, taken[before]):
             return True
         before -= 1
     while at < len(taken) and taken[at][0] <= end:
-        if taken[at] != edit and _overlap(edit, taken[at]):
+        if _overlap(edit, taken[at]):
             return True
         at += 1
     return False

@@ -12,7 +12,7 @@ from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions
-from compatkb.store.queries.images import contents_of, images, repositories
+from compatkb.store.queries.images import ImageBuildState, contents_of, images, repositories
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
@@ -64,6 +64,9 @@ class Image(NamedTuple):
     device: str
     runs: tuple[tuple[int, int], ...]
     sources: tuple[str, ...]
+    flavour: str | None = None
+    option: str | None = None
+    built: ImageBuildState | None = None
 
 
 class BuildFilesState(NamedTuple):
@@ -76,6 +79,7 @@ class BuildFilesState(NamedTuple):
 class ImageContent(NamedTuple):
     """One thing that an image is known to hold: the elements that it may be, and how that is known."""
 
+    product_id: str
     mask: int
     spec: str
     basis: str
@@ -192,7 +196,10 @@ class Lookups:
         """Every image tag by its name; several repositories may have one of the same name."""
         found: dict[str, list[Image]] = {}
         for record in images(self.facts):
-            image = Image(record.id, record.repository, record.name, record.device, record.runs, urls(record.sources))
+            image = Image(
+                record.id, record.repository, record.name, record.device, record.runs, urls(record.sources),
+                record.flavour, record.option, record.built,
+            )  # fmt: skip
             found.setdefault(image.name, []).append(image)
         return {name: tuple(images) for name, images in found.items()}
 
@@ -235,7 +242,9 @@ class Lookups:
         """Return what an image is known to hold, by product."""
         if image.id not in self._contents:
             parts = contents_of(self.facts, image.id)
-            self._contents[image.id] = {part.product: ImageContent(part.mask, part.spec, part.basis) for part in parts}
+            self._contents[image.id] = {
+                part.product: ImageContent(part.product, part.mask, part.spec, part.basis) for part in parts
+            }
         return self._contents[image.id]
 
     @cached_property

@@ -44,9 +44,11 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
 
     A finding is shown with its line and a caret, or with the lines before and after where --fix mends it; `why` adds sources.
     """
-    why, everything, shell = wanted or Wanted()
+    why, everything, shell, *_ = wanted or Wanted()
     findings = shown.report.findings
     order = list(Severity)
+    if not findings:
+        return _clean(shown)
     head = _head(shown.report)
     if mendable := sum(bool(finding.edits) for finding in findings):
         mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
@@ -69,12 +71,19 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
 
 
 def _head(report: CheckReport) -> list[Line]:
-    read = f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
-    if not report.findings:
-        return wrapped(f"✓ no findings   {read}", "", "  ", "works")
     gravest = max((finding.level for finding in report.findings), key=list(Severity).index)
     sign = "✗" if gravest is Severity.ERROR else "~"
-    return wrapped(f"{sign} {count_text(report.findings)}   {read}", "", "  ", _STYLES[gravest])
+    return wrapped(f"{sign} {count_text(report.findings)}   {_read(report)}", "", "  ", _STYLES[gravest])
+
+
+def _clean(shown: Shown) -> list[Line]:
+    """Return the one line of a run that has nothing to say."""
+    dates = footer(shown.asked.facts, shown.asked.day.toordinal())
+    return wrapped(f"✓ no findings   {_read(shown.report)} · {dates}", "", "  ", "works")
+
+
+def _read(report: CheckReport) -> str:
+    return f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
 
 
 def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:

@@ -48,6 +48,9 @@ def answer(
     everything: o.All = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("resolve")] = "text",
+    stack: o.StackNumber = 1,
+    index: o.Indexes = None,
+    min_age: o.MinAge = None,
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -70,10 +73,18 @@ def answer(
     explains = ctx.info_name == EXPLAIN
     if explains and not (words or pins or needs):
         raise UsageError("name what should work together, such as `compatkb explain torch==2.8.0 ipex==2.8.0`")
+    if stack != 1 and form not in registry.FILES:
+        raise UsageError(f"--stack says which stack a file is for: --format {' or '.join(registry.FILES)}")
+    if index and form != "pylock":
+        raise UsageError("--index says where a lock file finds its files: --format pylock")
     facts, clock = open_facts(data, as_of)
     read, rest = read_words(facts, words or ())
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
+    if min_age is not None:  # the whole of that day is out: installers compare to the second
+        request = request._replace(uploaded_until=clock.day.toordinal() - min_age - 1)
     found = answer_of(facts, request, patience())
     edges = why or (form == "json" and explains and not found.causes)
-    show(registry.form(ctx.info_name or "", form)(facts, found, registry.Wanted(edges, everything, shell or shell_here())))
+    each = len([*(device or ()), *(name for name, _ in [*pins, *read] if name == "device")]) > 1
+    wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
+    show(registry.form(ctx.info_name or "", form)(facts, found, wanted))
     return 1 if found.verdict in ("does-not-work", "unknown") else 0

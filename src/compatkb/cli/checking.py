@@ -22,7 +22,10 @@ from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
+from compatkb.parsers.file_types import states_versions
 
+_OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
+"""Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
 Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
 All = Annotated[bool, typer.Option("--all", help="print every finding")]
 Paths = Annotated[
@@ -71,6 +74,7 @@ def check(
     report_to: Reports = None,
     why: Why = False,
     everything: All = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="say on stderr which files were not read")] = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
@@ -85,8 +89,12 @@ def check(
         return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
-    asked = CheckContext(*open_facts(data, as_of), settings.within)
-    found = files.find(paths or ["."], reads, settings)
+    asked = CheckContext(*open_facts(data, as_of), settings.within, settings.scope)
+    verify_scope(asked)
+    passed: Counter[str] = Counter()
+    found = files.find(paths or ["."], reads, settings, passed)
+    if verbose:
+        remark_on_others(passed)
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
     if show_diff:
@@ -140,8 +148,17 @@ def report_of(text: str) -> tuple[str, Path]:
 
 def _checked(paths: list[Path], asked: CheckContext, settings: Settings, known: Counter[BaselineEntry] | None) -> CheckReport:
     read = [files.read(path) for path in paths]
-    documents = [item for item in read if isinstance(item, TextDocument)]
-    return check_documents(documents, asked, settings, known, [item for item in read if isinstance(item, Finding)])
+    documents = [item for item in read if isinstance(item, TextDocument) and states_versions(item.path, item.text)]
+    unread = [item for item in read if isinstance(item, Finding) and not item.path.endswith(_OF_ANY_TEXT)]
+    return check_documents(documents, asked, settings, known, unread)
+
+
+def remark_on_others(passed: Counter[str]) -> None:
+    """Print on stderr how many files were not read, and of which kinds most of them are."""
+    if passed:
+        most = ", ".join(f"{count} {kind}" for kind, count in passed.most_common(8))
+        more = f" and {len(passed) - 8} more kinds" if len(passed) > 8 else ""
+        print(f"remark: not read: {most}{more}; docs/check.md lists what is read", file=sys.stderr)
 
 
 def findings_of(report: CheckReport, document: TextDocument) -> list[Finding]:
@@ -175,6 +192,16 @@ def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], 
     for name in ignore:
         _rule(name)
     return settings._replace(ignore=(*settings.ignore, *ignore))
+
+
+def verify_scope(asked: CheckContext) -> None:
+    """Raise UsageError where the configuration names a device or a system that the data do not know."""
+    devices = sorted({device for route in asked.facts.routes for device in route.devices})
+    if asked.scope.device and asked.scope.device not in devices:
+        raise UsageError(f"tool.compatkb.device is {asked.scope.device!r}; expected one of {', '.join(devices)}")
+    for name in asked.scope.systems:
+        if not asked.facts.word("os", name):
+            raise UsageError(f"tool.compatkb.systems names {name!r}, which the data do not know; `compatkb list os` has them")
 
 
 def _rule(name: str) -> CheckRule:

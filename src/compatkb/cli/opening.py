@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from compatkb import __version__
 from compatkb.core.clock import Clock, current_day
-from compatkb.store.cache import locate
+from compatkb.store.cache import locate, updates_directory
 from compatkb.store.reader import Snapshot
 
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ PATIENCE = 10.0
 
 def version_text() -> str:
     """Return the line of --version: the program's version and the date of the data that it answers from."""
-    facts = open_data(None)
-    return f"compatkb {__version__} (data of {facts.meta['data_date']})\n"
+    path = locate(None, _progress)
+    taken = f", taken by `compatkb data update`: {path}" if path.startswith(updates_directory()) else ""
+    facts = Snapshot(path)
+    _remark_age(facts, current_day())
+    return f"compatkb {__version__} (data of {facts.meta['data_date']}{taken})\n"
 
 
 def patience() -> Callable[[], bool]:
@@ -58,6 +61,6 @@ def _remark_age(facts: Snapshot, today: date) -> None:
     age = (today - date.fromisoformat(facts.meta["data_date"])).days
     if age > STALE_DAYS:
         print(
-            f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb may know more",
+            f"remark: the data are {age} days old, of {facts.meta['data_date']}; `compatkb data update` may have newer",
             file=sys.stderr,
         )

@@ -20,7 +20,11 @@ AsOf = Annotated[
 ]
 Data = Annotated[
     str | None,
-    typer.Option("--data", metavar="DIR", help="use this data directory (default: the data of this installation)"),
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="use this data directory, or `builtin` for what came with the program (default: the newest here)",
+    ),
 ]
 Product = Annotated[str, typer.Argument(metavar="PRODUCT", autocompletion=completion.products)]
 OptionalProduct = Annotated[
@@ -63,10 +67,17 @@ Fix = Annotated[bool, typer.Option("--fix", help="write the safe fixes, then rep
 Diff = Annotated[bool, typer.Option("--diff", help="print what --fix would write; exit 1 if there is anything")]
 
 
+_MOST_NAMED = 7
+"""Of more forms the names do not fit beside an option."""
+
+
 def form(command: str, about: str = "form of the output") -> Any:
     """Return --format, which takes the forms that a command has."""
     kind = get_click_type(annotation=cast("Any", Literal)[tuple(FORMS[command])], parameter_info=typer.models.OptionInfo())
-    return typer.Option("--format", help=about, click_type=kind)
+    names = FORMS[command]
+    if len(names) <= _MOST_NAMED:
+        return typer.Option("--format", help=about, click_type=kind)
+    return typer.Option("--format", metavar="FORM", help=f"{about}: {', '.join(names)}", click_type=kind)
 
 
 def days(text: str) -> int:
@@ -106,6 +117,24 @@ Arch = Annotated[Words, _pin("--arch")]
 Hardware = Annotated[Words, _pin("--hardware")]
 Driver = Annotated[Words, _pin("--driver")]
 OneApi = Annotated[Words, _pin("--oneapi")]
+MinAge = Annotated[
+    int | None,
+    typer.Option(
+        "--min-age",
+        metavar="DAYS",
+        parser=days,
+        help="only what was uploaded at least so many days ago, such as 14d, as installers with a cool-down see it",
+    ),
+]
+StackNumber = Annotated[int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")]
+Indexes = Annotated[
+    Words,
+    typer.Option(
+        "--index",
+        metavar="[CHANNEL=]URL",
+        help="where a pylock finds its files: asks this index, or the `default` one of pip (repeatable)",
+    ),
+]
 
 
 def pins_of(**named: Words) -> list[tuple[str, str]]:

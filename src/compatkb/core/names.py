@@ -26,12 +26,12 @@ def spellings(product: str, text: str) -> list[str]:
     Without marks of trade, brackets (or what is in them) and filling words; a system without its patch release.
     """
     plain = re.sub(_TRADE, " ", text, flags=re.IGNORECASE)
-    found = [text, plain, re.sub(r"[(\[].*?[)\]]", " ", plain), *re.findall(r"[(\[](.*?)[)\]]", plain)]
+    found = [text, plain, re.sub(r"[(\[][^)\]\n]{0,80}[)\]]", " ", plain), *re.findall(r"[(\[]([^)\]\n]{0,80})[)\]]", plain)]
     if filling := _FILLING.get(product):
         found += [" ".join(word for word in each.split() if word.lower() not in filling) for each in found]
     if product == "os":
-        found += [re.sub(r"(\d+\.\d+)(\.\d+)+", r"\1", each) for each in found]
-        found += [re.sub(r"(\d+)(\.\d+)+", r"\1", each) for each in found]
+        found += [re.sub(r"(?<!\d)(\d++\.\d++)(\.\d++)+", r"\1", each) for each in found]
+        found += [re.sub(r"(?<!\d)(\d++)(\.\d++)+", r"\1", each) for each in found]
     return [each for each in dict.fromkeys(found) if each.strip()]
 
 

@@ -23,6 +23,11 @@ _SYSTEMS = {  # OS family: how markers spell it
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
 
 
+def marker_of(family: str, arch: str) -> str:
+    """Return the marker (PEP 508) that is true on an OS family and architecture, and on no other."""
+    return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
+
+
 class TagTarget(NamedTuple):
     """What one platform tag admits; `glibc` is the oldest one, None where the tag names none."""
 

@@ -6,8 +6,8 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.images import run_command
 from compatkb.engine.stacks import Stack
-from compatkb.errors import UsageError
-from compatkb.output import commands, messages
+from compatkb.errors import NoRequirementsError, UsageError
+from compatkb.output import commands, messages, registry
 from compatkb.output.document_model import Block, Bullets, Code, Paragraph
 from compatkb.output.images import images_of
 from compatkb.output.payload import unsettled
@@ -42,6 +42,16 @@ def _install(asked: RegionContext) -> list[Block]:
         if asked.is_on("proof") and (proof := commands.proof_command(facts, stack)):
             lines.append(proof)
     return [Code("\n".join(lines), language), *_remarks(asked, facts, stack)]
+
+
+def _file(asked: RegionContext) -> list[Block]:
+    form, devices = asked.values["form"], asked.values[DEVICE.name]
+    try:
+        text = registry.form("resolve", form)(asked.facts, asked.answer(), registry.Wanted(each_device="," in devices))
+    except NoRequirementsError as error:
+        raise UsageError(str(error)) from None
+    assert isinstance(text, str)
+    return [Code(text, _LANGUAGES[form])]
 
 
 def _conda(asked: RegionContext, stack: Stack) -> list[str]:
@@ -84,7 +94,26 @@ def _remarks(asked: RegionContext, facts: Snapshot, stack: Stack) -> list[Block]
     return [holds, Bullets(tuple(notes))] if notes else [holds]
 
 
+_LANGUAGES = {
+    **dict.fromkeys(("requirements", "constraints"), "text"),
+    **dict.fromkeys(("uv", "pixi"), "toml"),
+    **dict.fromkeys(("conda", "compose"), "yaml"),
+    "dockerfile": "dockerfile",
+    "devcontainer": "json",
+}
+"""The forms of a file that the data alone make, and what each is written in."""
+
 ANSWERS = {
+    "file": RegionKind(
+        "a file with which an installer takes the best stack, in a fenced block",
+        _file,
+        (
+            DEVICE,
+            _WORDS,
+            RegionArgument("form", "the form of the file", required=True, choices=tuple(_LANGUAGES)),
+        ),
+        pins=True,
+    ),
     "install": RegionKind(
         "the commands that install the best stack, where it holds, and what there is to know about it",
         _install,

@@ -127,7 +127,7 @@ def _same_version(cell: TableCell, ours: Inline) -> CellReason | None:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"\s*,\s*", ",", " ".join(text.split()))
+    return ",".join(part.strip() for part in " ".join(text.split()).split(","))
 
 
 def _links(cell: TableCell) -> tuple[tuple[str, str], ...]:

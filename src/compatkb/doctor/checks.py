@@ -242,12 +242,6 @@ def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
     return found
 
 
-def needs_graphics(facts: Snapshot, device: str) -> bool:
-    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
-    named = {record["hardware"] for record in guide(facts, "graphics")} - {None}
-    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
-
-
 def hardware_of(facts: Snapshot, seen: tuple[Seen, ...]) -> tuple[str, ...]:
     """Return the hardware among what was seen that the makers name for a device."""
     return tuple(dict.fromkeys(item.hardware for item in seen if item.hardware and serves(facts, item.hardware)))

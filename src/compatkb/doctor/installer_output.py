@@ -7,9 +7,10 @@ _ECHO_REACH = 40  # so many lines after a question about a version may hold the 
 _ASKED = re.compile(r"([a-z_][a-z0-9_]{1,60})\.__version__")
 _BARE = re.compile(r"^[ '(>]*v?([0-9]+\.[0-9]+[0-9a-z.+_-]{0,40})[' )]*$")
 _NAME, _VERSION = r"([a-z0-9][a-z0-9_.-]{0,80})", r"([0-9][0-9a-z.+_-]{0,40})"
+_WHOLE_NAME = r"([a-z0-9][a-z0-9_.-]{0,80}+)"
 _PUT_IN = re.compile(r"successfully installed ([^\n]{1,20000})")
 _TAKEN_OUT = re.compile(rf"(?:uninstalling |successfully uninstalled |installation: ){_NAME}[- ]{_VERSION}")
-_SATISFIED = re.compile(rf"requirement already satisfied: {_NAME}[^\n]{{0,400}}?\({_VERSION}\) ?$", re.MULTILINE)
+_SATISFIED = re.compile(rf"requirement already satisfied: {_WHOLE_NAME}[^\n]{{0,400}}?\({_VERSION}\) ?$", re.MULTILINE)
 _UV = re.compile(rf"^ ?([-+~]) {_NAME}=={_VERSION} ?$", re.MULTILINE)
 _OTHER_PYTHON = re.compile(r"^[^\n]*(?:requires-python|require a different python)[^\n]*$", re.MULTILINE)
 

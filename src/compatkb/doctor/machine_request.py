@@ -2,12 +2,13 @@
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.checks import Held, Seen, hardware_of, needs_graphics
+from compatkb.doctor.checks import Held, Seen, hardware_of
 from compatkb.doctor.machine import Machine
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import hardware_devices
+from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 

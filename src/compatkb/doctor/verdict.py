@@ -15,7 +15,6 @@ from compatkb.doctor.checks import (
     hardware_of,
     held_of,
     library_remarks,
-    needs_graphics,
     package_remarks,
     seen_as,
     system_of,
@@ -26,6 +25,7 @@ from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
 from compatkb.engine.answer import Answer, Near, best_stacks, resolve
 from compatkb.engine.stacks import Stack
+from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 
 DRIVER = "gpu-driver"

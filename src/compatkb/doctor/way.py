@@ -6,11 +6,12 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.checks import Held, Seen, device_of, hardware_of, needs_graphics
+from compatkb.doctor.checks import Held, Seen, device_of, hardware_of
 from compatkb.doctor.machine import Installed, Machine
 from compatkb.doctor.machine_request import is_idle, is_known, is_unserved, place_of, reaches, request_of
 from compatkb.engine.answer import Answer, Near, best_stacks
 from compatkb.engine.stacks import Stack
+from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 

@@ -11,9 +11,10 @@ from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
 class Candidates:
     """The elements of products, for a device; days are ordinals."""
 
-    def __init__(self, facts: Snapshot, device: str, as_of: int, today: int) -> None:
-        """`as_of` decides what exists, `today` what has ended."""
+    def __init__(self, facts: Snapshot, device: str, as_of: int, today: int, uploaded_until: int | None = None) -> None:
+        """`as_of` decides what exists, `today` what has ended, `uploaded_until` what is old enough to be taken."""
         self.facts, self.device, self.as_of, self.today = facts, device, as_of, today
+        self._uploaded_until = uploaded_until
 
     def _is_unbuilt(self, product: str) -> bool:
         return self.facts.products[product].role in UNBUILT
@@ -29,13 +30,19 @@ class Candidates:
 
     def _is_offered(self, element: Element) -> bool:
         role = self.facts.products[element.product].role
-        if not element.installable or (element.since is not None and element.since > self.as_of):
+        if not element.installable or (element.since is not None and element.since > self.as_of) or self.is_too_new(element):
             return False
         return (
             role in (Role.LEAF, Role.FEATURE)
             or self.device in element.devices
             or (role == Role.DIMENSION and not element.devices)
         )
+
+    def is_too_new(self, element: Element) -> bool:
+        """Return whether installers that wait leave an element out: it was uploaded later, or may have been."""
+        if self._uploaded_until is None or self.facts.products[element.product].role in (Role.DIMENSION, Role.FEATURE):
+            return False
+        return (element.by or element.since or 0) > self._uploaded_until
 
     @memoized
     def serving(self, product: str) -> ElementSet:

@@ -25,6 +25,7 @@ class Circumstances(NamedTuple):
     today: int  # the clock: whether an end of life has come
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
     certain_only: bool  # inferences and undecided disputes exclude nothing
+    uploaded_until: int | None = None  # the last day of uploads that installers take
 
 
 class RuntimeRequirement(NamedTuple):
@@ -46,7 +47,7 @@ class Context:
         self.device, self.hardware = circumstances.device, circumstances.hardware
         self._plain: Context = context_of(facts, circumstances._replace(hardware=0)) if self.hardware else self
         self.candidates: Candidates = (
-            Candidates(facts, self.device, circumstances.as_of, circumstances.today)
+            Candidates(facts, self.device, circumstances.as_of, circumstances.today, circumstances.uploaded_until)
             if self._plain is self
             else self._plain.candidates
         )

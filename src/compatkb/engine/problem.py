@@ -42,7 +42,8 @@ class Question:
         self.budget = budget or Budget()
         self.pins = {pin.product: pin for pin in request.pins}
         hardware = self.pins["hardware"].mask if "hardware" in self.pins else 0
-        circumstances = Circumstances(device, hardware, request.as_of, request.today, request.lists_until, certain_only)
+        days = (request.as_of, request.today, request.lists_until)
+        circumstances = Circumstances(device, hardware, *days, certain_only, request.uploaded_until)
         self.context = context_of(facts, circumstances)
         asked = dict.fromkeys((*self.pins, *request.bare, route.provider, *route.with_))
         roles = facts.products
@@ -202,6 +203,8 @@ class Question:
             return "other-route"
         if element.since is not None and element.since > self.request.as_of:
             return "not-yet"
+        if self.context.candidates.is_too_new(element):
+            return "too-new"
         if not element.only_with <= set(self.required):
             return "only-with"
         pin = self.pins.get(element.product)

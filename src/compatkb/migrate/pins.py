@@ -12,6 +12,7 @@ from compatkb.check.project.environments import LocatedStatement, ProductRequire
 from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_plans, known_image, sources_of
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
+from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
@@ -326,6 +327,13 @@ class Pins:
             after = required.document.text[edit.end : edit.end + 1]
             past = edit.end + (after in ("'", '"') and bool(after))
             return (edit, Edit(past, past, f" --extra-index-url {target.url}"))
+        text = required.document.text
+        if reading.kind == "pyproject" and uses_uv(text):
+            beside = [w for w in plan.requirements if w.product.id in target.versions and w.document is required.document]
+            builds = [e for w in beside for e in target.stack.packages if e.product == w.product.id]
+            end = next(s.end for w in beside if (s := place_of(w.document, w.located.statement)))
+            more = routed(self.queries.facts, text, builds, end, target.channel, target.url)
+            return (edit, *more) if more else ()
         return ()
 
     # indexes

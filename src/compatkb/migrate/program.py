@@ -9,7 +9,7 @@ from typing import Protocol
 from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
 from compatkb.migrate.syntax import PythonSource, SyntaxProblemError
-from compatkb.parsers.notebook import code_cells
+from compatkb.parsers.notebook import cells
 from compatkb.parsers.positioned_yaml import TreeError
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 
@@ -113,7 +113,7 @@ def program_of(document: TextDocument) -> Program:
 
 def _cells(source: SourceFile) -> list[Fragment]:
     try:
-        return list(code_cells(source))
+        return list(cells(source))
     except TreeError as error:
         raise SyntaxProblemError(error.place.line, str(error)) from None
 

@@ -13,7 +13,7 @@ TABLES = ("pyproject", "setup.cfg", "Pipfile")
 COMMANDS = ("dockerfile", "shell", "github", "gitlab", "azure", "notebook")
 _CONTINUED = re.compile(r"\\[ \t]*(?:\r\n?|\n)")
 _GLUE = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*")
-_BACK = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*\Z")
+_BACK = re.compile(r"(?<![ \t])(?:[ \t]|\\[ \t]*+(?:\r\n?|\n))*+\Z")
 _FLAG = re.compile(r"(-f|--find-links|--extra-index-url|-i|--index-url|--index|--default-index)([ \t]+|=)?\Z")
 _RUN = re.compile(r"[ \t]*RUN[ \t]+(?:--[a-z][\w.-]*(?:=\S*)?[ \t]+)*\Z", re.IGNORECASE)
 
@@ -86,16 +86,16 @@ def _entry(document: TextDocument, where: TextSpan) -> Edit | None:
     )
     first, last = (where.start - 1, where.end + 1) if quoted else where
     before, after = text[start:first], text[last:end]
-    if not before.strip() and re.fullmatch(r"\s*,?\s*(#.*)?\s*", after):
+    if not before.strip() and re.fullmatch(r"\s*+(?:,\s*+)?(?:#.*+)?\s*+", after):
         return Edit(start, end, "")
     if (
         not quoted
         and re.fullmatch(r"""\s*["']?""", before)
-        and re.fullmatch(r"""["']?\s*=\s*("[^"]*"|'[^']*'|\{[^{}]*\})\s*(#.*)?\s*""", after)
+        and re.fullmatch(r"""["']?\s*=\s*("[^"]*"|'[^']*'|\{[^{}]*\})\s*+(?:#.*+)?\s*+""", after)
     ):
         return Edit(start, end, "")
     if re.fullmatch(r"""\s*["']?[\w.-]+["']?\s*=\s*(\{[^{}]*)?""", before) and "[" not in before:
-        return Edit(start, end, "") if re.fullmatch(r"""[^\[\]{}]*\}?\s*(#.*)?\s*""", after) else None
+        return Edit(start, end, "") if re.fullmatch(r"""[^\[\]{}#]*+\}?\s*+(?:#.*+)?\s*+""", after) else None
     if not quoted:
         return None
     if follows := re.match(r"\s*,\s*", text[last:end]):
@@ -111,7 +111,7 @@ def _item(document: TextDocument, where: TextSpan) -> Edit | None:
     """Return what takes an item out of a list of YAML, where others are left in it."""
     start, end = line_bounds(document, where.start)
     before, after = document.text[start : where.start], document.text[where.end : end]
-    if not re.fullmatch(r"""\s*-\s*["']?""", before) or not re.fullmatch(r"""["']?\s*(#.*)?\s*""", after):
+    if not re.fullmatch(r"""\s*-\s*["']?""", before) or not re.fullmatch(r"""["']?\s*+(?:#.*+)?\s*+""", after):
         return None
     indent = before[: before.index("-")]
     number = document.place(start).line
@@ -195,7 +195,7 @@ def cut(document: TextDocument, word: TextSpan) -> Edit | None:
     if not before.strip():
         if _CONTINUED.fullmatch(after.lstrip(" \t")):
             return Edit(start, end, "")
-        if back := re.search(r"[ \t]*\\[ \t]*(?:\r\n?|\n)[ \t]*\Z", text[: word.start][-400:]):
+        if back := re.search(r"(?<![ \t])[ \t]*+\\[ \t]*+(?:\r\n?|\n)[ \t]*\Z", text[: word.start][-400:]):
             return Edit(word.start - len(back[0]), word.end, "")
     gap = len(before) - len(before.rstrip(" \t"))
     if gap:

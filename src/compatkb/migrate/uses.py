@@ -16,7 +16,8 @@ _OPEN = re.compile(r"\s*\(")
 _LITERAL = re.compile(r"""[rRuU]?(["'])(.*)\1""", re.DOTALL)
 _LOADS = ("import_module", "__import__")
 _ASKS = re.compile(
-    r"find_spec|find_loader|importorskip|version|distribution|metadata|(?:_?is|has|check|get|require)_\w+|\w*(?:available|installed)\w*"
+    r"find_spec|find_loader|importorskip|version|distribution|metadata|(?:_?is|has|check|get|require)_\w+"
+    r"|(?=\w+\Z)\w*?(?:available|installed)\w*"
 )
 
 

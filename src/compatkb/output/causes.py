@@ -91,6 +91,9 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
         first = min(elements, key=lambda e: e.since or 0)
         head = first.version if len(elements) == 1 else f"the first of the later ones, {first.version},"
         return f"{head} came out on {date.fromordinal(first.since or 1)}, after {date.fromordinal(request.as_of)}"
+    if code == "too-new":
+        first_day = date.fromordinal((request.uploaded_until or 0) + 1)
+        return f"{names} {is_} too new: uploaded on {first_day} or later"
     if code == "yanked":
         return f"{names} {is_} yanked, and only an exact pin selects a yanked release"
     if code == "python-patch":

@@ -21,10 +21,11 @@ _VERBS = {
     "unlisted": "image tags no longer listed",
     "announced": "announced",
     "happened": "happened",
+    "rotted": "resolves no longer",
     "validated": "observed",
     "decided": "decided",
 }
-_WHOLE = ("announced", "happened", "validated")  # their subjects name products themselves
+_WHOLE = ("announced", "happened", "rotted", "validated")  # their subjects name products themselves
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
 
 

@@ -19,16 +19,21 @@ class Step(NamedTuple):
 
 def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
     """Return the install commands of a stack, in order; empty where a package is on no known index."""
-    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
-    if not packages or not all(_channel(facts, e, stack) for e in packages):
+    packages = [e for e in stack.packages if is_named(facts, e, stack)]
+    if not packages or not all(channel_for(facts, e, stack) for e in packages):
         return ()
     groups = _groups(facts, stack, packages)
-    bounds = tuple(f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec)
+    bounds = bounds_of(facts, stack)
     made = []
     for number, group in enumerate(groups):
-        pins = tuple(_pin(e) for e in group)
+        pins = tuple(pin_of(e) for e in group)
         made.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
     return tuple(made)
+
+
+def bounds_of(facts: Snapshot, stack: Stack) -> tuple[str, ...]:
+    """Return the requirements on what no metadata bound: numpy<2."""
+    return tuple(f"{distribution_of(facts, product)}{spec}" for product, spec in stack.bounds if spec)
 
 
 def pip_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
@@ -44,7 +49,7 @@ def uv_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
 def short_proof(facts: Snapshot, stack: Stack) -> str | None:
     """Return a short command that prints what was installed and, for a GPU, whether a program can use it."""
     wanted = set(stack.requested)
-    named = [e for e in stack.packages if e.product in wanted and _is_named(facts, e, stack)]
+    named = [e for e in stack.packages if e.product in wanted and is_named(facts, e, stack)]
     modules = [module for e in named if (module := facts.products[e.product].import_name)]
     if not modules:
         return None
@@ -58,7 +63,7 @@ def short_proof(facts: Snapshot, stack: Stack) -> str | None:
 
 def proof_command(facts: Snapshot, stack: Stack) -> str | None:
     """Return a command that fails unless exactly this stack is installed and imports, in the order that matters."""
-    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
+    packages = [e for e in stack.packages if is_named(facts, e, stack)]
     if not packages:
         return None
     wanted = ", ".join(f"'{e.distribution}': '{e.version}'" for e in packages)
@@ -72,14 +77,14 @@ def proof_command(facts: Snapshot, stack: Stack) -> str | None:
 
 def requirements(facts: Snapshot, stack: Stack) -> str:
     """Return the stack as a requirements file; index options stand first, as pip reads them."""
-    packages = [e for e in stack.packages if _is_named(facts, e, stack)]
+    packages = [e for e in stack.packages if is_named(facts, e, stack)]
     flags: dict[str, None] = {}
     for step in steps_of(facts, stack):
         flags.update(dict.fromkeys(_file_flags(step.flags)))
     lines = ["# one file for several steps: `compatkb resolve` shows them"] if len(steps_of(facts, stack)) > 1 else []
     lines += flags
-    lines += [_pin(e) for e in packages]
-    lines += [f"{_distribution(facts, product)}{spec}" for product, spec in stack.bounds if spec]
+    lines += [pin_of(e) for e in packages]
+    lines += bounds_of(facts, stack)
     return "\n".join(lines) + "\n"
 
 
@@ -97,28 +102,30 @@ def indexes_of(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the addresses of the indexes that the stack needs; `default` is the client's own."""
     found: dict[str, None] = {}
     for element in stack.packages:
-        if _is_named(facts, element, stack) and (channel := _channel(facts, element, stack)):
+        if is_named(facts, element, stack) and (channel := channel_for(facts, element, stack)):
             found[channel.url or channel.id] = None
     return list(found)
 
 
-def _is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:
+def is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:
     """Commands name packages, companions and what was asked for; what requirements bring along comes by itself."""
     product = facts.products[element.product]
     asked = product.role == "leaf" and element.product in stack.requested
     return bool(element.distribution) and (asked or (product.role in ("package", "companion") and not product.automatic))
 
 
-def _pin(element: Element) -> str:
+def pin_of(element: Element) -> str:
+    """Return the requirement (PEP 508) that only this build meets."""
     extras = f"[{element.extras}]" if element.extras else ""
     return f"{element.distribution}{extras}=={element.version}"
 
 
-def _distribution(facts: Snapshot, product: str) -> str:
+def distribution_of(facts: Snapshot, product: str) -> str:
+    """Return the name under which indexes have a product."""
     return facts.products[product].distribution or product
 
 
-def _channel(facts: Snapshot, element: Element, stack: Stack) -> ChannelRecord | None:
+def channel_for(facts: Snapshot, element: Element, stack: Stack) -> ChannelRecord | None:
     """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
     known = {channel.id: channel for channel in channels(facts)}
     leaf = facts.products[element.product].role == "leaf"
@@ -144,7 +151,7 @@ def _groups(facts: Snapshot, stack: Stack, packages: list[Element]) -> list[list
     replacing: dict[str, list[Element]] = {}
     adding: list[Element] = []
     for element in packages:
-        channel = _channel(facts, element, stack)
+        channel = channel_for(facts, element, stack)
         assert channel
         if channel.style == "index-url":
             replacing.setdefault(channel.id, []).append(element)
@@ -156,7 +163,7 @@ def _groups(facts: Snapshot, stack: Stack, packages: list[Element]) -> list[list
 def _flags(facts: Snapshot, group: list[Element], stack: Stack) -> tuple[str, ...]:
     flags: dict[str, None] = {}
     for element in group:
-        channel = _channel(facts, element, stack)
+        channel = channel_for(facts, element, stack)
         if channel and channel.url:
             option = {"index-url": "--index-url", "extra-index-url": "--extra-index-url"}.get(channel.style, "--find-links")
             flags[f"{option} {channel.url}"] = None

@@ -170,3 +170,9 @@ def shortened(values: Iterable[str]) -> str:
     if len(names) > _MANY:
         names = [*names[:3], "...", *names[-2:]]
     return ", ".join(names)
+
+
+def series_of(facts: Snapshot, product: str, version: str) -> str:
+    """Return the series of a release; versions that are only listed are each their own."""
+    head = facts.products[product]
+    return ".".join(version.partition("+")[0].split(".")[: head.series or 2]) if head.scheme == "pep440" else version

@@ -53,6 +53,7 @@ def request_payload(request: Request) -> dict[str, Any]:
         "products": list(request.bare),
         "devices": list(request.devices),
         "route": request.route,
+        "uploaded_before": None if request.uploaded_until is None else _day(request.uploaded_until + 1),
     }
 
 

@@ -106,7 +106,7 @@ def _level(build: Element, column: int, day: int) -> str:
 def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
     """Return the table in columns, with the meaning of the words in it."""
     grid = [["release", *table.pythons]]
-    grid += [[_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
+    grid += [[row_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
     widths = [max(len(row[number]) for row in grid) for number in range(len(grid[0]))]
     lines = [Line(f"Wheels of {table.product} by Python, on any system", "heading"), BLANK]
     for words in grid:
@@ -116,7 +116,8 @@ def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
     return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']})", "dim")]
 
 
-def _name(row: Row) -> str:
+def row_name(row: Row) -> str:
+    """Return a release as the head of its row."""
     return f"{row.release} (yanked)" if row.yanked else row.release
 
 
@@ -154,7 +155,7 @@ def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:
         f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |",
         "|---" * (len(table.pythons) + 1) + "|",
     ]
-    lines += [f"| {' | '.join([_name(row), *(cell.words for cell in row.cells)])} |" for row in table.rows]
+    lines += [f"| {' | '.join([row_name(row), *(cell.words for cell in row.cells)])} |" for row in table.rows]
     return "\n".join(lines) + f"\n\nAs of {day}, data of {facts.meta['data_date']}.\n"
 
 

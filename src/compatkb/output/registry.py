@@ -11,11 +11,24 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from compatkb.output.screen import Line
 
+FILES = {
+    "requirements": "output.requirements_files:requirements_text",
+    "constraints": "output.requirements_files:constraints_text",
+    "uv": "output.uv_project:uv_text",
+    "pylock": "validate.lock:pylock_text",
+    "conda": "output.conda_files:environment_text",
+    "pixi": "output.conda_files:pixi_text",
+    "dockerfile": "output.container_files:dockerfile_text",
+    "compose": "output.container_files:compose_text",
+    "devcontainer": "output.container_files:devcontainer_text",
+}
+"""The forms of an answer that are a file for an installer."""
 _ANSWERS = {
     "text": "output.text:answer_screen",
     "json": "output.payload:answer_json",
-    "requirements": "output.requirements_file:requirements_text",
-    "uv": "output.requirements_file:uv_text",
+    **FILES,
+    "renovate": "output.bots:renovate_text",
+    "dependabot": "output.bots:dependabot_text",
 }
 _REPORTS = {
     "text": "check.report_text:report_lines",
@@ -53,6 +66,8 @@ FORMS = {
         "json": "output.python_matrix:payload",
         "markdown": "output.python_matrix:markdown",
         "csv": "output.python_matrix:comma_separated",
+        "svg": "output.matrix_picture:svg",
+        "html": "output.matrix_picture:html",
     },
     "stats": {
         "text": "output.statistics:stats_lines",
@@ -73,6 +88,9 @@ class Wanted(NamedTuple):
     why: bool = False
     everything: bool = False
     shell: str | None = None
+    stack: int = 1  # which of the stacks a file is for, as --all counts them
+    each_device: bool = False  # a file that can hold them has a stack for each device
+    indexes: tuple[str, ...] = ()  # where files lie that a lock names: URL, or CHANNEL=URL
 
 
 def form(command: str, name: str) -> "Callable[..., str | list[Line]]":

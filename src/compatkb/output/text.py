@@ -1,6 +1,7 @@
 """The first screen of an answer: the verdict, the one thing to do, how sure it is, what else there is, where more is."""
 
 from collections.abc import Sequence
+from datetime import date
 
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
@@ -60,6 +61,8 @@ def answer_lines(
             if sum(len(block.lines) for block in blocks) <= height - _FOOT:
                 break
     more = [] if why else ["--why: sources"]
+    if answer.request.uploaded_until is not None:
+        more.insert(0, f"uploads before {date.fromordinal(answer.request.uploaded_until + 1)}")
     left = len(grouped(facts, answer.stacks)) or len(answer.nearest)
     more += [f"--all: {left} stacks"] if left > 1 and not everything else []
     blocks.append(Block([BLANK, *wrapped(messages.footer(facts, answer.request.as_of, more), "  ", style="dim")]))

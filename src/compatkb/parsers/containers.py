@@ -4,13 +4,14 @@ import re
 
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.devcontainer import command_text
 from compatkb.parsers.pipelines import Runner
 from compatkb.parsers.positioned_yaml import YamlNode, walk
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile, Word
 
-_IMAGE_LINE = re.compile(r"^\s*(?:-\s+)?[\"']?image[\"']?\s*:\s*[\"']?([^\s\"'#{}]+)", re.MULTILINE)
+_IMAGE_LINE = re.compile(r"^[ \t]*+(?:-[ \t]++)?[\"']?image[\"']?[ \t]*+:[ \t]*+[\"']?([^\s\"'#{}]+)", re.MULTILINE)
 _KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
 
@@ -57,7 +58,15 @@ def _image(runner: Runner, holder: YamlNode, value: YamlNode) -> None:
 
 
 def _command(node: YamlNode | None, scope: CommandScope) -> None:
-    for item in node.texts() if node else []:
+    texts = node.texts() if node else []
+    if not any(_INSTALLS.search(item.text) for item in texts):
+        return
+    if node is not None and len(texts) > 1 and not any(item.text.startswith("-") and "c" in item.text for item in texts[:3]):
+        inner = command_text(node)  # a program with its arguments
+        if inner is not None:
+            read_shell(inner, scope)
+        return
+    for item in texts:
         if _INSTALLS.search(item.text):
             read_shell(item.fragment(), scope)
 

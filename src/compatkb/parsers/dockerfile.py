@@ -23,11 +23,11 @@ _FLAG = re.compile(r"--[a-z][\w.-]*(?:=\S*)?[ \t]*")
 def read_dockerfile(source: SourceFile, reading: ParsedFile) -> None:
     """Add what the stages of a Dockerfile install; each stage is a group, based on the stage that it starts from."""
     reader = _Dockerfile(reading)
-    for name, rest in _instructions(source):
+    for name, rest in instructions(source):
         reader.take(name, rest)
 
 
-def _instructions(source: SourceFile) -> Iterator[tuple[str, Fragment]]:
+def instructions(source: SourceFile) -> Iterator[tuple[str, Fragment]]:
     """Yield instructions and what follows their name; lines of comment within them are left out."""
     first = source.text.split("\n", 1)[0]
     escape = match[1] if (match := _ESCAPE.match(first)) and match[1] in "\\`" else "\\"

@@ -11,10 +11,10 @@ from compatkb.core.toml_positions import Places, Where
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile
 
-_AT = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)")
+_AT = re.compile(r"(?<!\s)\s*+\(at (?:line (\d+), column (\d+)|end of document)\)")
 _DEEP = re.compile(r"^[ \t\[]*+(?:[\w-]++[ \t]*+\.[ \t]*+){64}", re.MULTILINE)  # slow to parse in number
 _SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?")
-_KEY = re.compile(r"([^\s=:][^=:]*?)\s*[=:]\s*(.*)")
+_KEY = re.compile(r"([^\s=:][^=:]*+)[=:]\s*+(.*)")
 
 
 class Toml:

@@ -13,6 +13,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("python-version", ".python-version", r"(?:.*/)?\.python-version"),
     ("Pipfile", "Pipfile", r"(?:.*/)?Pipfile"),
     ("Pipfile.lock", "Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
+    ("variants", "-variants.json", r"(?:.*/)?[^/]+-\d[^/-]*-variants\.json"),
     ("conda-lock", "conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),
     ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
     ("requirements", "requirement", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
@@ -22,10 +23,22 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("gitlab", "gitlab", r"(?:.*/)?[^/]*\.gitlab-ci[^/]*\.ya?ml|(?:.*/)?\.gitlab/.*\.ya?ml"),
     ("azure", "azure", r"(?:.*/)?(?:\.azure-?pipelines?/.*|azure-pipelines?[^/]*)\.ya?ml"),
     ("environment", "environment", r"(?:.*/)?[^/]*environment[^/]*\.ya?ml"),
+    ("dependabot", "dependabot", r"(?:.*/)?\.github/dependabot\.ya?ml"),
+    ("renovate", "renovate", r"(?:.*/)?\.?renovate(?:rc)?(?:\.json5?)?"),
+    ("pixi", "pixi.toml", r"(?:.*/)?pixi\.toml"),
+    ("pixi.lock", "pixi.lock", r"(?:.*/)?pixi\.lock"),
+    ("devcontainer", "devcontainer", r"(?:.*/)?\.?devcontainer(?:/[^/]+)*\.json|(?:.*/)?devcontainer\.json"),
+    ("sbom", "bom", r"(?:.*/)?(?:[^/]*[._-])?s?bom(?:[._-][^/]*)?\.json"),
+    ("sbom", ".json", r"(?:.*/)?[^/]*\.(?:cdx|spdx)\.json"),
+    ("makefile", "akefile", r"(?:.*/)?(?:GNU)?[Mm]akefile(?:\.[\w-]+)?"),
+    ("makefile", ".mk", r".*\.mk"),
+    ("batch", ".bat", r".*\.bat"),
+    ("batch", ".cmd", r".*\.cmd"),
     ("shell", "sh", r".*\.(?:sh|bash|zsh)"),
     ("notebook", ".ipynb", r".*\.ipynb"),
     ("markdown", ".m", r".*\.(?:md|markdown)"),
     ("yaml", ".y", r".*\.ya?ml"),
+    ("script", ".py", r".*\.py"),
 )
 """Format, what every path of it holds, and the pattern of its paths, which is compiled for a path that holds that."""
 
@@ -38,3 +51,11 @@ def kind_of(path: str) -> str | None:
         if mark in path and _compiled(pattern).fullmatch(path):
             return kind
     return None
+
+
+_ONLY_WITH = {"script": "# /// script"}
+
+
+def states_versions(path: str, text: str) -> bool:
+    """Return whether a file of a name that many have, such as `train.py`, states versions: by a mark in its text."""
+    return _ONLY_WITH.get(kind_of(path) or "", "") in text

@@ -1,14 +1,16 @@
 """Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; Pipfile too."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, unquoted
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
+from compatkb.parsers.variants import label_of, variants_of
 
 STEP = 1
 
@@ -60,24 +62,45 @@ def _packages(
         return
     _python(document, reading, (python,) if isinstance(python, str) else python)
     groups = _groups(document, array)
+    forks = _forks_that_need(document, array, groups)
     for _, row, place in document.tables(array):
         name, version = row.get("name"), row.get("version")
         if not isinstance(name, str) or not isinstance(version, str) or not is_name(name) or not is_specifier(f"=={version}"):
             continue
         if isinstance(value := row.get("source"), dict) and set(value) & {"editable", "virtual", "directory"}:
             continue
+        _check_variants(row, place, reading)
         several = normal(name) in groups
-        group = MAIN
+        of_groups = [MAIN]
         marker = _text(row.get("marker"))
         if several and not marker:  # one of several: which of them is installed depends on the platform
-            group = f"fork:{normal(name)}:{version}"
-            reading.groups[group] = Group(group, "branch", f"the lock with {name} {version}", (MAIN,))
-        reading.statements.append(
-            Requirement(
-                place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED, tool=tool,
-                only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
-            )
-        )  # fmt: skip
+            of_groups = [_fork(name, version)]
+            reading.groups[of_groups[0]] = Group(of_groups[0], "branch", f"the lock with {name} {version}", (MAIN,))
+        elif normal(name) in forks:
+            of_groups = forks[normal(name)]
+        for group in of_groups:
+            reading.statements.append(
+                Requirement(
+                    place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED,
+                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
+                )
+            )  # fmt: skip
+
+
+def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -> None:
+    """Note variant wheels of a package whose labels nothing explains, and a table of them that does not keep the draft."""
+    wheels = row.get("wheels")
+    files = [w for w in wheels if isinstance(w, dict)] if isinstance(wheels, list) else []
+    names = [re.split(r"[/\\]", str(w.get("name") or w.get("url") or w.get("path") or ""))[-1] for w in files]
+    labels = {label for name in names if (label := label_of(unquoted(name.partition("#")[0])))}
+    table = row.get("variants-json")
+    if table is None:
+        return  # uv names the labels in the files alone
+    variants, problems = variants_of(table)
+    for problem in problems:
+        reading.problem(place, f"variants-json: {problem.message}")
+    if unknown := sorted(labels - {variant.label for variant in variants}):
+        reading.problem(place, f"variants-json: does not tell what the variants {', '.join(unknown)} are for")
 
 
 def _groups(document: Toml, array: str) -> set[str]:
@@ -89,6 +112,22 @@ def _groups(document: Toml, array: str) -> set[str]:
             name = normal(row["name"])
             (twice if name in seen else seen).add(name)
     return twice
+
+
+def _fork(name: str, version: str) -> str:
+    return f"fork:{normal(name)}:{version}"
+
+
+def _forks_that_need(document: Toml, array: str, several: set[str]) -> dict[str, list[str]]:
+    """Return the groups of the forks that name a package among what they need; the others are installed without it."""
+    found: dict[str, list[str]] = {}
+    for row in document.list(array):
+        name, needs = (row.get("name"), row.get("dependencies")) if isinstance(row, dict) else (None, None)
+        if isinstance(name, str) and isinstance(needs, list) and normal(name) in several:
+            for need in needs:
+                if isinstance(need, dict) and isinstance(needed := need.get("name"), str):
+                    found.setdefault(normal(needed), []).append(_fork(name, str(row.get("version"))))
+    return found
 
 
 def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None:

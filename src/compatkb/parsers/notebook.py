@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
 from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
-from compatkb.parsers.source import MOST_SHELL, Fragment, Segment, SourceFile
+from compatkb.parsers.source import MOST_SHELL, Fragment, SourceFile
 from compatkb.parsers.statement import ParsedFile
 
 _MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")
@@ -19,7 +18,7 @@ def read_notebook(source: SourceFile, reading: ParsedFile) -> None:
     scope = CommandScope(reading)
     left = MOST_SHELL
     try:
-        for cell in code_cells(source):
+        for cell in cells(source):
             left -= len(cell.text)
             if left < 0:
                 reading.problem(cell.place(0), "is too long to be read on")
@@ -30,24 +29,20 @@ def read_notebook(source: SourceFile, reading: ParsedFile) -> None:
         reading.problem(error.place, str(error))
 
 
-def code_cells(source: SourceFile) -> Iterator[Fragment]:
-    """Yield the text of each code cell; raises TreeError where the file is no JSON."""
+def cells(source: SourceFile, kind: str = "code") -> Iterator[Fragment]:
+    """Yield the text of each cell of a kind, code or markdown; raises TreeError where the file is no JSON."""
     tree = json_tree(source)
-    cells = tree.get("cells") if tree else None
-    for cell in cells.items if cells else []:
-        kind, text = cell.get("cell_type"), cell.get("source")
-        if kind is not None and kind.text == "code" and text is not None:
+    listed = tree.get("cells") if tree else None
+    for cell in listed.items if listed else []:
+        own, text = cell.get("cell_type"), cell.get("source")
+        if own is not None and own.text == kind and text is not None:
             yield _joined(source, text)
 
 
 def _joined(source: SourceFile, node: YamlNode) -> Fragment:
     """Return the text of a cell, which is one string or a list of lines."""
-    pieces: list[Segment] = []
-    for item in node.items if node.kind == "list" else [node]:
-        fragment = item.fragment()
-        bounds = [*fragment.bounds(), len(fragment.text)]
-        pieces += [Segment(fragment.text[a:b], fragment.origin(a)) for a, b in pairwise(bounds)]
-    return Fragment(source, pieces)
+    items = node.items if node.kind == "list" else [node]
+    return Fragment(source, [piece for item in items for piece in item.fragment().segments()])
 
 
 def _parts(cell: Fragment) -> list[Fragment]:

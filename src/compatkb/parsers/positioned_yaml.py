@@ -260,12 +260,27 @@ def _take(builder: _Builder, event: Any, yaml: Any) -> None:
 _TOKEN = re.compile(r'\s*+(?:(?P<text>"(?:[^"\\]++|\\.)*+")|(?P<mark>[\[\]{},:])|(?P<bare>[^\s\[\]{},:"]++))', re.DOTALL)
 
 
-def json_tree(source: SourceFile) -> YamlNode | None:
-    """Return the tree of a JSON text, None for an empty one; raises TreeError where it is none."""
+_REMARK = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?', re.DOTALL)
+
+
+def _uncommented(text: str) -> str:
+    """Return a text with the comments that JSON5 has as spaces, so that all else stands where it did."""
+
+    def blank(match: re.Match[str]) -> str:
+        return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
+
+    return _REMARK.sub(blank, text)
+
+
+def json_tree(source: SourceFile, *, comments: bool = False) -> YamlNode | None:
+    """Return the tree of a JSON text, None for an empty one; raises TreeError where it is none.
+
+    Commas may be too many; `comments` are passed over where they are allowed, as in JSON5.
+    """
     import json
 
     builder = _Builder(source)
-    at, text = 0, source.text
+    at, text = 0, _uncommented(source.text) if comments else source.text
     end = len(text.rstrip())
     depth = 0
     while at < end:

@@ -15,6 +15,15 @@ def read_pyproject(source: SourceFile, reading: ParsedFile) -> None:
     document = read_toml(source, reading)
     if document is not None:
         _PyprojectReader(document, reading).read()
+        if document.table("tool", "pixi"):
+            from compatkb.parsers.pixi import read_pixi_tables
+
+            read_pixi_tables(document, ("tool", "pixi"), reading)
+
+
+def read_script_table(document: Toml, reading: ParsedFile) -> None:
+    """Add what the metadata of a script declare, which are the fields of a project without their table."""
+    _PyprojectReader(document, reading).read_script()
 
 
 class _PyprojectReader:
@@ -38,16 +47,22 @@ class _PyprojectReader:
         self._hatch()
         self._poetry()
 
-    def _project(self) -> None:
-        requires = self.document.get("project", "requires-python")
+    def read_script(self) -> None:
+        self.sources = self._uv_sources()
+        self._project(())
+        self._indexes(("tool", "uv", "index"))
+        self._uv_pip()
+
+    def _project(self, where: tuple[str, ...] = ("project",)) -> None:
+        requires = self.document.get(*where, "requires-python")
         if isinstance(requires, str) and is_specifier(requires):
-            place = self.document.value_place("project", "requires-python")
+            place = self.document.value_place(*where, "requires-python")
             self.reading.statements.append(PythonUse(place=place, text=requires, specifier=requires))
         elif isinstance(requires, str):
-            self.reading.problem(
-                self.document.place("project", "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier"
-            )
-        self._listed(("project", "dependencies"), MAIN)
+            self.reading.problem(self.document.place(*where, "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier")
+        self._listed((*where, "dependencies"), MAIN)
+        if not where:
+            return
         for extra in self.document.table("project", "optional-dependencies"):
             self._listed(("project", "optional-dependencies", extra), f"extra:{extra}", kind="extra")
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from compatkb.core.text_position import Place
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.source import MOST_CHARACTERS, MOST_SHELL, SourceFile
 from compatkb.parsers.statement import ParsedFile
@@ -18,6 +17,7 @@ _READERS = {
     "pylock": "locks.read_pylock",
     "Pipfile": "locks.read_pipfile",
     "Pipfile.lock": "locks.read_pipfile_lock",
+    "variants": "variant_files.read_variants",
     "conda-lock": "conda.read_conda_lock",
     "requirements": "requirements.read_requirements",
     "constraints": "requirements.read_constraints",
@@ -25,11 +25,31 @@ _READERS = {
     "python-version": "requirements.read_python_version",
     "shell": "commands.dispatch.read_script",
     "notebook": "notebook.read_notebook",
+    "script": "script_metadata.read_script_metadata",
+    "pixi": "pixi.read_pixi",
+    "pixi.lock": "pixi.read_pixi_lock",
+    "sbom": "bill_of_materials.read_bill_of_materials",
+    "devcontainer": "devcontainer.read_devcontainer",
+    "makefile": "scripts.read_makefile",
+    "batch": "scripts.read_batch",
+    "renovate": "updates.read_renovate",
+    "dependabot": "updates.read_dependabot",
     **dict.fromkeys(("compose", "github", "gitlab", "azure", "environment", "yaml", "manifest"), "yaml_files.read_trees"),
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 
-_BY_LINES = {"requirements", "constraints", "dockerfile", "shell", "setup.cfg", "pyproject"}
+_BY_LINES = {
+    "requirements",
+    "constraints",
+    "dockerfile",
+    "shell",
+    "setup.cfg",
+    "pyproject",
+    "script",
+    "pixi",
+    "makefile",
+    "batch",
+}
 
 
 def read(path: str, text: str, kind: str | None = None) -> ParsedFile:
@@ -37,7 +57,7 @@ def read(path: str, text: str, kind: str | None = None) -> ParsedFile:
     found = kind or kind_of(path) or ("shell" if re.match(r"#!.*\b(?:ba|z|da)?sh\b", text) else "")
     reading = ParsedFile(path, found)
     if len(text) > (MOST_SHELL if found in _BY_LINES else MOST_CHARACTERS):
-        reading.problem(Place(1, 1), f"is too long to be read: {len(text):,} characters")
+        reading.unread = len(text)
         return reading
     if found in _READERS:
         module, _, name = _READERS[found].rpartition(".")

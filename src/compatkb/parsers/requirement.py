@@ -11,7 +11,8 @@ _PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<
 _CLAUSE = re.compile(r"[ \t]*(==|!=|<=|>=|<|>)[ \t]*([0-9]+(?:\.[0-9]+)*(\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)[ \t]*")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
-_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
+_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-[^-/]+-[^-/]+(?:-[0-9a-z_.]+)?\.whl")
+"""The name of a wheel, with the label of its variant where it has one (PEP 825, a draft)."""
 MOST_LETTERS = 2000
 
 
@@ -116,6 +117,8 @@ def is_name(text: str) -> bool:
 
 def from_poetry(text: str) -> str | None:
     """Return the PEP 440 form of a caret, tilde, wildcard or plain version; None for what has none."""
+    if len(text) > MOST_LETTERS:
+        return None
     clauses = []
     for clause in re.split(r"[\s,]+(?![^<>=!~^]*$)|,\s*", text.strip()):
         found = _poetry_clause(clause.strip())

@@ -73,6 +73,10 @@ class Fragment:
         """Return the offsets at which a new stretch of the source begins."""
         return tuple(self._at)
 
+    def segments(self) -> list[Segment]:
+        """Return the pieces that it is put together from."""
+        return [Segment(self.text[a:b], self.origin(a)) for a, b in pairwise([*self.bounds(), len(self.text)])]
+
     def cut(self, start: int, end: int | None = None) -> "Fragment":
         """Return the part between two offsets."""
         stop = len(self.text) if end is None else end

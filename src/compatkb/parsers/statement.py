@@ -179,6 +179,7 @@ class ParsedFile:
         self.statements: list[Statement] = []
         self.groups = {MAIN: Group(MAIN, "file")}
         self.problems: list[ParseProblem] = []
+        self.unread = 0  # characters of a file that is too long to be read
         self.calls: list[tuple[Word, ...]] = []  # the commands that are run, whatever they do
 
     def members(self, group: str) -> tuple[str, ...]:

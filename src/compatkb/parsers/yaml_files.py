@@ -53,5 +53,9 @@ def _sniffed(root: YamlNode) -> str:
         return "azure"
     if {"dependencies"} <= keys and keys & {"channels", "name", "prefix"} and root.get("dependencies", "0") is None:
         listed = root.get("dependencies")
-        return "environment" if listed and listed.kind == "list" and any(i.kind == "text" for i in listed.items) else "yaml"
+        return (
+            "environment"
+            if listed and listed.kind == "list" and any(i.kind == "text" or i.get("pip") for i in listed.items)
+            else "yaml"
+        )
     return "manifest"

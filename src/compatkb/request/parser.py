@@ -97,7 +97,7 @@ def _split(facts: Snapshot, word: str) -> tuple[Product, str]:
         return find_product(facts, word), ""
     if not match:
         raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
-    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s+|\s+(?=,|$)", "", match[2] or "")
+    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[2] or "")
 
 
 def _add(pins: dict[str, Pin], pin: Pin) -> None:

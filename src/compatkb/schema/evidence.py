@@ -66,6 +66,8 @@ class Observation(Record):
     needs: tuple[Text, ...] = ()  # libraries that a build does not bring, and versions such as GLIBC_2.28
     fetched: int = 0  # bytes of the wheel that were read
     detail: str = ""  # the decisive lines, or the reason
+    resolved: date | None = None  # the last day on which what is refused now was resolved, or found
+    vanished: tuple[str, ...] = ()  # the files, or pins, that the index had then and has no more
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

@@ -1,4 +1,4 @@
-"""Records of data/machine.toml: how to tell what a machine has: graphics, drivers, systems, run-time libraries."""
+"""Records of data/machine.toml: how to tell what a machine has (graphics, drivers, systems, libraries); base images."""
 
 from typing import Annotated
 
@@ -29,6 +29,19 @@ class Component(Record):
     name: Line
     packages: tuple[Text, ...] = Field(min_length=1)
     needed: bool = False  # without it no program finds the GPU
+    sources: Sources
+
+
+class BaseImage(Record):
+    """A container image to install into: its system, its Pythons, and the commands that add Python and a GPU's driver."""
+
+    id: Id
+    os: Id  # a value of os; the family, where the image fits wherever any system of it does
+    image: Text  # {python} is the minor
+    python: tuple[Text, ...] = Field(min_length=1)  # minors, newest first
+    setup: tuple[Text, ...] = ()  # commands of root that install Python, where the image has none
+    driver: tuple[Text, ...] = ()  # commands of root that install the GPU's user-space driver; none where no source says which
+    note: Line | None = None
     sources: Sources
 
 
@@ -69,3 +82,4 @@ class MachineFile(Record):
     variable: tuple[Variable, ...] = ()
     generation: tuple[Generation, ...] = ()
     system: tuple[System, ...] = ()
+    base_image: tuple[BaseImage, ...] = ()

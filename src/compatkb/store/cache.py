@@ -21,6 +21,9 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
 CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 
+BUILTIN = "builtin"
+"""Names the data that came with the program, whatever was taken since."""
+
 _COMPILER = (
     *(
         "core/names.py",
@@ -49,39 +52,88 @@ _SINGLE = (
 def locate(directory: str | os.PathLike[str] | None = None, progress: "Progress | None" = None) -> str:
     """Return the snapshot file for a data directory, or for our own data where none is named.
 
+    Our own are those of a checkout, else what an update took where that is not older than what came with the program;
+    BUILTIN leaves updates out.
+
     A data directory is compiled when its files differ from those that the cached snapshot was compiled from: sizes and
     times are compared first, contents when they differ; `progress` is told how far that has come. Raises DataError for a
     missing or invalid directory.
     """
-    if directory is not None:
+    if directory is not None and directory != BUILTIN:
         return _cached(os.fspath(directory), progress)
     if os.path.isdir(os.path.join(CHECKOUT, "products")):
         return _cached(CHECKOUT, progress)
+    if directory is None and (newer := _updated()):
+        return newer
     if os.path.isfile(BUILT):
         return BUILT
     raise DataError(("this installation carries no data; give a data directory with --data DIR",))
+
+
+def _updated() -> str | None:
+    """Return the newest store that an update took, None where there is none, or one that is older than what came along."""
+    stores = updates(updates_directory())
+    if not stores or (os.path.isfile(BUILT) and data_date(BUILT) > _day_of(stores[-1])):
+        return None
+    return stores[-1]
+
+
+def updates(folder: str) -> list[str]:
+    """Return the stores in a folder that this program reads, by the day of their data, and those of one day as they came."""
+    try:
+        with os.scandir(folder) as entries:
+            mine = [entry for entry in entries if entry.name.startswith(f"{FORMAT}-") and entry.name.endswith(".sqlite")]
+            found = [(_day_of(entry.path), entry.stat().st_mtime_ns, entry.path) for entry in mine]
+    except OSError:
+        return []
+    return [path for _, _, path in sorted(found)]
+
+
+def _day_of(path: str) -> str:
+    """Return the day that the name of a taken store has: FORMAT-YYYY-MM-DD-DIGEST.sqlite."""
+    return os.path.basename(path).partition("-")[2][:10]
+
+
+def data_date(path: str) -> str:
+    """Return the day of the data in a snapshot file, as ISO text; raises DataError where it is none."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as store:
+            return str(store.execute("select value from meta where key = 'data_date'").fetchone()[0])
+    except (sqlite3.Error, TypeError) as error:
+        raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
 
 
 def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
     """Return the data directory that is named, or our own; raises DataError where this installation has only a snapshot."""
     from pathlib import Path
 
-    if directory is None and not os.path.isdir(os.path.join(CHECKOUT, "products")):
+    if directory in (None, BUILTIN) and not os.path.isdir(os.path.join(CHECKOUT, "products")):
         raise DataError(("this installation carries compiled data only; name a data directory with --data DIR",))
-    return Path(CHECKOUT if directory is None else directory)
+    return Path(CHECKOUT if directory in (None, BUILTIN) else directory)
 
 
 def cache_directory() -> str:
     """Return the folder for compiled snapshots: $COMPATKB_CACHE, else the platform's cache folder."""
-    if named := os.environ.get("COMPATKB_CACHE"):
-        return named
+    return os.environ.get("COMPATKB_CACHE") or _folder("Library/Caches", "XDG_CACHE_HOME", ".cache", "")
+
+
+def updates_directory() -> str:
+    """Return the folder for data that are newer than the program: $COMPATKB_UPDATES, else in the platform's data folder."""
+    home = ("Library/Application Support", "XDG_DATA_HOME", ".local/share", "data")
+    return os.environ.get("COMPATKB_UPDATES") or _folder(*home)
+
+
+def _folder(mac: str, variable: str, elsewhere: str, below: str) -> str:
+    """Return a folder of the user: on Windows there is one for caches and data, so the latter stand `below`."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "compatkb")
+        return os.path.join(base, "compatkb", below) if below else os.path.join(base, "compatkb")
+    if sys.platform == "darwin":
+        return os.path.join(os.path.expanduser(f"~/{mac}"), "compatkb")
+    return os.path.join(os.environ.get(variable) or os.path.expanduser(f"~/{elsewhere}"), "compatkb")
 
 
 def data_files(directory: str) -> list[str]:

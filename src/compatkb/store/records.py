@@ -229,6 +229,7 @@ class Request(NamedTuple):
     today: int  # the clock: it decides whether an end of life has come, and nothing else
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
     route: str | None = None  # the only way to reach the device that will do; any unless given
+    uploaded_until: int | None = None  # the last day of uploads that installers take; any unless given
 
     def pin(self, product: str) -> Pin | None:
         """Return the pin on a product, None where it is free."""

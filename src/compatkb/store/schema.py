@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "11"
+FORMAT = "13"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -83,7 +83,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "document": (_columns("text url seen"), None),
     "observation": (
         _columns(
-            "level outcome packages python os arch device channel checked tool detail culprit missing needs",
+            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished missing needs",
             "id stubbed fetched",
         ),
         "id",

@@ -229,7 +229,7 @@ def _without_stubs(text: str, workshop: Workshop) -> str:
 
 
 def _version_of(made: VirtualEnvironment, words: list[str]) -> str:
-    found = re.search(r"\d+(?:\.\w+)+", made.run(words).output)
+    found = re.search(r"(?<!\d)\d++(?:\.\w+)+", made.run(words).output)
     return found[0] if found else "unknown"
 
 

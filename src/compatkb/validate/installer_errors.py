@@ -8,7 +8,7 @@ from compatkb.validate.messages import shortened
 _CONFLICT = re.compile(r"ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable")
 _ABSENT = re.compile(
     r"No matching distribution found|Could not find a version|there (?:is|are) no versions? of|not found in the package reg"
-    r"|has no wheels|no usable wheels|has no `?[\w.]+`? (?:wheel|compatible)|only .* is available"
+    r"|has no wheels|no usable wheels|has no `?[\w.]++`? (?:wheel|compatible)|only [^\n]{0,200} is available"
 )
 _NOISE = re.compile(
     r"^(?:\[notice\]|hint:|WARNING: (?:Location|Skipping page|Retrying|Ignoring)|Looking in|Collecting|Using cached)"

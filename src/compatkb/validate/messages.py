@@ -16,9 +16,9 @@ def tidy(text: str, hidden: Iterable[tuple[str, str]] = ()) -> str:
     text = ANSI.sub("", text)
     for what, instead in hidden:
         text = text.replace(what, instead)
-    text = re.sub(r"(?:[\w.+~-]*/)+site-packages/", "site-packages/", text)
+    text = re.sub(r"(?<![\w.+~/-])[\w.+~/-]*/site-packages/", "site-packages/", text)
     text = re.sub(r"\[([WEIF])\d{4} \d\d:\d\d:\d\d\.\d+(?: +\d+)?", r"[\1", text)
-    text = re.sub(r"(?<![\w.:/])(?:/[\w.+~-]+){2,}/(?=[\w.+~-])", ".../", text)
+    text = re.sub(r"(?<![\w.:/+~-])(?:/[\w.+~-]++){2,}/(?=[\w.+~-])", ".../", text)
     text = re.sub(r"https?://[^/\s]+(?:/[\w.+~-]+)*/", "", text)
     return re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
 

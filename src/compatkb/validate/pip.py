@@ -138,7 +138,7 @@ def _made(interpreter: str, minor: str, root: Path, workshop: Workshop) -> tuple
 def _python_version(python: str, folder: Path, workshop: Workshop) -> str:
     key = f"version of {python}"
     if key not in _tools:
-        match = re.search(r"\d+(?:\.\w+)+", _run([python, "--version"], folder, workshop).output)
+        match = re.search(r"(?<!\d)\d++(?:\.\w+)+", _run([python, "--version"], folder, workshop).output)
         _tools[key] = match[0] if match else "unknown"
     found = _tools[key]
     return found if isinstance(found, str) else found[1]

@@ -24,6 +24,12 @@ def report_text(report: ValidationReport) -> str:
             lines += [f"    {line}" for line in seen.detail.splitlines()[:4]]
         if len(report.against) > _MOST:
             lines.append(f"- and {len(report.against) - _MOST} more; --format json lists all of them")
+    if rotten := [(cell, seen) for cell, seen in report.cells if seen.resolved]:
+        lines += ["", "Resolved once, no longer:"]
+        for cell, seen in rotten[:_MOST]:
+            gone = f"; vanished: {', '.join(seen.vanished)}" if seen.vanished else ""
+            lines.append(f"- {_what(cell)}: last on {seen.resolved}{gone}")
+        lines += [f"- and {len(rotten) - _MOST} more; --format json lists all of them"] if len(rotten) > _MOST else []
     reasons = Counter(seen.detail.splitlines()[0] for _, seen in report.cells if seen.outcome == "not-checked")
     if reasons:
         lines += ["", "Not checked:", *(f"- {count}: {reason}" for reason, count in reasons.most_common(10))]

@@ -13,11 +13,12 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import ValidationCell, Workshop, cell_of
-from compatkb.validate.evidence import add_evidence, is_fresh, read_lines, text_of
+from compatkb.validate.evidence import add_evidence, is_fresh, read_evidence, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.plan import Claimed, LinkedProducts, PlanScope, claimed, linked
 from compatkb.validate.recorded_index import prepare, save
+from compatkb.validate.rot import with_rot
 from compatkb.validate.runner import Executor, run
 from compatkb.validate.symbol_tables import write_tables
 from compatkb.validate.user_stacks import named, verdict_of
@@ -143,7 +144,7 @@ def validate(
     if any(cell.level in (Level.PUBLISHED, Level.RESOLVE) for cell in cells):
         prepare(workshop)
     with Journal(workshop.folder / "journal.jsonl") as journal:
-        seen = run(cells, check, workshop, executor, journal, progress)
+        seen = with_rot(run(cells, check, workshop, executor, journal, progress), read_evidence(workshop.data), workshop)
         if out:
             write_file(out, text_of(seen).encode())
         else:

@@ -80,5 +80,5 @@ def version_of(tool: str) -> str:
     """Return the version that uv or an interpreter gives of itself."""
     with TemporaryDirectory() as name:
         ended = run_limited([tool, "--version"], Path(name), isolated(Path(name)), 30, 100)
-    match = re.search(r"\d+(?:\.\w+)+", ended.output)
+    match = re.search(r"(?<!\d)\d++(?:\.\w+)+", ended.output)
     return match[0] if match else "unknown"

@@ -7,6 +7,7 @@ from functools import partial
 from compatkb.export.calendar import calendar_text
 from compatkb.output.timeline_svg import svg
 from compatkb.web import catalogue, overviews
+from compatkb.web.llms import llms_text
 from compatkb.web.machine_files import api_files
 from compatkb.web.pages import ASSETS, Site, sources
 
@@ -18,6 +19,7 @@ MEDIA = {
     "json": "application/json",
     "yaml": "application/yaml",
     "ics": "text/calendar; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
 }
 
 
@@ -46,6 +48,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             found[path] = partial(catalogue.release_page, site, product, version, path)
         else:
             found[path] = partial(catalogue.product_page, site, product, path)
+    found["llms.txt"] = partial(llms_text, site)
     found["eol.ics"] = partial(calendar_text, site.facts)
     found["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
     if not site.live:

@@ -3,7 +3,11 @@
 from typing import NamedTuple
 
 from compatkb.engine.stacks import Stack
+from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
+from compatkb.output.conda_files import environment_of
+from compatkb.output.container_files import dockerfile_of
+from compatkb.output.messages import sentence
 from compatkb.output.shells import CMD, POSIX
 from compatkb.store.reader import Snapshot
 from compatkb.web.systems import is_windows
@@ -34,15 +38,14 @@ def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Rec
         return []
     windows = is_windows(facts, systems)
     shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
-    python = newest_python(stack)
     waived = commands.waived(facts, stack)
     apart = f"The maker installs this in two steps and against {', '.join(waived)}; one file cannot say so." if waived else ""
     lines = "" if waived else commands.requirements(facts, stack)
     made = {
         "pip": Recipe("pip", "\n".join(commands.pip_commands(facts, stack, shell))),
         "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
-        "conda": Recipe("conda", _conda(python, lines) if lines else "", "environment.yml", apart),
-        "docker": Recipe("docker", _docker(facts, stack, python), "Dockerfile"),
+        "conda": Recipe("conda", "", "environment.yml", apart) if apart else _file("conda", facts, stack),
+        "docker": _file("docker", facts, stack),
         "requirements": Recipe("requirements", lines, "requirements.txt", apart),
     }
     if windows:
@@ -60,16 +63,9 @@ def newest_python(stack: Stack) -> str:
     return next((python for python in reversed(stack.python) if not python.endswith("t")), "")
 
 
-def _conda(python: str, requirements: str) -> str:
-    body = "".join(f"      - {_scalar(line)}\n" for line in requirements.splitlines() if not line.startswith("#"))
-    return f"name: compatkb\nchannels:\n  - conda-forge\ndependencies:\n  - python={python}\n  - pip\n  - pip:\n{body}"
-
-
-def _scalar(line: str) -> str:
-    """Return a line as a YAML scalar."""
-    return f'"{line}"' if any(sign in line for sign in "[]{}<>*&!|%@`,#") or ": " in line else line
-
-
-def _docker(facts: Snapshot, stack: Stack, python: str) -> str:
-    runs = "".join(f"RUN {command}\n" for command in commands.pip_commands(facts, stack))
-    return f"FROM docker.io/library/python:{python}-slim\n{runs}"
+def _file(installer: str, facts: Snapshot, stack: Stack) -> Recipe:
+    file, make = {"conda": ("environment.yml", environment_of), "docker": ("Dockerfile", dockerfile_of)}[installer]
+    try:
+        return Recipe(installer, make(facts, stack), file)
+    except NoRequirementsError as error:
+        return Recipe(installer, "", file, sentence(str(error)))

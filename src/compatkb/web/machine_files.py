@@ -13,7 +13,7 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, timeline
-from compatkb.output.labels import PYTHON, SYSTEM, asked
+from compatkb.output.labels import PYTHON, SYSTEM, asked, series_of
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import SCHEMA, answer_payload
 from compatkb.store.queries import products
@@ -149,10 +149,10 @@ def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
     series: dict[str, Any] = {}
     for row in (*good, *rows):
-        series.setdefault(systems.series_of(facts, product, row["version"]), row)
+        series.setdefault(series_of(facts, product, row["version"]), row)
     head = {name: content[name] for name in ("schema", "data_date", "as_of")}
     newest = (good or rows)[0] if rows else None
-    order = dict.fromkeys(systems.series_of(facts, product, row["version"]) for row in rows)
+    order = dict.fromkeys(series_of(facts, product, row["version"]) for row in rows)
     return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
 
 
@@ -161,7 +161,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     content = product_content(facts, product, clock)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in content["releases"]:
-        groups.setdefault(systems.series_of(facts, product, row["version"]), []).append(row)
+        groups.setdefault(series_of(facts, product, row["version"]), []).append(row)
     cycles = []
     for name, rows in groups.items():
         dates = sorted(row["released"] for row in rows if _is_day(row["released"]))

@@ -5,7 +5,7 @@ from typing import Any
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, statistics, timeline
-from compatkb.output.labels import term
+from compatkb.output.labels import series_of, term
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
 from compatkb.web.api_schema import CALLS, FILES
@@ -87,7 +87,7 @@ def eol_page(site: Site) -> str:
     groups: dict[tuple[str, str, str], Record] = {}
     for entry in read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))["ends"]:
         product, version = facts.products[entry["product"]], entry["version"]
-        series = systems.series_of(facts, product.id, version)
+        series = series_of(facts, product.id, version)
         named = {
             "series": series,
             "name": product.name,

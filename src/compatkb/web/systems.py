@@ -42,12 +42,6 @@ def series(facts: Snapshot) -> list[str]:
     return list(dict.fromkeys(reversed(names)))
 
 
-def series_of(facts: Snapshot, product: str, version: str) -> str:
-    """Return the series of a release; versions that are only listed are each their own."""
-    head = facts.products[product]
-    return ".".join(version.partition("+")[0].split(".")[: head.series or 2]) if head.scheme == "pep440" else version
-
-
 def pythons(facts: Snapshot) -> list[str]:
     """Return the Python minors, oldest first; free-threaded builds are left out."""
     return [python for python in facts.grid["python"] if not python.endswith("t")]

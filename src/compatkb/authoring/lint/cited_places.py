@@ -19,7 +19,7 @@ NEAR = 12
 """How many lines around a cited line may name what it is cited for: a table row and its head, a command over lines."""
 
 _PATIENCE = 600.0  # seconds for git
-_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_NUMBER = re.compile(r"(?<!\d)\d++(?:\.\d++)+")
 _HOST = "https://github.com/"
 
 

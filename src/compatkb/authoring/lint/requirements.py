@@ -16,7 +16,8 @@ NAME, LEVEL = "requirements", Severity.ERROR
 SUMMARY = "a line of an index file cannot be read as packaging standards have it"
 
 _PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)(?:-abi3)?")
-_PLATFORM = re.compile(r"any|(?:(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*\.?)+(?<!\.)")
+_ONE = r"(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*+"
+_PLATFORM = re.compile(rf"any|{_ONE}(?:\.{_ONE})*")
 
 
 def check(subject: LintSubject) -> Iterator[Finding]:

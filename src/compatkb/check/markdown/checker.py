@@ -3,12 +3,25 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.markdown import days, images, installs, links, machine, prose, runs, stacks, tables  # noqa: F401 - they register
+from compatkb.check.markdown import (  # they register
+    days,  # noqa: F401
+    images,
+    installs,  # noqa: F401
+    links,  # noqa: F401
+    listings,
+    machine,
+    prose,  # noqa: F401
+    runs,  # noqa: F401
+    stacks,
+    tables,  # noqa: F401
+)
+from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
@@ -17,7 +30,17 @@ _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
 _OF_ROWS = [
-    rule.id for rule in (stacks.UNKNOWN, stacks.CONTENTS, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, images.TWICE)
+    rule.id
+    for rule in (
+        stacks.UNKNOWN,
+        stacks.CONTENTS,
+        stacks.DISPUTED,
+        machine.VERIFIED,
+        stacks.TOGETHER,
+        stacks.DIFFER,
+        images.TWICE,
+        listings.UNTESTED,
+    )
 ]
 """Rules that doubt a row, the surest first: what is wrong with one row is one finding."""
 
@@ -25,11 +48,20 @@ RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 
 def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
-    """Yield what is wrong with a Markdown document."""
+    """Yield what is wrong with a document."""
+    fragment = as_markdown(document)
+    if fragment is None:
+        yield from _checked(document, context)
+    elif fragment.text:
+        inner = TextDocument(document.path, fragment.text)
+        yield from moved(document, inner, fragment, _checked(inner, context))
+
+
+def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     page = read_page(document)
     if page.unread is not None:
         message = f"the document is very long; it was read up to line {page.unread - 1}"
-        yield Finding(UNREADABLE.id, UNREADABLE.level, document.path, page.unread, message)
+        yield Finding(UNREADABLE.id, Severity.INFO, document.path, page.unread, message)
     counts: Counter[str] = Counter()
     found = []
     for check_page in PAGES.checks:
@@ -40,7 +72,7 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     if page.unjudged:
         message = f"too many version combinations; {page.unjudged} were not checked"
         found.append(Finding(UNREADABLE.id, UNREADABLE.level, document.path, 0, message))
-    found = _one_a_row(found)
+    found = _one_a_version(_one_a_row(found))
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:
         doubtful = finding.edits and (finding.line, finding.column) in doubted
@@ -49,6 +81,20 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
         if counts[rule.id] > MOST:
             message = f"{counts[rule.id] - MOST} more findings of this rule in this document are not shown"
             yield Finding(rule.id, rule.level, document.path, 0, message)
+
+
+def _one_a_version(findings: list[Finding]) -> list[Finding]:
+    """Return findings with the end of life of a version and what else is wrong with it as one."""
+    ended = {(f.line, f.column): f for f in findings if f.rule == ENDED.id}
+    found = []
+    for finding in findings:
+        end = ended.get((finding.line, finding.column))
+        if end and finding.rule == machine.ADVISORY.id:
+            sources = tuple(dict.fromkeys((*end.sources, *finding.sources)))
+            ended[finding.line, finding.column] = end._replace(message=f"{end.message}; {finding.message}", sources=sources)
+        elif not end or finding.rule != ENDED.id:
+            found.append(finding)
+    return [*found, *ended.values()]
 
 
 def _one_a_row(findings: list[Finding]) -> list[Finding]:

@@ -7,6 +7,7 @@ from compatkb.check.document import TextDocument
 from compatkb.check.markdown.text import CodeBlock, MarkdownPage
 from compatkb.parsers.commands.dispatch import read_shell, without_prefix
 from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.registry import read
 from compatkb.parsers.source import Fragment, Segment
 from compatkb.parsers.statement import Group, ParsedFile, Word
 
@@ -14,6 +15,19 @@ SHELLS = (
     "", "sh", "bash", "shell", "console", "zsh", "ksh", "shell-session", "shellsession", "powershell", "ps1", "cmd", "bat",
     "batch",
 )  # fmt: skip
+_FILES = {
+    "dockerfile": "dockerfile", "docker": "dockerfile", "containerfile": "dockerfile", "yaml": "yaml", "yml": "yaml",
+    "requirements": "requirements", "requirements.txt": "requirements", "pip-requirements": "requirements", "toml": "toml",
+    "makefile": "makefile", "make": "makefile",
+}  # fmt: skip
+"""Languages of blocks that are files, with the format of each; of a toml block its keys tell it."""
+_NOTEBOOKS = ("python", "py", "python3", "ipython", "ipython3", "jupyter")
+_INLINE = re.compile(r"[!%$ ]{0,3}(?:(?:python[\d.]*|py) -m )?(?:pip[\d.]*|uv pip|uv) (?:install|add)\s")
+_MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
+_PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
+_PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
+MOST_FILES = 40
+"""More blocks of one document are not read as files."""
 _PROMPT = re.compile(r"\s*(?:\([\w.-]+\)\s*)?(?:[$%>#]|PS[^>]*>|C:\\[^>]*>)\s+")
 _PROMPTED = re.compile(r"\s*\$\s")
 _JOINS = ("\\", "`", "^")
@@ -24,12 +38,60 @@ def read_code_blocks(page: MarkdownPage) -> ParsedFile:
     if page.reading is None:
         page.reading = ParsedFile(page.document.path, "markdown")
         for block in page.codes:
-            if block.language in SHELLS and block.lines:
-                line = page.document.place(block.lines[0][0]).line
-                group = f"block:{line}"
-                page.reading.groups[group] = Group(group, "block", f"the code block at line {line}")
-                read_shell(Fragment(page.document, _pieces(block)), CommandScope(page.reading, group=group))
+            pieces = _shell_of(block)
+            if pieces:
+                _read(page, page.reading, pieces, "code block")
     return page.reading
+
+
+def read_inline(page: MarkdownPage) -> ParsedFile:
+    """Return what install commands within sentences and cells say, each an environment of its own."""
+    reading = ParsedFile(page.document.path, "markdown")
+    for piece in page.everything():
+        for code in piece.codes:
+            if _INLINE.match(code.text) and page.document.text.startswith(code.text, code.start):
+                _read(page, reading, [Segment(code.text, code.start)], "command")
+    return reading
+
+
+def _read(page: MarkdownPage, reading: ParsedFile, pieces: list[Segment], what: str) -> None:
+    place = page.document.place(pieces[0].start)
+    group = f"block:{place.line}:{place.column}"
+    reading.groups[group] = Group(group, "block", f"the {what} at line {place.line}")
+    read_shell(Fragment(page.document, pieces), CommandScope(reading, group=group))
+
+
+def read_files(page: MarkdownPage) -> Iterator[ParsedFile]:
+    """Yield what the code blocks say that are whole files: Dockerfiles, YAML, requirements, TOML."""
+    count = 0
+    for block in page.codes:
+        kind = _FILES.get(block.language)
+        text = "\n".join(text for _, text in block.lines)
+        if kind == "toml":
+            kind = "pixi" if _PIXI.search(text) else "pyproject" if _PROJECT.search(text) else None
+        if kind and block.lines and count < MOST_FILES:
+            count += 1
+            reading = read(page.document.path, _alone(page.document, block), kind)
+            if kind == "dockerfile" and not re.search(r"^[ \t]*FROM\b", text, re.IGNORECASE | re.MULTILINE):
+                continue  # a part of one, whose base is not told
+            yield reading
+
+
+def _alone(document: TextDocument, block: CodeBlock) -> str:
+    """Return a text in which nothing but a block stands, at its places."""
+    lines: list[str] = []
+    for offset, text in block.lines:
+        place = document.place(offset)
+        lines += [""] * (place.line - 1 - len(lines))
+        lines.append(" " * (place.column - 1) + text)
+    return "\n".join(lines)
+
+
+def _shell_of(block: CodeBlock) -> list[Segment]:
+    """Return what a shell reads of a block: all of a shell's, of a notebook's the lines for the shell."""
+    if block.language in _NOTEBOOKS:
+        return [Segment(f"{text}\n", offset) for offset, text in block.lines if _MAGIC.match(text)]
+    return list(_pieces(block)) if block.language in SHELLS and block.lines else []
 
 
 def commands(page: MarkdownPage) -> Iterator[Sequence[Word]]:

@@ -7,14 +7,19 @@ from typing import NamedTuple
 
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, urls
 from compatkb.check.markdown.rows import RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.store.queries.images import ImageBuildState
 
 IMPOSSIBLE = CheckRule(
     "date-impossible", Severity.INFO, "a day that cannot be, such as build files older than what they build"
+)
+
+BUILD = CheckRule(
+    "image-build", Severity.INFO, "a row links to build files that are older than those which first have what its image holds"
 )
 
 _DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
@@ -32,19 +37,19 @@ class Occurrence(NamedTuple):
     end: int
 
 
-@PAGES.rule(IMPOSSIBLE, ENDED)
+@PAGES.rule(IMPOSSIBLE, BUILD, ENDED)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield days of a page that cannot be, and ends of life, each once."""
     data = lookups(context.facts)
     rows = list(read_rows(page, data))
     for row in rows:
-        yield from _builds(page, data, row)
+        yield from _builds(page, data, row, context)
         yield from _released(page, data, row, context)
     yield from _ended(page, data, rows, context)
 
 
-def _builds(page: MarkdownPage, data: Lookups, row: RowFacts) -> Iterator[Finding]:
-    """Yield build files that are older than something that they are said to install."""
+def _builds(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
+    """Yield build files that are older than something that they are said to install, or than those of the image."""
     if row.build is None or row.build[0].ref is None:
         return
     reference, cell = row.build
@@ -55,14 +60,32 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts) -> Iterator[Findin
         if value.mask and value.product.role in BUILT and (day := data.earliest(value.product.id, value.mask))
         and state is not None and day > state.day + LISTED_BEFORE
     ]  # fmt: skip
-    if state is None or not late:
+    if state is None:
+        return
+    built = _built(data, row, context)
+    newer = built if built and date.fromisoformat(built.on or "").toordinal() > state.day else None
+    fix = f"link to {newer.ref}" if newer else None
+    if not late:
+        if newer:
+            message = (
+                f"the build files at {reference.ref} are older than {newer.ref}, the first that have what the image holds"
+            )
+            sources = urls(newer.sources)
+            yield page.document.finding(BUILD, cell.start, cell.end, message, fix=fix, sources=sources, subject=cell.text)
         return
     day, value = max(late, key=lambda pair: pair[0])
     message = (
         f"the build files at {reference.ref} are of {date.fromordinal(state.day)}, before {value.product.name} "
         f"{value.text} came out on {date.fromordinal(day)}, so they cannot have built it"
     )
-    yield page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, sources=state.sources, subject=cell.text)
+    yield page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, fix=fix, sources=state.sources, subject=cell.text)
+
+
+def _built(data: Lookups, row: RowFacts, context: CheckContext) -> ImageBuildState | None:
+    """Return the state of the build files that the image of a row was made from, where it is known by the day asked about."""
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    built = image.built if image else None
+    return built if built and built.ref and built.on and built.on <= context.day.isoformat() else None
 
 
 def _released(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
@@ -104,7 +127,8 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
         first = next((place for place in places if not place.inside), places[0])
         others = len({place.start for place in places}) - 1
         more = f"; so are {others} more places" if others > 1 else "; so is one more place" if others else ""
-        name = f"{first.text}, which {first.inside}," if first.inside else f"{product.name} {first.text}"
+        own = first.text if first.text.startswith(product.name) else f"{product.name} {first.text}"
+        name = f"{first.text}, which {first.inside}," if first.inside else own
         when = "is out of support since" if last < context.day else "is in support up to"
         message = f"{name} {when} {last}{more}"
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
@@ -113,7 +137,7 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
 def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
     for row in rows:
         for value in row.values.values():
-            if value.mask:
+            if value.mask and (row.tags or not value.product.platform):  # what was tested on an old system, was
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)

@@ -88,6 +88,8 @@ def _twice(page: MarkdownPage, rows: list[RowFacts]) -> Iterator[Finding]:
         for tag in row.named:
             if tag not in row.tags and tag.repository is None:
                 continue  # a name in a column may be that of anything
+            if not row.values and tag.start >= row.row.cells[0].end:
+                continue  # a list of services and what they run
             other = first.setdefault((tag.repository, tag.name), row)
             texts = [cell.text for cell in row.row.cells]
             if other is row or texts == [cell.text for cell in other.row.cells]:

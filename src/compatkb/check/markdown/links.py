@@ -54,7 +54,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
                 seen.add(place)
                 yield finding
     yield from _missing(page, data, links, defined, context)
-    yield from _definitions(page, links)
+    yield from _definitions(page, data, links)
 
 
 def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
@@ -84,8 +84,9 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
     leads = written(target.ref) if target.ref else None
     if leads is None:
         path = link.target.rpartition(target.ref)[2] if target.ref else ""
-        if version.text.lstrip("v") in path:
-            return  # a folder or page of that version
+        anchor = re.sub(r"\D", "", link.target.partition("#")[2])
+        if version.text.lstrip("v") in path or "".join(map(str, version.numbers)) in anchor or len(version.numbers) < 2:
+            return  # a folder, page or heading of that version; "v2" alone is as often that of an interface
         if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
             shown = target.ref or "the newest release"
             said_so = (
@@ -218,11 +219,12 @@ def _missing(
         yield page.document.finding(MISSING, *place, message, sources=sources, subject=target.ref)
 
 
-def _definitions(page: MarkdownPage, links: list[MarkdownLink]) -> Iterator[Finding]:
+def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -> Iterator[Finding]:
+    """Yield definitions and brackets that lead nowhere, where they name versions or products; others are for linters."""
     used = {link.label for link in links if link.label}
     first = {d.label: d for d in page.definitions if d.counts}
     for definition in page.definitions:
-        if _remark(definition):
+        if not _concerns(data, definition.text):
             continue
         if not definition.counts:
             other = first.get(definition.label)
@@ -235,12 +237,15 @@ def _definitions(page: MarkdownPage, links: list[MarkdownLink]) -> Iterator[Find
             yield page.document.finding(
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
+    labelled = any(written(definition.text) for definition in page.definitions)  # else brackets are those of numbers
     for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
         for undefined in piece.undefined:
             alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
-            version = written(undefined.text) and re.search(r"\d\.\d|^v\d", undefined.text)
-            full = undefined.full and not _INDEXED.fullmatch(undefined.label)
-            if full or (piece.kind == "cell" and not undefined.full and (version or alone)):
+            whole = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"[\w.+-]+", undefined.text)
+            version = labelled and (whole or written(undefined.text)) and re.search(r"\d\.\d|^v\d", undefined.text)
+            full = undefined.full and not _INDEXED.fullmatch(undefined.label) and _concerns(data, undefined.label)
+            full = full and (labelled or bool(page.definitions))
+            if full or (piece.kind == "cell" and not undefined.full and (alone or version)):
                 message = f"[{undefined.label}] is not defined, so readers see the brackets"
                 fix = f"add a definition: [{undefined.label}]: ADDRESS"
                 yield page.document.finding(
@@ -248,6 +253,6 @@ def _definitions(page: MarkdownPage, links: list[MarkdownLink]) -> Iterator[Find
                 )
 
 
-def _remark(definition: Definition) -> bool:
-    """Return whether a definition is a remark, as `[//]: # (text)` is to those who write them so."""
-    return definition.text.startswith("//") or definition.text == "comment" or definition.target in ("", "#", "/")
+def _concerns(data: Lookups, label: str) -> bool:
+    """Return whether a label names a version or a product of the data."""
+    return re.search(r"(?<![\w./:])v?\d+\.\d|^v\d", label) is not None or data.product(label) is not None

@@ -17,7 +17,7 @@ TOGETHER = CheckRule("text-together", Severity.INFO, "a sentence puts versions t
 UNKNOWN = CheckRule("text-version", Severity.INFO, "a sentence names a version that does not exist (by a complete list)")
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n(?=\s*[-*])")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s++|\n(?=[ \t]*+[-*])")
 _MARKS = re.compile(r"[*_`\\\[\]()®™,:]+")
 # few pages get as far as these, so `re` compiles them when they do
 _JOINS = r"(?i)\b(with|and|on|for|requires?|needs?|beside|uses?|built|plus|by|supports?)\b|[+&/]"
@@ -79,10 +79,17 @@ def _mentions(sentence: str, base: int, data: Lookups) -> Iterator[Mention]:
                 break
 
 
+def _newest(data: Lookups, product: Product) -> int:
+    """Return the first number of the newest release."""
+    releases = (written(element.release) for element in data.facts.elements(product.id))
+    return max((release.numbers[0] for release in releases if release), default=0)
+
+
 def _unknown(page: MarkdownPage, data: Lookups, mentions: list[Mention], context: CheckContext) -> Iterator[Finding]:
     for mention in mentions:
-        if mention.mask or written(mention.text) is None:
-            continue
+        version = written(mention.text)
+        if mention.mask or version is None or "-" in mention.text or version.numbers[0] > _newest(data, mention.product):
+            continue  # the version of somebody's image, of an extension, of what else the sentence is about
         sources = data.covered(mention.product, mention.text, context.clock.lists_until)
         if sources is not None:
             message = f"{mention.product.name} has no release {mention.text} (the release list is complete)"

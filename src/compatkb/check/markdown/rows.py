@@ -116,7 +116,7 @@ def _column(head: TextRun, cells: list[TextRun], data: Lookups) -> ColumnKind | 
 
 def _versioned(names: list[TagMention]) -> bool:
     """Return whether most names hold a version, as tags do and names of services do not."""
-    return sum(1 for name in names if re.search(r"\d+\.\d+", name.name)) * 2 >= len(names)
+    return sum(1 for name in names if re.search(r"\d\.\d", name.name)) * 2 >= len(names)
 
 
 def tags_in(cell: TextRun) -> list[TagMention]:
@@ -166,7 +166,7 @@ def _value(product: Product, cell: TextRun, data: Lookups) -> CellVersion | None
     mask = data.mask(product, text)
     if mask or written(text) is not None:
         return CellVersion(product, text, mask, cell)
-    bare = re.sub(r"^[A-Za-z]+[- ](?=v?\d)", "", text)
+    bare = re.sub(r"^(?:[A-Za-z]+[- ]|[a-z]+_[a-z]+)(?=v?\d)", "", text)
     if bare != text and written(bare) is not None:
         return CellVersion(product, bare, data.mask(product, bare), cell)
     return None

@@ -62,7 +62,7 @@ def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     for start, end, text in [*_mounted(page, found), *_written(page)]:
         whole = _home(text)
         paths = stated.get(posixpath.basename(whole), set())
-        if len(paths) == 1 and whole not in paths and _is_own(whole):
+        if len(paths) == 1 and _is_own(whole) and not _is_another(whole, *paths):
             (right,) = paths
             message = f"the text says {right}, but this command uses {text}"
             yield page.document.finding(PATH, start, end, message, fix=f"write {right}, or correct the text", subject=text)
@@ -72,10 +72,25 @@ def _home(path: str) -> str:
     return posixpath.normpath("/root" + path[1:] if path.startswith("~") else path)
 
 
+def _is_another(path: str, stated: str) -> bool:
+    """Return whether a path is the one that the text states, or that of another user or tool."""
+    folders = [posixpath.split(posixpath.dirname(one)) for one in (path, stated)]
+    of_tools = folders[0][0] == folders[1][0] and all(name.startswith(".") for _, name in folders)
+    return path == stated or _below_home(path) == _below_home(stated) or of_tools
+
+
+def _below_home(path: str) -> str:
+    """Return a path without the name of the user whose home it is in."""
+    return re.sub(r"^/(?:root|home/[^/]+)(?=/)", "~", path)
+
+
 def _outside(found: list[Command]) -> set[str]:
-    """Return the paths below a home that commands name outside of containers."""
+    """Return the paths below a home that commands name outside of containers, and what they mount into them."""
+    runs = [run for command in found if (run := container_run(command))]
+    mounted = {word.value.partition(":")[0] for run in runs for name, word in run.options if name in ("-v", "--volume")}
     plain = [command for command in found if not container_run(command)]
-    return {_home(word.value) for command in plain for word in command if word.value.startswith("~/")}
+    named = {word.value for command in plain for word in command if word.value.startswith("~/")}
+    return {_home(path) for path in mounted | named}
 
 
 def _is_own(path: str) -> bool:

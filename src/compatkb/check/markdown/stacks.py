@@ -1,10 +1,12 @@
 """Rows as statements: versions against each other, against other rows, and against what images are known to hold."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, spelt
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, ImageContent, Lookups, lookups, spelt
 from compatkb.check.markdown.denials import denial
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
@@ -15,9 +17,10 @@ UNKNOWN = CheckRule("version-unknown", Severity.INFO, "a version that does not e
 TOGETHER = CheckRule("versions-together", Severity.INFO, "the versions of a row do not work together")
 DIFFER = CheckRule("versions-differ", Severity.INFO, "two rows give one release different versions of the same thing")
 CONTENTS = CheckRule("image-contents", Severity.INFO, "a row contradicts what its image is known to hold")
+DISPUTED = CheckRule("image-disputed", Severity.INFO, "a row takes the side of a dispute that was decided against")
 
 
-@PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS)
+@PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS, DISPUTED)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield where the rows of a page contradict each other, the data, or themselves."""
     data = lookups(context.facts)
@@ -63,12 +66,29 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             continue
         from compatkb.output import disputes
 
-        decisions = [d["decision"] for d in disputes.of_name(data.facts, f"{image.repository}:{image.name}")]
+        about = disputes.of_name(data.facts, f"{image.repository}:{image.name}")
         how = "is inferred to hold" if contents.basis == "inferred" else "is said to hold"
         message = f"{image.name} {how} {value.product.name} {_spec(contents.spec)}, not {value.text}"
-        if decisions:
-            continue  # sources disagree, so that the document may have one on its side
-        yield at(page, CONTENTS, value, message, image.sources, f"write {_in_style(_spec(contents.spec), value.text)}")
+        fix = f"write {_in_style(_spec(contents.spec), value.text)}"
+        decided = next((d for d in about if _takes(d, contents, value)), None)
+        if decided:
+            cited = tuple(one["url"] or one["text"] for side in decided["positions"] for one in side["sources"])
+            message = f"sources disagree on {decided['about']}; decided: {decided['holds']}; this row has {value.text}"
+            yield at(page, DISPUTED, value, message, tuple(dict.fromkeys(cited)), fix)
+        elif not about:
+            yield at(page, CONTENTS, value, message, image.sources, fix)
+
+
+def _takes(dispute: Mapping[str, Any], contents: ImageContent, value: CellVersion) -> bool:
+    """Return whether a dispute was decided for what the data hold, and a row has one of the other positions."""
+    numbers = value.text.removeprefix("v").partition("+")[0]
+    held = _spec(contents.spec).partition("+")[0]
+    spoken = any(_says(side["text"], numbers) for side in dispute["positions"])
+    return spoken and dispute["holds"] is not None and _says(dispute["decision"], held)
+
+
+def _says(text: str, numbers: str) -> bool:
+    return re.search(rf"(?<![\d.]){re.escape(numbers)}(?!\.?\d)", text) is not None
 
 
 def _in_style(version: str, other: str) -> str:
@@ -104,12 +124,21 @@ def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
             if product == main.product.id or not value.mask or value.product.platform:
                 continue
             before, other = first.setdefault((main.product.id, main.mask, product), (row, value))
+            if _contradicted(data, before, other, context):
+                continue  # the earlier row is the wrong one, and told as that
             if other.mask & value.mask or (_confirmed(data, before, other, context) and _confirmed(data, row, value, context)):
                 continue
             line = page.document.place(other.cell.start).line
             release = f"{main.product.name} {main.text}"
             message = f"for {release}, line {line} has {value.product.name} {other.text}, this row {value.text}"
             yield at(page, DIFFER, value, message)
+
+
+def _contradicted(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
+    """Return whether the image of a row is known to hold something else than the row says."""
+    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    contents = data.contents(image).get(value.product.id) if image else None
+    return contents is not None and bool(contents.mask) and not contents.mask & value.mask
 
 
 def _confirmed(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:

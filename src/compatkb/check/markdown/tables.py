@@ -18,7 +18,7 @@ TWICE = CheckRule("row-twice", Severity.INFO, "a table has the same row twice")
 
 @PAGES.rule(SHAPE, TWICE)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
-    """Yield what is wrong with the tables of a page as such; of their shape only where cells of our products are lost."""
+    """Yield what is wrong with the tables of a page as such; those about products of the data alone."""
     data = lookups(context.facts)
     for wrong in page.broken_tables:
         heads = page.document.text[wrong.start : wrong.end].split("|")
@@ -26,9 +26,11 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
             message = f"malformed table: {_columns(wrong.head)} in its header and {wrong.below} in the delimiter row"
             yield page.document.finding(SHAPE, wrong.start, wrong.end, message, fix="give both lines the same number of cells")
     for table in page.tables:
+        if not any(column.kind in ("product", "tags") for column in columns_of(table, data).values()):
+            continue
         yield from _repeated(page, table)
         long = [row for row in table.rows if len(row.cells) > len(table.head)]
-        if long and columns_of(table, data):
+        if long:
             more = f"; so do {len(long) - 1} more" if len(long) > 1 else ""
             width, cells = len(table.head), long[0].cells
             message = f"the row has {len(cells)} cells, the head of the table {width}; readers do not see those beyond{more}"
@@ -43,7 +45,7 @@ def _repeated(page: MarkdownPage, table: MarkdownTable) -> Iterator[Finding]:
         texts = tuple(cell.text for cell in row.cells)
         if sum(map(bool, texts)) == 1:
             seen = {}
-        elif texts[0] and any(mark.isdigit() for text in texts for mark in text):
+        elif texts and texts[0] and any(mark.isdigit() for text in texts for mark in text):
             first = seen.setdefault(texts, row)
             if first is not row:
                 message = f"this row is the same as that on line {first.line}"

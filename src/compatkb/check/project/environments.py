@@ -66,10 +66,13 @@ class ProductRequirement(NamedTuple):
 
 
 class ProjectEnvironment:
-    """What one group of one file installs, in its steps; `borrowed` where other files include this one."""
+    """What one group of one file installs, in its steps; `borrowed` where others install this file, with options of theirs."""
 
-    def __init__(self, document: TextDocument, reading: ParsedFile, group: str, *, borrowed: bool = False) -> None:
+    def __init__(
+        self, document: TextDocument, reading: ParsedFile, group: str, *, borrowed: bool = False, uses_uv: bool = False
+    ) -> None:
         self.document, self.reading, self.group = document, reading, group
+        self.uses_uv = uses_uv  # something of the project does, so its files may be installed by it
         self.requirements: list[ProductRequirement] = []
         self.indexes: list[tuple[LocatedStatement, IndexUse]] = []
         self.pythons: list[tuple[LocatedStatement, PythonUse]] = []
@@ -99,8 +102,11 @@ class ProjectEnvironment:
 class Project:
     """The documents of a project, read, and the environments in them."""
 
-    def __init__(self, facts: Snapshot, read: Iterable[tuple[TextDocument, ParsedFile]]) -> None:
+    def __init__(
+        self, facts: Snapshot, read: Iterable[tuple[TextDocument, ParsedFile]], documented: frozenset[str] = frozenset()
+    ) -> None:
         self.facts = facts
+        self._documented = documented  # names of files that documents install from an index
         self.read = {document.path: (document, reading) for document, reading in read}
         self._names = _distributions(facts)
         self._left = MOST_STATEMENTS
@@ -113,6 +119,10 @@ class Project:
             if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
         )
 
+    @cached_property
+    def _uses_uv(self) -> bool:
+        return any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
+
     def product(self, name: str, tool: str) -> Product | None:
         """Return the product that a package name means to a tool, None for packages that the data do not know."""
         if found := self._names.get(name):
@@ -123,12 +133,10 @@ class Project:
         return None
 
     def target(self, path: str, named: str, reading: ParsedFile) -> str | None:
-        """Return the file that an include means: beside the one that names it, above it, or where it was copied from."""
+        """Return the file that an include means: where it was copied from, beside the one that names it, or above it."""
         named = named.removeprefix("file://").replace("\\", "/")
-        names = [named]
         base = posixpath.basename(named)
-        names += self._copied(reading).get(base, ())
-        names.append(base)
+        names = [*self._copied(reading).get(base, ()), named, base]
         for name in names:
             for parent in _folders(path):
                 found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
@@ -153,7 +161,8 @@ class Project:
         for document, reading in self.read.values():
             stated = _by_group(reading)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
-                made = ProjectEnvironment(document, reading, group, borrowed=document.path in self.borrowed)
+                borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
+                made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
                 own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
                 if reading.kind in _OF_FOLDER:

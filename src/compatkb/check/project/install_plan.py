@@ -81,17 +81,25 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
     """Yield the environment for each set of requirements that markers leave, with the platforms on which it is left."""
     pythons = _pythons(environment, queries)
     systems = _systems(environment, queries)
+    named = [(found,) for name in queries.context.scope.systems if (found := queries.system(name))]
+    for chosen in [systems] if systems or not named else named:
+        yield from _plans(environment, queries, pythons, chosen)
+
+
+def _plans(
+    environment: ProjectEnvironment, queries: ProjectQueries, pythons: Pythons, systems: tuple[str, ...]
+) -> Iterator[InstallPlan]:
     markers = {required.requirement.marker for required in environment.requirements if required.requirement.marker}
     if not markers:
         yield _installed(InstallPlan(environment, tuple(environment.requirements), pythons, systems), queries)
         return
-    declared = (pythons or _declared(environment, queries)).mask
+    admitted = (pythons or declared(environment, queries)).mask
     groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for platform, system, os_name in _PLATFORMS:
         if systems and not _fits(systems, FAMILIES[platform], queries):
             continue
         for element in queries.facts.elements("python"):
-            if element.version.endswith("t") or (declared and not declared >> element.idx & 1):
+            if element.version.endswith("t") or (admitted and not admitted >> element.idx & 1):
                 continue
             active = tuple(
                 n
@@ -147,7 +155,8 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
     return ANY_PYTHON
 
 
-def _declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+    """Return the Pythons that a project declares."""
     return next((queries.python(python.specifier) for _, python in environment.pythons if not python.runs), ANY_PYTHON)
 
 
@@ -268,18 +277,20 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     if requirement.only_index:
         named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
         urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
-        return _channels(urls, queries) if urls else Sources(frozenset(), known=False)
+        found = _channels(urls, queries)
+        return found._replace(known=found.known and len(urls) == 1)  # of several a marker chooses
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit]
     first = [use for use in uses if use.style == "index-url"]
+    own_indexes = queries.context.scope.indexes
     flags = environment.flags.get(step, ())
     if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
-    found = _channels([use.url for use in uses], queries)
+    found = _channels([*(use.url for use in uses), *own_indexes], queries)
     if any("/" in image.repository or image.unknown for _, image in environment.images if not image.group.startswith("from:")):
         found = found._replace(known=False)  # whoever made the image may have set indexes in it
-    own = frozenset() if first else frozenset({queries.own})
+    own = frozenset() if first or own_indexes else frozenset({queries.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := queries.channels.get(address(use.url))))
     return Sources(found.channels | own, found.known, extra)
 
@@ -296,6 +307,6 @@ def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
         channel = queries.channels.get(address(url))
         if channel:
             found.add(channel)
-        else:
+        if channel is None or queries.addresses[channel][1] == "find-links":  # such a page may list more than its time
             whole = False
     return Sources(frozenset(found), whole)

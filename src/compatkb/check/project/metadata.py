@@ -23,7 +23,7 @@ from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 
 PLAIN = CheckRule("build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant")
 ORDER = CheckRule("step-order", Severity.ERROR, "a step needs a file that a later step brings")
-APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test")
+APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)
 
 _BUILT = ("stage",)
 _TESTED = ("job",)
@@ -49,12 +49,16 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         return
     image = known_image(queries, use)
     if image is None:
+        if use.tag in queries.lookups.images:
+            return  # repositories of one maker carry each other's tags
         near = queries.lookups.near(use.tag)
         message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
         yield at(located, UNLISTED, message, fix=f"did you mean {near}?" if near else None)
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
         yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)
+    ended: list[str] = []
+    cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():
         product = queries.facts.products.get(product_id)
         if product is None or product.role != Role.PACKAGE or not held.mask:
@@ -62,12 +66,10 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         if found := queries.lookups.ended(product_id, held.mask, queries.context.day, queries.context.within):
             last, sources = found
             tense = "is out of support since" if last < queries.context.day else "will be out of support after"
-            yield at(
-                located,
-                ENDED,
-                f"{product.name} {held.spec.removeprefix('==')}, which {use.tag} holds, {tense} {last}",
-                sources=sources,
-            )
+            ended.append(f"{product.name} {held.spec.removeprefix('==')} {tense} {last}")
+            cited_by += sources
+    if ended:
+        yield at(located, ENDED, f"of what {use.tag} holds, {', '.join(ended)}", sources=tuple(cited_by))
 
 
 def _order(environment: ProjectEnvironment) -> Iterator[Finding]:
@@ -107,7 +109,7 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             installed.step < 0
             or installed.tool == "conda"
             or not installed.requirements
-            or installed.allowed.product == why.allowed.product
+            or (why is not None and installed.allowed.product == why.allowed.product)
         ):
             continue
         requirement = installed.requirements[-1].requirement
@@ -120,22 +122,27 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         sources = sources_of(plan, installed.step, requirement, queries)
         if not sources.known:
             continue
-        taken = queries.taken(installed.allowed, sources.channels, [why.allowed])
+        taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [])
         if taken is None or device in taken.devices:
             continue
         channel = fitting[-1].channels[0]
         url, style = queries.addresses.get(channel, ("", ""))
-        meant, name = (queries.facts.products[product].name for product in (why.allowed.product, taken.product))
+        name = queries.facts.products[taken.product].name
+        meant = (
+            f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}"
+            if why
+            else "the project"
+        )
         message = (
-            f"{meant} {why.allowed.text.removeprefix('==')} is for {device}, and installers take {name} {taken.version} here, "
+            f"{meant} is for {device}, and installers take {name} {taken.version} here, "
             f"which is for {' and '.join(sorted(taken.devices))}"
         )
         fix = f"pin =={fitting[-1].version}" + (f" with --{style} {url}" if url else "")
         yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, fitting[-1]), fix=fix)
 
 
-def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct] | None:
-    """Return the one device for which a pinned package is, where it is a device that needs builds of its own."""
+def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct | None] | None:
+    """Return the one device for which a pinned package is, or the whole project, where it needs builds of its own."""
     for installed in plan.final.values():
         if (
             installed.allowed.text
@@ -149,7 +156,8 @@ def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledP
                 label = installed.allowed.text.partition("+")[2]
                 if device == label.partition(",")[0]:
                     return device, installed
-    return None
+    own = queries.context.scope.device
+    return (own, None) if own else None
 
 
 @PROJECTS.rule(APART)

@@ -54,9 +54,9 @@ def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
 
 def _replaced(before: InstalledProduct, after: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what was installed on purpose and is gone after a later step."""
-    if before.step < 0 or not before.allowed.exact or not after.parts:
-        return
     product = queries.facts.products[after.allowed.product]
+    if before.step < 0 or not before.allowed.exact or not after.parts or product.role == Role.LEAF:
+        return
     old = before.parts[-1]
     line = f"line {old.located.statement.place.line}" + (
         f" of {old.located.document.path}" if old.located.document is not after.parts[-1].located.document else ""
@@ -75,7 +75,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
     found = False
     reported: set[int] = set()
-    for one, other in combinations(pinned, 2):
+    told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
+    for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
         if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
             continue
@@ -88,8 +89,10 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         ):
             continue  # told as a build for another device
         mine = id(one if other.step < 0 else other)
-        if not (inside and mine in reported):  # of an image one contradiction is enough
-            yield _denied(one, other, denial, queries)
+        same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
+        if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
+            yield _denied(one, other, denial, plan, queries)
+        told |= same
         if inside:
             reported.add(mine)
     if found or singles:
@@ -144,7 +147,9 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
     return found
 
 
-def _denied(one: InstalledProduct, other: InstalledProduct, denial: Denial, queries: ProjectQueries) -> Finding:
+def _denied(
+    one: InstalledProduct, other: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
+) -> Finding:
     """Return a finding at the statement that came last, naming where the other one stands."""
     first, last = sorted(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
@@ -152,7 +157,12 @@ def _denied(one: InstalledProduct, other: InstalledProduct, denial: Denial, quer
     where = _where(first, last)
     reason = f"{short(denial.reason)} ({denial.basis})"
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
-    return at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, queries))
+    way = _way(last, first, denial, plan, queries)
+    found = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
+    builds = queries.elements(last.allowed.product, last.allowed.mask)
+    if 0 <= first.step < last.step and all(queries.requires(build, first.allowed.product) for build in builds):
+        return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
+    return found
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -168,7 +178,9 @@ def _shown(one: InstalledProduct, queries: ProjectQueries) -> str:
     return f"{name} {one.allowed.text.removeprefix('==')}".strip()
 
 
-def _way(last: InstalledProduct, first: InstalledProduct, denial: Denial, queries: ProjectQueries) -> str | None:
+def _way(
+    last: InstalledProduct, first: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
+) -> str | None:
     """Return what to write instead, from the nearest stacks that keep one of the two."""
     ways = []
     for fixed, moved in ((first, last), (last, first)):
@@ -177,9 +189,32 @@ def _way(last: InstalledProduct, first: InstalledProduct, denial: Denial, querie
                 continue
             match = next((e for e in near.stack.packages if e.product == moved.allowed.product), None)
             if match:
-                ways.append(f"{_requirement(match, queries)} with {_shown(fixed, queries)}")
+                text = _fitting(moved, match, fixed.allowed, plan, queries) or _requirement(match, queries)
+                ways.append(f"{text} with {_shown(fixed, queries)}")
                 break
     return "; or ".join(ways) or None
+
+
+def _fitting(
+    one: InstalledProduct, element: Element, beside: AllowedVersions, plan: InstallPlan, queries: ProjectQueries
+) -> str | None:
+    """Return the pin to write for a build, None where it would not bring it.
+
+    Where the pins beside it have no label it has none, unless installers then take a build that does not go with `beside`.
+    """
+    text = _requirement(element, queries)
+    public = text.partition("+")[0]
+    pins = [other.allowed.text for other in plan.final.values() if other.requirements]
+    if text != public and any("+" in pin for pin in pins):
+        return text
+    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries) if one.requirements else None
+    allowed = queries.allowed(queries.facts.products[element.product], [public[public.index("==") :]])
+    if asked is None or not asked.known or allowed is None:
+        return public
+    taken = queries.taken(allowed, asked.channels, [beside])
+    if taken is None or queries.refused([_exactly(taken), beside]):
+        return text if text != public else None
+    return public
 
 
 def _requirement(element: Element, queries: ProjectQueries) -> str:
@@ -188,7 +223,21 @@ def _requirement(element: Element, queries: ProjectQueries) -> str:
 
 
 def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what an installer chooses today that does not go with the rest, though something in the range would."""
+    """Yield what an installer chooses today that does not go with the rest, though something in the range would.
+
+    pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
+    only what drifts with both counts.
+    """
+    found = list(_drifting_from(plan, final, queries, first_index=False))
+    if found and plan.environment.uses_uv:
+        places = {(one.path, one.line) for one in _drifting_from(plan, final, queries, first_index=True)}
+        found = [one for one in found if (one.path, one.line) in places]
+    yield from found
+
+
+def _drifting_from(
+    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, *, first_index: bool
+) -> Iterator[Finding]:
     chosen: dict[str, Element] = {}
     for one in final:
         if one.step < 0 or one.tool == "conda" or not one.requirements:
@@ -199,16 +248,25 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         beside = [
             o.allowed for o in final if o.step == one.step and queries.facts.products[o.allowed.product].role != Role.LEAF
         ]
-        element = queries.taken(one.allowed, sources.channels, beside)
+        channels = sources.channels
+        if first_index:
+            has = {channel for e in queries.facts.elements(one.allowed.product) for channel in e.channels}
+            first = next((extra for extra in sources.extra if extra in has), None)
+            channels = frozenset({first}) if first else channels - set(sources.extra)
+        element = queries.taken(one.allowed, channels, beside)
         if element is not None:
             chosen[one.allowed.product] = element
     loose = [one for one in final if one.allowed.product in chosen and not is_exact(one.allowed.text)]
     for one in loose:
-        yield from _drifts(one, final, chosen, queries)
+        yield from _drifts(one, final, chosen, plan, queries)
 
 
 def _drifts(
-    one: InstalledProduct, final: list[InstalledProduct], chosen: dict[str, Element], queries: ProjectQueries
+    one: InstalledProduct,
+    final: list[InstalledProduct],
+    chosen: dict[str, Element],
+    plan: InstallPlan,
+    queries: ProjectQueries,
 ) -> Iterator[Finding]:
     mine = _exactly(chosen[one.allowed.product])
     for other in final:
@@ -232,19 +290,30 @@ def _drifts(
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
                 f"({_where(other, one)}): {short(denial.reason)} ({denial.basis})"
             )
-            fix, edits = _pin(one, element, rest, denial, queries)
+            fix, edits = _pin(one, element, rest, denial, plan, queries)
             yield at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             return
         loose = not one.allowed.text and not both_loose and element.product not in queries.ended
-        newer = queries.excluded(element, rest.product) >> rest.idx + 1  # it goes with its own series alone
+        newer = _goes_with_its_own_series(element, rest, queries)
         declared = queries.declares(element, rest.product) or queries.declares(rest, element.product)
         if not denial and not declared and loose and newer:
             message = (
                 f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
                 f"{_shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
             )
-            yield at(one.parts[-1].located, LOOSE, message, fix=f"write {_requirement(element, queries)}")
+            text = _fitting(one, element, theirs, plan, queries) or _requirement(element, queries)
+            yield at(one.parts[-1].located, LOOSE, message, fix=f"write {text}")
             return
+
+
+def _goes_with_its_own_series(element: Element, rest: Element, queries: ProjectQueries) -> bool:
+    """Return whether a build refuses every build of some release of another product that is newer than `rest`."""
+    refused = queries.excluded(element, rest.product)
+    newer: dict[str, bool] = {}
+    for one in queries.facts.elements(rest.product):
+        if one.idx > rest.idx and one.release != rest.release:
+            newer[one.release] = newer.get(one.release, True) and bool(refused >> one.idx & 1)
+    return any(newer.values())
 
 
 def _exactly(element: Element) -> AllowedVersions:
@@ -252,15 +321,15 @@ def _exactly(element: Element) -> AllowedVersions:
 
 
 def _pin(
-    one: InstalledProduct, element: Element, rest: Element, denial: Denial, queries: ProjectQueries
+    one: InstalledProduct, element: Element, rest: Element, denial: Denial, plan: InstallPlan, queries: ProjectQueries
 ) -> tuple[str | None, tuple[Edit, ...]]:
     """Return what to pin, and the edit where the whole requirement is a bare name and the stack is known to work."""
     for near in denial.nearest:
         if near.relaxed == (element.product,):
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
-            if match and fixed and fixed.release == rest.release:
-                text = _requirement(match, queries)
+            text = _fitting(one, match, _exactly(rest), plan, queries) if match else None
+            if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()
 

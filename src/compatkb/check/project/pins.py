@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
+from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.output.messages import element_sources
@@ -140,6 +141,8 @@ def _yanked(
     if required.requirement.tool == "conda":
         return  # what an index has yanked, channels may have
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
+    if asked.known and queries.own not in asked.channels:
+        return  # yanks of another index
     if asked.known and not allowed.exact:
         allowed = queries.narrowed(allowed, asked.channels)
     elements = [e for e in queries.elements(allowed.product, allowed.mask) if e.installable]
@@ -198,8 +201,8 @@ def _index(
         return
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return
-    uses_uv = "[tool.uv" in environment.document.text
-    if environment.reading.kind == "setup.cfg" or (environment.reading.kind == "pyproject" and not uses_uv):
+    declared = environment.reading.kind == "pyproject"
+    if environment.reading.kind == "setup.cfg" or (declared and not uses_uv(environment.document.text)):
         return  # who installs it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
@@ -207,6 +210,8 @@ def _index(
         return
     if not any(e.complete >= queries.day or e.installable for e in builds):
         return
+    if all(e.yank_by is not None for e in builds):
+        return  # what one index has withdrawn others may have kept
     channel = builds[-1].channels[0]
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
@@ -214,7 +219,23 @@ def _index(
     option = _index_option(url, style, environment)
     place = "" if option else f"; it is at {url or 'an index without address'}"
     message = f"{name} is not on {where}, which is asked here{place}"
-    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option)
+    edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
+    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
+
+
+def _routed(
+    plan: InstallPlan, required: ProductRequirement, channel: str, url: str, queries: ProjectQueries
+) -> tuple[Edit, ...]:
+    """Return the edits that take all that a file pins of one index from there: the same for each of these pins."""
+    builds = []
+    ends = []
+    for other in (other for other in plan.requirements if other.document is required.document):
+        allowed = queries.allowed(other.product, [other.requirement.specifier])
+        found = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
+        if found and channel in found[-1].channels and "default" not in found[-1].channels:
+            builds.append(found[-1])
+            ends.append(other.located.span[1])
+    return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
 
 
 def _named(channel: str, queries: ProjectQueries) -> str:
@@ -236,10 +257,11 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         return
     located = installed.parts[-1].located
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
-    denial = queries.denial([allowed], plan.pythons) if plan.pythons else None
+    pythons = plan.pythons or declared(plan.environment, queries)
+    denial = queries.denial([allowed], pythons) if pythons else None
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
-        versions = [e.version for e in queries.elements("python", plan.pythons.mask)]
-        runs = plan.pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
+        versions = [e.version for e in queries.elements("python", pythons.mask)]
+        runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
         return

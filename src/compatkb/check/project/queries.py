@@ -199,6 +199,8 @@ class ProjectQueries:
             words = [f"os=={name}" for name in systems]
             base = make_request(self.facts, (), words, clock=self.context.clock)
             devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
+            own = self.context.scope.device
+            devices = [own] if own in devices else devices
             ranks = self.facts.ranks
             return base._replace(
                 pins=tuple(sorted((*base.pins, *pins), key=lambda pin: ranks[pin.product])),

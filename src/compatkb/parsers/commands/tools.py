@@ -87,7 +87,7 @@ def uv(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     elif verb == "add":
         run.act(whole[0], "install", options.given)
         installed(run, options, rest)
-    elif verb in ("venv", "python"):
+    if verb in ("venv", "python", "sync", "run"):
         for name, word in options.valued:
             if name in ("--python", "-p"):
                 add_python(run, word)

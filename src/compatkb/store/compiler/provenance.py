@@ -34,6 +34,8 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
             "needs": dumps(seen.needs),
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
+            "resolved": seen.resolved.isoformat() if seen.resolved else None,
+            "vanished": " ".join(seen.vanished),
         }
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.core.symbol_table import SymbolTable, unpack
+from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot, read_sources
 
 
@@ -32,6 +33,8 @@ class ObservationRecord(NamedTuple):
     stubbed: bool
     detail: str
     culprit: str | None
+    resolved: str | None  # the last day on which what is refused now was resolved
+    vanished: str  # files or pins that are gone since, between spaces
     missing: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     fetched: int = 0
@@ -57,13 +60,13 @@ def observations(facts: Snapshot, level: str | None = None) -> tuple[Observation
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
     query = (
         "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
-        "missing, needs, fetched from observation"
+        "resolved, vanished, missing, needs, fetched from observation"
     )
     where, values = (" where level = ?", (level,)) if level else ("", ())
     rows = facts.select(f"{query}{where} order by id", *values)
     return tuple(
         ObservationRecord._make(
-            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:14], *map(_listed, row[14:16]), row[16])
+            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:16], *map(_listed, row[16:18]), row[18])
         )
         for row in rows
     )
@@ -92,6 +95,12 @@ def cited_addresses(facts: Snapshot) -> frozenset[str]:
         for (sources,) in facts.select(f"select distinct sources from {table}"):
             found.update(url or text for text, url in read_sources(sources))
     return frozenset(found)
+
+
+def needs_graphics(facts: Snapshot, device: str) -> bool:
+    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
+    named = {record["hardware"] for record in guide_records(facts, "graphics")} - {None}
+    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
 def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:

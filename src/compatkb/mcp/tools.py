@@ -1,0 +1,197 @@
+"""What agents may ask: the answers of the command line, cut to what a model needs; nothing that is read is run."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any
+
+from compatkb.check import check, reads
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.core.clock import Clock, current_day
+from compatkb.core.findings import Finding, Severity
+from compatkb.engine.answer import Answer
+from compatkb.engine.answer import resolve as answer_of
+from compatkb.errors import GaveUpError, UsageError
+from compatkb.mcp.pins import pinned_sets
+from compatkb.mcp.protocol import AgentTool
+from compatkb.output import messages
+from compatkb.output.catalog import product_screen, release_screen
+from compatkb.output.citations import Numbers, short
+from compatkb.output.diagnosis_screen import diagnosis_text
+from compatkb.output.screen import text_of
+from compatkb.output.shells import POSIX
+from compatkb.output.text import answer_text
+from compatkb.request.lookup import find_product
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
+from compatkb.store.reader import Snapshot
+
+MOST = 920
+"""Pieces of an answer: no more than 1,000 tokens of the usual vocabularies."""
+INSTRUCTIONS = (
+    "compatkb knows which versions of PyTorch, torchvision, torchaudio, Triton, Intel Extension for PyTorch (IPEX), oneCCL "
+    "bindings, Neural Compressor, Python, drivers and systems work together on Intel GPUs (xpu) and CPUs, with sources. Ask "
+    "before you write or change such a pin, an index URL or an install command; copy the command as it stands."
+)
+_SOURCES = 3
+_PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
+"""What a token holds at most; over 650 answers there were 0.93 to 1.3 of these for each token of two public vocabularies."""
+_LEFT_OUT = "... (cut; ask about less at once)\n"
+_COMMANDS = ("pip ", "pip3 ", "python ", "python3 ", "uv ", "conda ", "mamba ", "$ ", "sudo ", "!pip ", "%pip ")
+
+
+def _string(described: str, most: int) -> dict[str, Any]:
+    return {"type": "string", "description": described, "maxLength": most}
+
+
+def _words(described: str) -> dict[str, Any]:
+    return {"type": "array", "description": described, "maxItems": 40, "items": {"type": "string", "maxLength": 200}}
+
+
+def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[AgentTool]:
+    """Return the tools over some facts; `patience` returns what tells that the time for one answer is over."""
+
+    def answer(words: list[str]) -> Answer:
+        clock = Clock(current_day())
+        places, rest = read_words(facts, words)
+        return answer_of(facts, make_request(facts, places, rest, (), clock), patience())
+
+    def resolve(words: list[str]) -> str:
+        return _answer(facts, answer(words))
+
+    def explain(pins: list[str]) -> str:
+        if not pins:
+            raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
+        return _answer(facts, answer(pins))
+
+    def check_text(text: str, name: str = "") -> str:
+        return _check(facts, text, name, patience())
+
+    def diagnose(text: str) -> str:
+        from compatkb.doctor.diagnose import diagnose as look
+
+        clock = Clock(current_day())
+        return _cut(diagnosis_text(facts, look(facts, text, clock), clock.day))
+
+    def show(product: str, version: str = "") -> str:
+        day, found = current_day(), find_product(facts, product)
+        screen = release_screen(facts, found, version, day) if version else product_screen(facts, found, day)
+        return _cut(text_of(screen))
+
+    file = _string("its name, which tells the format: requirements.txt, pyproject.toml, Dockerfile, README.md, a.sh", 300)
+    return (
+        AgentTool(
+            "resolve",
+            "Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
+            {"words": _words("products, pins and where it runs: torch, ipex==2.8.0, xpu or cpu, B580, ubuntu24.04, py3.12")},
+            ("words",),
+            resolve,
+        ),
+        AgentTool(
+            "explain",
+            "Say whether these exact versions work together, why or why not, with sources and the nearest sets that do.",
+            {"pins": _words("such as torch==2.8.0, intel-extension-for-pytorch==2.8.10+xpu, py3.12, xpu")},
+            ("pins",),
+            explain,
+        ),
+        AgentTool(
+            "check_text",
+            "Check pins and install commands, before or after they are written: what is wrong, and the right pins.",
+            {"text": _string("the content of a file, or lines of it", 100_000), "name": file},
+            ("text",),
+            check_text,
+        ),
+        AgentTool(
+            "diagnose",
+            "Name what may be behind an error that a program printed, and what mends it.",
+            {"text": _string("what was printed, the whole traceback at best", 100_000)},
+            ("text",),
+            diagnose,
+        ),
+        AgentTool(
+            "show",
+            "Show a product, or one version: dates, end of life, builds with their index, what it needs.",
+            {"product": _string("torch, ipex, triton-xpu, gpu-driver, ...", 100), "version": _string("2.8.0 or 2.8", 100)},
+            ("product",),
+            show,
+        ),
+    )
+
+
+def _answer(facts: Snapshot, answer: Answer) -> str:
+    text = answer_text(facts, answer, shell=POSIX)
+    if answer.stacks and answer.verdict != "unknown":  # a "no" names its sources
+        text += "".join(f"  source: {source}\n" for source in _cited(facts, answer))
+    return _cut(text)
+
+
+def _cited(facts: Snapshot, answer: Answer) -> list[str]:
+    """Return the first sources of what makes the best stack one."""
+    numbers, stack = Numbers(_SOURCES), answer.stacks[0]
+    for link in stack.links:
+        if link.one in stack.requested and link.other in stack.requested:
+            for claim in link.claims:
+                numbers.marks(messages.claim_sources(facts, claim)[:1])
+    for element in stack.packages:
+        if element.product in stack.requested:
+            numbers.marks(messages.element_sources(facts, element)[:1])
+    return [short(source) for source in numbers.sources]
+
+
+def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -> str:
+    path = PurePosixPath(name.replace("\\", "/") or _guessed(text)).as_posix().lstrip("/")
+    if not reads(path):
+        raise UsageError(f"{name!r} is no name of a file that is checked, such as requirements.txt, Dockerfile, README.md")
+    context, document = CheckContext(facts, Clock(current_day())), TextDocument(path, text)
+    findings = check([document], context).findings
+    order = list(Severity)
+    ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
+    found = _cut("".join(_findings(ranked)), MOST // 2) if ranked else f"no findings in {path}\n"
+    for pinned in pinned_sets(document, context):
+        found += "".join(f"not in the data: {pin}\n" for pin in pinned.unlisted)
+        try:
+            found += f"\ntogether: {_answer(facts, answer_of(facts, pinned.request, expired))}"
+        except GaveUpError:
+            continue
+    return _cut(f"{found}data of {facts.meta['data_date']}\n")
+
+
+def _guessed(text: str) -> str:
+    """Return the name of a file that may hold lines: commands are those of a shell, the rest are requirements."""
+    lines = [line.lstrip() for line in text.splitlines()]
+    if any(line.startswith(("# ", "```")) for line in lines) and "```" in text:
+        return "README.md"
+    if any(line.startswith(("FROM ", "RUN ")) for line in lines):
+        return "Dockerfile"
+    return "install.sh" if any(line.startswith(_COMMANDS) for line in lines) else "requirements.txt"
+
+
+def _findings(findings: Iterable[Finding]) -> list[str]:
+    texts = []
+    for before, finding in pairwise([None, *findings]):
+        assert finding
+        where = "" if before and before.line == finding.line else f"line {finding.line}\n"
+        fix = f"  fix: {finding.fix}\n" if finding.fix else ""
+        source = f"  source: {finding.sources[0]}\n" if finding.sources else ""
+        texts.append(f"{where}  {finding.level}: {finding.message} [{finding.rule}]\n{fix}{source}")
+    return texts
+
+
+def _cut(text: str, most: int = MOST) -> str:
+    """Return a text of at most so many pieces, in whole lines; the last one stays."""
+    if _pieces(text) <= most:
+        return text
+    *lines, last = text.splitlines(keepends=True)
+    left = most - _pieces(last) - _pieces(_LEFT_OUT)
+    kept = []
+    for line in lines:
+        left -= _pieces(line)
+        if left < 0:
+            break
+        kept.append(line)
+    return "".join([*kept, _LEFT_OUT, last])
+
+
+def _pieces(text: str) -> int:
+    return len(_PIECE.findall(text))

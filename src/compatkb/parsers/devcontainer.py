@@ -1,0 +1,50 @@
+"""Development containers: their image and what they install, as devcontainer.json declares."""
+
+from compatkb.parsers.commands.dispatch import read_shell
+from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.pipelines import Runner
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
+from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.statement import MAIN, ParsedFile
+
+_COMMANDS = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand")
+
+
+def read_devcontainer(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the image, the Python and the commands of a development container; they run in the order of its life."""
+    try:
+        tree = json_tree(source, comments=True)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    if tree is None:
+        return
+    runner, scope = Runner(reading), CommandScope(reading)
+    runner.image(tree.get("image"), {}, MAIN)
+    features = tree.get("features")
+    for name, options in (features.mapping() if features else {}).items():
+        if name.rpartition("/")[2].partition(":")[0] == "python":
+            runner.python(options.get("version"), {}, scope)
+    for key in _COMMANDS:
+        command = tree.get(key)
+        for one in command.mapping().values() if command and command.kind == "map" else [command]:
+            if one is not None and (text := command_text(one)):
+                read_shell(text, scope)
+
+
+def command_text(node: YamlNode) -> Fragment | None:
+    """Return a command as a shell reads it: its text, what a shell among its words runs, or its words in a row."""
+    if node.kind != "list":
+        return node.fragment() if node.text else None
+    words = [item for item in node.items if item.kind == "text"]
+    inner = next((words[n + 1] for n, word in enumerate(words[:-1]) if word.text in ("-c", "-lc", "-ec", "-exc")), None)
+    if inner is not None:
+        return inner.fragment()
+    pieces = []
+    for word in words:
+        fragment = word.fragment()
+        quoted = "'" if any(mark in word.text for mark in " <>;&|*$") and "'" not in word.text else ""
+        pieces += [Segment(quoted, fragment.origin(0))]
+        pieces += [Segment(fragment.text[at], fragment.origin(at)) for at in range(len(fragment.text))]
+        pieces += [Segment(f"{quoted} ", fragment.origin(len(fragment.text)))]
+    return Fragment(node.source, pieces) if words else None

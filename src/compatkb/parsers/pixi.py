@@ -1,0 +1,125 @@
+"""Pixi: manifests (`pixi.toml`, `[tool.pixi]` of a pyproject.toml) and lock files."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from compatkb.parsers.commands.model import conda_requirement
+from compatkb.parsers.documents import Toml, read_toml
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
+from compatkb.parsers.requirement import is_specifier, normal, statement
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import (
+    MAIN,
+    Group,
+    IndexUse,
+    ParsedFile,
+    PythonUse,
+    Requirement,
+    RequirementRole,
+    Word,
+)
+
+STEP = 1
+_Where = tuple[str, ...]
+
+
+def read_pixi(source: SourceFile, reading: ParsedFile) -> None:
+    """Add what a pixi.toml asks for."""
+    document = read_toml(source, reading)
+    if document is not None:
+        read_pixi_tables(document, (), reading)
+
+
+def read_pixi_tables(document: Toml, base: _Where, reading: ParsedFile) -> None:
+    """Add what the tables of pixi below a key ask for; each feature is a group based on what all environments have."""
+    _tables(document, base, MAIN, reading)
+    for name, table in document.table(*base, "feature").items():
+        if isinstance(table, dict):
+            group = f"feature:{name}"
+            reading.groups[group] = Group(group, "extra", f"the feature {name}", (MAIN,))
+            _tables(document, (*base, "feature", name), group, reading)
+
+
+def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> None:
+    for name, value in document.table(*where, "dependencies").items():
+        text, place = _version(document, (*where, "dependencies", name), value)
+        if text is not None and (found := conda_requirement(f"{name} {text}", Word(text, text, place))):
+            reading.statements.append(found._replace(group=group, step=STEP))
+    for name, value in document.table(*where, "pypi-dependencies").items():
+        text, place = _version(document, (*where, "pypi-dependencies", name), value)
+        index = value.get("index") if isinstance(value, dict) else None
+        if text is None:
+            continue
+        specifier = "" if text.strip() == "*" else text
+        found = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
+        if found:
+            reading.statements.append(found._replace(text=text))
+    options = (*where, "pypi-options")
+    for key, style in (("index-url", "index-url"), ("extra-index-urls", "extra-index-url")):
+        value = document.get(*options, key)
+        for url in value if isinstance(value, list) else [value]:
+            if isinstance(url, str):
+                place = document.value_place(*options, key)
+                reading.statements.append(IndexUse(place=place, text=url, url=url, style=style, group=group))
+
+
+def _version(document: Toml, where: _Where, value: Any) -> "tuple[str | None, Any]":
+    """Return the version of a dependency and its place; None where it has none that installers choose from."""
+    if isinstance(value, dict):
+        inner = value.get("version")
+        return _text(inner), document.value_place(*where, "version") if isinstance(inner, str) else document.place(*where)
+    return _text(value), document.value_place(*where)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
+    """Add what a pixi.lock holds; each environment on each platform is a group."""
+    try:
+        roots = yaml_documents(source)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    root = roots[0] if roots else None
+    listed = root.get("packages") if root else None
+    packages = {}
+    for row in listed.items if listed else []:
+        for kind in ("conda", "pypi"):
+            url = row.get(kind)
+            if url is not None and url.text and (package := _package(row, url, kind)):
+                packages[url.text] = package
+    for group, urls in _environments(root):
+        reading.groups[group.name] = group
+        held = [packages[url] for url in urls if url in packages]
+        reading.statements += [package._replace(group=group.name) for package in held]
+
+
+def _environments(root: YamlNode | None) -> Iterator[tuple[Group, list[str]]]:
+    environments = root.get("environments") if root else None
+    for name, environment in (environments.mapping() if environments else {}).items():
+        platforms = environment.get("packages")
+        for platform, rows in (platforms.mapping() if platforms else {}).items():
+            urls = [value.text for row in rows.items for key, value in row.pairs if key.text in ("conda", "pypi")]
+            yield Group(f"{name}:{platform}", "environment", f"the environment {name} on {platform}"), urls
+
+
+def _package(row: YamlNode, url: YamlNode, kind: str) -> Requirement | PythonUse | None:
+    name, version = row.get("name"), row.get("version")
+    if not name or not version:
+        parts = unquote(url.text.rpartition("/")[2]).rsplit("-", 2)
+        if len(parts) < 3 or kind != "conda":
+            return None
+        named, text, place = parts[0], parts[1], url.place
+    else:
+        named, text, place = name.text, version.text, version.place
+    if not is_specifier(f"=={text}"):
+        return None
+    if named == "python":
+        return PythonUse(place=place, text=text, specifier=f"=={text}", runs=True, step=STEP)
+    return Requirement(
+        place=place, text=text, name=normal(named), specifier=f"=={text}", role=RequirementRole.LOCKED, hashed=True, step=STEP,
+        tool="conda" if kind == "conda" else "pip", url=url.text if kind == "pypi" else None,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Configurations of Renovate and Dependabot: groups of packages that are updated together."""
+
+import re
+
+from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree, yaml_documents
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import Action, ParsedFile
+
+MOVES = "moves"
+"""The verb of a group of updates; its words are names or globs, those behind `!` are left out of it."""
+
+_ANCHORED = re.compile(r"\^([\w.-]+)(\$?)")
+_NAMES = ("matchPackageNames", "matchDepNames")
+_PREFIXES = ("matchPackagePrefixes", "matchDepPrefixes")
+_PATTERNS = ("matchPackagePatterns", "matchDepPatterns")
+_OTHERS = ("excludePackageNames", "excludeDepNames")
+
+
+def read_renovate(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the groups of a Renovate configuration whose packages can be told without running its patterns."""
+    try:
+        tree = json_tree(source, comments=True)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    rules = tree.get("packageRules") if tree else None
+    for rule in rules.items if rules else []:
+        name = rule.get("groupName")
+        words = _matched(rule)
+        if name is not None and name.text and words:
+            _add(reading, rule, words, "renovate")
+
+
+def _matched(rule: YamlNode) -> list[str] | None:
+    """Return the names and globs that a rule matches; None where a pattern is more than a beginning or a name."""
+    found = []
+    for key in (*_NAMES, *_PREFIXES, *_PATTERNS, *_OTHERS):
+        node = rule.get(key)
+        for item in node.texts() if node else []:
+            text = item.text
+            outside = "!" if key in _OTHERS or text.startswith("!") else ""
+            text = text.removeprefix("!")
+            pattern = text[1:].rstrip("i").removesuffix("/") if text.startswith("/") else text if key in _PATTERNS else None
+            if pattern is not None:
+                match = _ANCHORED.fullmatch(pattern)
+                if match is None:
+                    return None
+                text = match[1] if match[2] else f"{match[1]}*"
+            elif key in _PREFIXES:
+                text = f"{text}*"
+            found.append(outside + text)
+    return found
+
+
+def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the groups of a Dependabot configuration that are about packages of Python."""
+    try:
+        roots = yaml_documents(source)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+        return
+    updates = roots[0].get("updates") if roots else None
+    for update in updates.items if updates else []:
+        ecosystem = update.get("package-ecosystem")
+        groups = update.get("groups")
+        if ecosystem is None or ecosystem.text not in ("pip", "uv", "conda") or groups is None:
+            continue
+        for name, group in groups.pairs:
+            patterns, others = group.get("patterns"), group.get("exclude-patterns")
+            words = [item.text for item in patterns.texts()] if patterns else ["*"]
+            _add(reading, group, words + [f"!{item.text}" for item in (others.texts() if others else [])], "dependabot", name)
+
+
+def _add(reading: ParsedFile, node: YamlNode, words: list[str], tool: str, named: YamlNode | None = None) -> None:
+    place = (named or node).place
+    names = tuple(word.lower() for word in words[:200] if len(word) <= 200)
+    reading.statements.append(Action(place=place, text=named.text if named else "{", verb=MOVES, words=names, tool=tool))

@@ -1,0 +1,90 @@
+"""Rot: what resolved once and no longer does, with the files that an index had then and has no more."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from compatkb.errors import DataError, UnavailableError
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.validate.cell import Workshop, cell_of
+from compatkb.validate.record import RecordedIndex, Wheel
+from compatkb.validate.recorded_index import records_for
+from compatkb.validate.targets import fits, version_of
+
+_SOUND = (Outcome.OK, Outcome.YANKED)
+_REFUSED = (Outcome.CONFLICT, Outcome.NOT_FOUND)
+_LEVELS = (Level.PUBLISHED, Level.RESOLVE)
+_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d[\w.+!]*[\w])"
+_MISSING = (
+    re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
+    re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
+    re.compile(rf"{_NAME}==(?:=)?{_VERSION} has no"),
+    re.compile(rf"(?:platform: |, ){_NAME} {_VERSION}"),
+)
+"""How pip, uv and the level `published` name what they did not find."""
+
+
+def with_rot(seen: Iterable[Observation], known: Iterable[Observation], workshop: Workshop) -> list[Observation]:
+    """Return observations; those of what resolved before have the last day on which it did, and what vanished since."""
+    before = {observation.question: observation for observation in known}
+    return [_told(observation, before, workshop) for observation in seen]
+
+
+def _told(seen: Observation, before: Mapping[tuple[object, ...], Observation], workshop: Workshop) -> Observation:
+    known = before.get(seen.question)
+    if known is None or seen.level not in _LEVELS or seen.outcome not in _REFUSED or known.checked > seen.checked:
+        return seen
+    if known.outcome in _SOUND:
+        return seen.model_copy(update={"resolved": known.checked, "vanished": tuple(_vanished(seen, known.checked, workshop))})
+    return seen.model_copy(update={"resolved": known.resolved, "vanished": known.vanished})
+
+
+def missing(detail: str) -> list[tuple[str, str]]:
+    """Return the packages and versions that an installer said it did not find, each once."""
+    found = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(detail)]
+    return list(dict.fromkeys(found))
+
+
+def _vanished(seen: Observation, day: date, workshop: Workshop) -> Iterator[str]:
+    """Yield the files that are gone; where no record of before has them, the pins that nothing serves any more."""
+    for name, version in missing(seen.detail):
+        now = {wheel.file for wheel in _page(seen, name, workshop)}
+        then = [w.file for w in _earlier(seen, name, day, workshop) if _is_meant(w, version, seen) and w.file not in now]
+        yield from sorted(then) or [f"{name}=={version}"]
+
+
+def _is_meant(wheel: Wheel, version: str, seen: Observation) -> bool:
+    try:
+        wanted = Version(version)
+    except InvalidVersion:
+        return False
+    own = version_of(wheel.file)
+    same = own is not None and (own == wanted or (not wanted.local and Version(own.public) == wanted))
+    return same and fits(wheel.file, seen.python, seen.platform)
+
+
+def _page(seen: Observation, name: str, workshop: Workshop) -> list[Wheel]:
+    found: list[Wheel] = []
+    try:
+        for record in records_for(workshop, cell_of(seen).index):
+            found += record.page(name) or ()
+    except (LookupError, UnavailableError):
+        return found
+    return found
+
+
+def _earlier(seen: Observation, name: str, day: date, workshop: Workshop) -> list[Wheel]:
+    """Return the wheels of a distribution as the newest kept record of that day or before has them."""
+    root = workshop.cache / "record"
+    days = sorted((folder.name for folder in root.glob("????-??-??") if folder.name <= day.isoformat()), reverse=True)
+    for kept in days:
+        for channel in (seen.index, "default"):
+            try:
+                if page := RecordedIndex(root / kept / channel).page(name):
+                    return page
+            except (LookupError, DataError):
+                continue
+    return []

@@ -1,0 +1,50 @@
+"""Rules for bots: valid by their makers' schemas, the family in one group, each package in the series that goes with it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import Run
+
+Runner = Callable[..., Run]
+
+
+@pytest.mark.parametrize("form", ["renovate", "dependabot"])
+@pytest.mark.parametrize("words", [("torch", "--device", "xpu"), ("torch==2.8.0", "--device", "cpu"), ("ipex==2.8.0",)])
+def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str, words: tuple[str, ...]) -> None:
+    """The schema of the bot's maker accepts the file."""
+    done = run("resolve", *words, "--format", form)
+    assert (done.code, done.err) == (0, "")
+    file = tmp_path / ("file.json" if form == "renovate" else "file.yml")
+    file.write_text(done.out, encoding="utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{form}", str(file)]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_renovate_allows_what_goes_together(run: Runner) -> None:
+    """One group; each package within its series, from the index of its builds; what has ended is left alone."""
+    rules = json.loads(run("resolve", "torch==2.8.0", "--device", "xpu", "--format", "renovate").out)["packageRules"]
+    assert {"torch", "torchvision", "torchaudio"} <= set(rules[0]["matchPackageNames"])
+    allowed = {rule["matchPackageNames"][0]: rule for rule in rules if "allowedVersions" in rule}
+    assert allowed["torchvision"]["allowedVersions"] == "==0.23.*"
+    assert allowed["torch"]["registryUrls"] == ["https://download.pytorch.org/whl/xpu/"]
+    assert next(rule["matchPackageNames"] for rule in rules if rule.get("enabled") is False) == ["intel-extension-for-pytorch"]
+
+
+def test_dependabot_ignores_the_next_series(run: Runner) -> None:
+    """What does not go with the pin is not proposed."""
+    (update,) = yaml.safe_load(run("resolve", "torch==2.8.0", "--device", "cpu", "--format", "dependabot").out)["updates"]
+    assert update["groups"]["torch-cpu"]["patterns"][:2] == ["torch", "torchvision"]
+    assert {"dependency-name": "torchvision", "versions": [">=0.24"]} in update["ignore"]
+
+
+def test_nothing_to_keep(run: Runner) -> None:
+    """Where nothing goes together there is no file."""
+    done = run("resolve", "torch==2.7.1", "ipex==2.8.0", "--format", "renovate")
+    assert (done.code, done.out) == (1, "")
+    assert "no stack" in done.err

@@ -1,0 +1,50 @@
+"""Findings in public repositories, judged by hand: the list is whole, and the documented figures are those of the list."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from compatkb.check import rules_by_id
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "corpus"
+REPOSITORIES = [json.loads(line) for line in (FOLDER / "repositories.jsonl").read_text("utf-8").splitlines()]
+JUDGED = [json.loads(line) for line in (FOLDER / "judgements.jsonl").read_text("utf-8").splitlines()]
+SETS = ("first", "second", "third", "fourth")
+
+
+def test_every_judgement_names_its_place() -> None:
+    """A judgement names a repository of its set at its commit, a file, a line, a rule that exists, and what it is worth."""
+    known = {(one["set"], one["repository"], one["commit"]) for one in REPOSITORIES}
+    for one in JUDGED:
+        assert (one["set"], one["repository"], one["commit"]) in known
+        assert one["file"]
+        assert one["line"] >= 0
+        assert one["rule"] in rules_by_id()
+        assert one["judgement"] in ("useful", "pedantic", "false")
+        assert (one["judgement"] == "false") == ("why" in one), one
+
+
+def test_there_are_enough_repositories() -> None:
+    """At least 40 repositories, each in one set."""
+    assert len({one["repository"] for one in REPOSITORIES}) == len(REPOSITORIES) >= 40
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_documented_figures_are_those_of_the_list(name: str) -> None:
+    """The row of a set in docs/reliability-check.md counts what the list has."""
+    mine = [one for one in JUDGED if one["set"] == name]
+    counts = Counter(one["judgement"] for one in mine)
+    errors = [one for one in mine if one["level"] == "error"]
+    true = sum(one["judgement"] != "false" for one in errors)
+    row = [
+        name,
+        sum(one["set"] == name for one in REPOSITORIES),
+        len(mine),
+        *(counts[n] for n in ("useful", "pedantic", "false")),
+    ]
+    row += [f"{100 * (len(mine) - counts['false']) // len(mine)} %", f"{100 * counts['useful'] // len(mine)} %"]
+    text = f"| {' | '.join(map(str, row))} | {true} of {len(errors)} |"
+    assert text in (HERE.parent / "docs" / "reliability-check.md").read_text("utf-8"), text

@@ -1,0 +1,31 @@
+"""Contradictions that were planted before anyone looked at what is found: most of them have to be found at their line."""
+
+import tomllib
+from pathlib import Path
+
+from conftest import clock
+
+from compatkb.check import check, rules
+from compatkb.check.config import Settings
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.core.findings import Severity
+from compatkb.store.reader import Snapshot
+
+PLANTS = tomllib.loads((Path(__file__).parent / "cases" / "recall" / "planted.toml").read_text("utf-8"))["plant"]
+
+
+def is_found(plant: dict, facts: Snapshot, settings: Settings) -> bool:
+    """Return whether anything is found at the line of a plant."""
+    documents = [TextDocument(path, text) for path, text in plant["files"].items()]
+    report = check(documents, CheckContext(facts, clock(plant.get("as-of"))), settings)
+    return plant["at"] in {f"{finding.path}:{finding.line}" for finding in report.findings}
+
+
+def test_planted_contradictions_are_found(facts: Snapshot) -> None:
+    """Of 60 at least 48 with all rules on, and at least 48 with those that are on by themselves."""
+    optional = {rule.id: Severity.INFO for rule in rules() if rule.optional}
+    every = [plant["shows"] for plant in PLANTS if not is_found(plant, facts, Settings(levels=optional))]
+    default = [plant["shows"] for plant in PLANTS if not is_found(plant, facts, Settings())]
+    assert len(PLANTS) >= 60
+    assert len(PLANTS) - len(every) >= 0.8 * len(PLANTS), every
+    assert len(PLANTS) - len(default) >= 0.8 * len(PLANTS), default

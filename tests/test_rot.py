@@ -1,0 +1,131 @@
+"""Rot: what resolved on one day and does not on a later one is told with the file that vanished; three incidents replayed.
+
+The names, versions and what vanished are those of the threads; the wheels are hollow.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from builders import data_directory, product
+from test_validate import HERE, wheel
+
+from compatkb.catalog.changelog import find_changes
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.store.cache import locate
+from compatkb.store.reader import Snapshot
+from compatkb.validate import pip, recorded_index
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.evidence import read_evidence, text_of
+from compatkb.validate.record import line_of
+from compatkb.validate.report_text import report_text
+from compatkb.validate.rot import missing
+from compatkb.validate.runner import Threads
+from compatkb.validate.session import validate
+from compatkb.validate.targets import this_platform
+
+
+class Incident(NamedTuple):
+    """What an index had, what somebody pinned, and the distribution of which a file vanished."""
+
+    pages: dict[str, list[tuple[str, list[str]]]]
+    pins: tuple[tuple[str, str], ...]
+    gone: tuple[str, str]
+
+
+INCIDENTS = {
+    "pytorch/pytorch issues/185681": Incident(
+        {"torch": [("2.12.0", ["intel-cmplr-lib-rt==2025.3.2"])], "intel-cmplr-lib-rt": [("2025.3.2", []), ("2026.0.0", [])]},
+        (("torch", "2.12.0"),),
+        ("intel_cmplr_lib_rt", "2025.3.2"),
+    ),
+    "unslothai/unsloth issues/5358": Incident(
+        {"torch": [("2.10.0", ["triton-xpu==3.6.0"])], "triton-xpu": [("3.3.0b1", []), ("3.6.0", [])]},
+        (("torch", "2.10.0"),),
+        ("triton_xpu", "3.6.0"),
+    ),
+    "oobabooga/textgen issues/4909": Incident(
+        {"torch": [("2.0.1a0", []), ("2.1.0", [])], "intel-extension-for-pytorch": [("2.0.110+xpu", [])]},
+        (("intel-extension-for-pytorch", "2.0.110+xpu"), ("torch", "2.0.1a0")),
+        ("torch", "2.0.1a0"),
+    ),
+}
+FIRST, LATER, LAST = date(2026, 5, 1), date(2026, 5, 29), date(2026, 6, 9)
+
+
+@contextmanager
+def shop_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iterator[Workshop]:
+    """Return a workshop of a day over the record of that day, which lacks what is gone unless it is whole."""
+    record = folder / "cache" / "record" / day.isoformat()
+    (record / "default").mkdir(parents=True)
+    for name, page in incident.pages.items():
+        wheels = [wheel(name.replace("-", "_"), version, Requires_Dist=required) for version, required in page]
+        kept = [w for w in wheels if whole or not w.file.startswith("-".join(incident.gone))]
+        (record / "default" / f"{name}.jsonl").write_text("".join(f"{line_of(w)}\n" for w in kept))
+    made = Workshop(
+        day, folder / "work", folder / "cache", folder / "data", record=record, interpreters={HERE: sys.executable}
+    )
+    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
+    try:
+        yield made
+    finally:
+        for server in recorded_index._servers.values():
+            server.__exit__()
+        recorded_index._servers.clear()
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv", "index"])
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_incidents(name: str, tool: str, tmp_path: Path) -> None:
+    """Resolved on a day, refused later with the file that is gone, and so a week after; what comes back is sound again."""
+    incident = INCIDENTS[name]
+    file = f"{'-'.join(incident.gone)}-py3-none-any.whl"
+    pins = incident.pins if tool != "index" else (*incident.pins, (incident.gone[0].replace("_", "-"), incident.gone[1]))
+    level = Level.PUBLISHED if tool == "index" else Level.RESOLVE
+    cell = ValidationCell(level, tool, tuple(sorted(set(pins))), HERE, this_platform())
+    for day, whole in ((FIRST, True), (LATER, False), (LAST, False), (date(2026, 7, 1), True)):
+        with shop_of(tmp_path, day, incident, whole=whole) as shop:
+            report = validate([cell], shop, Threads(1), None, lambda *_: None)
+        (seen,) = read_evidence(shop.data)
+        if whole:
+            assert (seen.outcome, seen.resolved, seen.vanished) == (Outcome.OK, None, ())
+            assert "no longer" not in report_text(report)
+        else:
+            assert (seen.outcome in (Outcome.NOT_FOUND, Outcome.CONFLICT), seen.resolved) == (True, FIRST), seen.detail
+            assert seen.vanished == (file,)
+            assert f"last on {FIRST}; vanished: {file}" in report_text(report)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ERROR: Could not find a version that satisfies the requirement triton-xpu==3.6.0 (from torch) (from versions: none)",
+        "ERROR: No matching distribution found for triton-xpu==3.6.0",
+        "× No solution found when resolving dependencies: ╰─▶ Because there is no version of triton-xpu==3.6.0 and",
+        "no wheel for this Python and platform: torch 2.10.0, triton_xpu 3.6.0",
+    ],
+)
+def test_what_installers_miss(words: str) -> None:
+    """The pin is read from the words of each."""
+    assert ("triton-xpu", "3.6.0") in missing(words)
+
+
+def test_changes_tell_it(tmp_path: Path) -> None:
+    """`changes` tells on the later day what resolved before, since when it does not, and what is gone."""
+    seen = Observation(
+        level=Level.RESOLVE, outcome=Outcome.NOT_FOUND, packages={"torch": "2.8.0"}, python="3.12", platform="linux-x86_64",
+        index="default", checked=LATER, tool="pip", resolved=FIRST,
+        vanished=("triton-3.4.0-py3-none-any.whl",),
+    )  # fmt: skip
+    data = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])
+    (data / "evidence").mkdir(exist_ok=True)
+    (data / "evidence" / "resolve.jsonl").write_text(text_of([seen]), encoding="utf-8")
+    facts = Snapshot(locate(data))
+    (told,) = [change for change in find_changes(facts, LATER, LATER) if change.kind == "rotted"]
+    assert told.after == FIRST
+    assert told.product == "torch"
+    assert told.detail == "resolved on 2026-05-01, no longer; gone: triton-3.4.0-py3-none-any.whl"
