@@ -3,7 +3,8 @@
 A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
 A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded
 together, on that Python, system, architecture and device, unless a run of the same builds then failed. A failure denies
-nothing until its culprit is a claim. What an address said that is none of the channel's own speaks for nothing here.
+nothing until its culprit is a claim; missing symbols deny, as `symbol_evidence` says. What an address said that is none of
+the channel's own speaks for nothing here.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from compatkb.authoring.knowledge_base import (
     KnowledgeElement,
     KnowledgeFloor,
 )
+from compatkb.authoring.symbol_evidence import symbol_edges
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
 
@@ -40,6 +42,8 @@ def add_observations(knowledge: Knowledge) -> None:
                     element.floors.append(KnowledgeFloor(NEUTRAL, False, cells, 0))
             if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
+    linked = [o for o in newest.values() if o.level is Level.SYMBOLS and len(o.packages) > 1]
+    knowledge.edges += symbol_edges(knowledge, [(o, list(elements_of(knowledge, o))) for o in linked])
 
 
 def is_of_channel(knowledge: Knowledge, observation: Observation) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from compatkb.core.symbol_table import unpack
 from compatkb.core.toml_positions import Places
 from compatkb.errors import DataError
 from compatkb.schema import (
@@ -51,6 +52,14 @@ DEEPEST = 1000  # names of one dotted key: the parser's memory goes with the squ
 _KEYS = re.compile(rb"[\n=\"'#]")
 
 
+class SymbolFile(NamedTuple):
+    """A file of `symbols/`: which releases of a product export which symbols on a platform, packed."""
+
+    product: str
+    platform: str
+    content: bytes
+
+
 @dataclass(frozen=True)
 class Files:
     """Everything that a data directory holds, validated file by file; each group sorted by file name."""
@@ -66,6 +75,7 @@ class Files:
     symptoms: SymptomFile | None = None
     machine: MachineFile | None = None
     migration: MigrationFile | None = None
+    symbols: tuple[SymbolFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +105,7 @@ class Loaded(NamedTuple):
     documents: tuple[DataDocument, ...]
     evidence: tuple[Observation, ...]
     problems: tuple[LoadProblem, ...]
+    symbols: tuple[SymbolFile, ...] = ()
 
 
 def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
@@ -102,7 +113,7 @@ def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
     loaded = parse(read(directory) if contents is None else contents)
     if loaded.problems:
         raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
-    return files_of(loaded.documents, loaded.evidence)
+    return files_of(loaded.documents, loaded.evidence, loaded.symbols)
 
 
 def read(directory: Path) -> dict[str, bytes]:
@@ -114,6 +125,7 @@ def read(directory: Path) -> dict[str, bytes]:
     paths = [path for folder in FOLDERS for path in sorted((directory / folder).glob("*.toml"))]
     paths += [directory / name for name in SINGLE if name in NEEDED or (directory / name).exists()]
     paths += sorted((directory / "evidence").glob("*.jsonl"))
+    paths += sorted((directory / "symbols").glob("*.xz"))
     try:
         if strange := [path for path in paths if not path.is_file() and path.exists()]:
             raise DataError(tuple(f"{path}: is no file" for path in strange))  # reading a pipe or a device would not end
@@ -127,15 +139,20 @@ def parse(contents: Mapping[str, bytes]) -> Loaded:
     problems: list[LoadProblem] = []
     documents: list[DataDocument] = []
     evidence: list[Observation] = []
+    symbols: list[SymbolFile] = []
     for path, content in contents.items():
         if path.endswith(".jsonl"):
             evidence += _read_lines(path, content, problems)
+        elif path.endswith(".xz"):
+            symbols += _read_symbols(path, content, problems)
         elif (document := parse_document(path, content, problems)) is not None:
             documents.append(document)
-    return Loaded(tuple(documents), tuple(evidence), tuple(problems))
+    return Loaded(tuple(documents), tuple(evidence), tuple(problems), tuple(symbols))
 
 
-def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = ()) -> Files:
+def files_of(
+    documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = (), symbols: tuple[SymbolFile, ...] = ()
+) -> Files:
     """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
     records = [document.record for document in documents]
     (channels,) = (record for record in records if isinstance(record, ChannelFile))
@@ -152,6 +169,7 @@ def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, .
         _only(records, SymptomFile),
         _only(records, MachineFile),
         _only(records, MigrationFile),
+        symbols,
     )
 
 
@@ -199,6 +217,15 @@ def parse_document(path: str, content: bytes, problems: list[LoadProblem]) -> Da
                 message = item["msg"].removeprefix("Value error, ")
                 problems.append(LoadProblem(path, places.nearest(where).line, f"{field}: {message}"))
     return None
+
+
+def _read_symbols(path: str, content: bytes, problems: list[LoadProblem]) -> list[SymbolFile]:
+    try:
+        table = unpack(path, content)
+    except DataError as error:
+        problems.append(LoadProblem(path, None, error.problems[0].removeprefix(f"{path}: ")))
+        return []
+    return [SymbolFile(table.product, table.platform, content)]
 
 
 def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[Observation]:

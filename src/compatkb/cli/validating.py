@@ -25,6 +25,7 @@ class Depth(StrEnum):
     published = "published"
     resolve = "resolve"
     gate = "gate"
+    symbols = "symbols"
     import_ = "import"
     run = "run"
 
@@ -110,6 +111,12 @@ def validate(
         int | None,
         typer.Option("--max-age", metavar="DAYS", parser=o.days, help="check again what was checked longer ago, such as 30d"),
     ] = None,
+    stale: Annotated[
+        int | None,
+        typer.Option(
+            "--stale", metavar="DAYS", parser=o.days, help="check again what the evidence saw longer ago, and nothing else"
+        ),
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="check again what was checked before")] = False,
     seconds: Annotated[int, typer.Option("--seconds", min=1, metavar="N", help="the most time for one cell")] = 900,
     megabytes: Annotated[int, typer.Option("--megabytes", min=1, metavar="N", help="the most disk for one cell")] = 12000,
@@ -137,6 +144,7 @@ def validate(
     from compatkb.validate.evidence import read_evidence
     from compatkb.validate.index_urls import shown
     from compatkb.validate.plan import PlanScope
+    from compatkb.validate.proofs import linked_products
     from compatkb.validate.report_text import report_payload, report_text
     from compatkb.validate.runner import Dask, ProgressLine, Threads
     from compatkb.validate.session import ValidationOptions, choose, workshop_of
@@ -154,14 +162,16 @@ def validate(
     indexes = _indexes(index or [])
     options = ValidationOptions(
         PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
-        tuple(Level(each.value) for each in level or (Depth.resolve,)),
+        tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,))),
         tuple(tool or ()),
         stubbed,
-        None if max_age is None else timedelta(max_age),
+        None if (age := max_age if stale is None else stale) is None else timedelta(age),
         again,
         _shard(shard),
         limit,
         answered=shown(indexes.get(channel, "")),
+        stale=stale is not None,
+        linked=linked_products(directory),
         stacks=tuple(stack or ()),
     )
     stacks = _touched(facts, options, directory, changed_since) if changed_since else None

@@ -10,6 +10,7 @@ from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
 from compatkb.docgen.matrix import MATRIX
 from compatkb.docgen.migration import MIGRATION
+from compatkb.docgen.symbols import SYMBOLS
 from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
@@ -45,6 +46,7 @@ KINDS: dict[str, RegionKind] = {
     **IMAGES,
     **HISTORY,
     **MIGRATION,
+    **SYMBOLS,
     "kinds": RegionKind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""

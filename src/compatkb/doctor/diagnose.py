@@ -12,6 +12,7 @@ from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
 from compatkb.doctor.target import Target, ask, installed, nearest_of, successor_of, target_of
+from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
 from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
 from compatkb.engine.answer import Answer, Near
 from compatkb.errors import CompatkbError
@@ -62,6 +63,7 @@ class Diagnosis(NamedTuple):
     nearest: tuple[Near, ...]
     instead: Instead | None = None  # what takes the place of products that have ended
     target: Target = Target()  # what the answer is for
+    symbols: tuple[UndefinedSymbol, ...] = ()  # that a library asked for in vain
     collect: tuple[str, ...] = ()  # where no cause is known: what tells more
 
     @property
@@ -93,7 +95,8 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
     top = causes[candidates[0].id] if candidates else {}
     target = target_of(facts, versions, top.get("device") or top.get("usual_device"))
-    made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, () if candidates else COLLECT)
+    symbols = undefined_symbols(facts, text, versions)
+    made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, symbols, () if candidates else COLLECT)
     about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
     if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or target.device):
         return made

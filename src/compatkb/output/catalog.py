@@ -15,6 +15,7 @@ from compatkb.output.payload import SCHEMA, claim_payload, source_payload
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import ReleaseRecord, product_details, release, releases, releases_of
+from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 from compatkb.store.suggestions import unknown_version
@@ -160,6 +161,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
                 "yanked": e.yank_by is not None,
                 "yank_reason": e.yank_reason,
                 "wheels": _wheels(facts, e.strong, e.weak) if e.installable and e.channels else [],
+                "links": _links(facts, product, e),
                 "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
             }
             for e in reversed(builds)
@@ -170,6 +172,16 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
         "disputes": disputes.of_elements(facts, product.id, bits),
         "features": release_features(facts, product.id, bits),
     }
+
+
+def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
+    """Return, by platform, what the libraries of a build need of the machine and of other packages, where that was read."""
+    name, found = build.distribution or product.distribution, []
+    for seen in observations(facts, "symbols"):
+        if seen.packages == {name: build.version} and seen.needs and "default" in build.channels:
+            about = {"os": seen.os, "arch": seen.arch, "needs": list(seen.needs), "seen": seen.checked}
+            found.append({**about, "conflict": seen.detail if seen.outcome == "conflict" else None})
+    return found
 
 
 def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
@@ -209,6 +221,9 @@ def _release_lines(entry: Content, day: date) -> str:
         for wheel in build["wheels"]:
             mark = " (inferred)" if wheel["basis"] == "inferred" else ""
             lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
+        for link in build["links"]:
+            against = f"; {link['conflict']}" if link["conflict"] else ""
+            lines.append(f"    {link['os']} {link['arch']} links: {', '.join(link['needs'])}{against}")
     for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
         if claims:
             lines.append(f"  {title}:")

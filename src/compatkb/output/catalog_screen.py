@@ -21,6 +21,8 @@ _AROUND = 6
 _MACHINE = f"{HARDWARE}=="
 _KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
 _UNLIMITED = 10_000
+_EVERYWHERE = ("ld-linux", "libc.so", "libdl.", "libgcc_s.", "libm.so", "libpthread.", "librt.", "libstdc++.")
+"""Libraries of the system itself, as their names begin."""
 
 
 def product_lines(facts: Snapshot, product: Product, content: Content, day: date) -> list[Line]:
@@ -84,6 +86,8 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     builds = entry["builds"]
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
+    if link := next((link for build in builds[:_BUILDS] for link in build["links"]), None):
+        blocks.append(Block(labelled("links", f"{shortened(_foreign(link['needs']))} ({link['os']} {link['arch']})"), 2))
     if len(builds) > _BUILDS:
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
@@ -107,6 +111,11 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         blocks.append(Block(labelled("disputed", _points(len(entry["disputes"]))), 1))
     heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
     return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+
+def _foreign(needs: list[str]) -> list[str]:
+    """Return what a build needs, without the libraries that every system has."""
+    return [name for name in needs if not name.startswith(_EVERYWHERE)]
 
 
 def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:

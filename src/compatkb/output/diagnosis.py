@@ -55,6 +55,19 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
         ],
         "instead": instead_payload(facts, made.instead, _request(made, day)),
         "target": {name: getattr(made.target, name) for name in ("device", "foreign", "os", "python")},
+        "symbols": [
+            {
+                "symbol": found.symbol,
+                "library": found.library,
+                "product": found.product.id if found.product else None,
+                "provider": found.provider,
+                "platform": found.platform,
+                "releases": list(found.releases),
+                "installed": found.installed or None,
+                "fits": list(found.fits),
+            }
+            for found in made.symbols
+        ],
         "collect": list(made.collect),
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -3,11 +3,12 @@
 from datetime import date
 
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
+from compatkb.doctor.undefined_symbols import UndefinedSymbol
 from compatkb.engine.alternatives import Near
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
-from compatkb.output.labels import label, listed, ranges, value
+from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import way_title
@@ -32,6 +33,7 @@ def diagnosis_lines(facts: Snapshot, made: Diagnosis, day: date, shell: str = PO
     else:
         blocks = [Block([Line("? no known cause matches this text", "unknown")])]
     blocks += [Block(wrapped(_wanted(facts, wanted), "  ")) for wanted in made.wanted[:_LINES]]
+    blocks += [Block(wrapped(_symbol(facts, found), "  "), 1) for found in made.symbols[:1]]
     blocks += _denied(facts, made)
     blocks.append(Block([BLANK]))
     blocks += _fix(facts, made, shell)
@@ -60,6 +62,22 @@ def _shown_lines(found: Candidate) -> list[Block]:
         text = f"{head}{hit.text.strip()}"
         lines.append(Line(text if len(text) <= WIDTH else text[: WIDTH - 1] + "…", "dim"))
     return [Block(lines if found.hits else []), Block([BLANK])]
+
+
+def _symbol(facts: Snapshot, found: UndefinedSymbol) -> str:
+    """Return which releases export a symbol, and which builds of the package find theirs in the release installed."""
+    provider = label(facts, found.provider)
+    system, _, arch = found.platform.rpartition("-")
+    where = f"{value(facts, 'os', system)} {arch}"
+    if not found.releases:
+        first, last = found.known[0], found.known[-1]
+        return f"No {provider} from {first} to {last} of the default index exports {found.symbol} ({where})."
+    text = f"{found.symbol} is exported by {provider} {ranges(found.releases, found.known)} ({where})"
+    if found.installed and found.installed in found.known and found.installed not in found.releases:
+        text += f", not by the {found.installed} of this text"
+    if found.fits and found.product:
+        text += f"; {provider} {found.installed} goes with {found.product.label} {shortened(found.fits)}"
+    return f"{text}."
 
 
 def _denied(facts: Snapshot, made: Diagnosis) -> list[Block]:

@@ -4,11 +4,12 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
@@ -21,12 +22,21 @@ from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.listing import DistributionFile, IndexPage
 from compatkb.refresh.metadata import WheelMetadata, read_metadata
 from compatkb.refresh.pages import read_page
-from compatkb.refresh.remote_wheel import MOST_METADATA, TAIL, RangeFile, wheel_members, wheel_metadata
+from compatkb.refresh.remote_wheel import (
+    MOST_METADATA,
+    MOST_OF_A_WHEEL,
+    TAIL,
+    RangeFile,
+    unpack_members,
+    wheel_members,
+    wheel_metadata,
+)
 
 MOST_OF_A_PAGE = 32 << 20
 MOST_REDIRECTS = 5
 TRIES = 3
 _CHUNK = 1 << 16
+_LARGE_CHUNK = 16 << 20
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 
 
@@ -102,6 +112,19 @@ class Network:
             raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
         return wheel_members(file.entry.name, remote, wanted)
 
+    def unpacked(
+        self, file: DistributionFile, wanted: Callable[[str], bool], folder: Path, most: int
+    ) -> Iterator[tuple[str, Path, int]]:
+        """Yield path, unpacked file and bytes fetched so far of each wanted member of a wheel, however large it is.
+
+        Reads `most` bytes of the wheel at most; raises UnavailableError, also where the index sends no parts of files.
+        """
+        remote = self._remote(file, chunk=_LARGE_CHUNK, most=most)
+        if remote is None:
+            raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
+        for path, unpacked in unpack_members(file.entry.name, remote, wanted, folder):
+            yield path, unpacked, remote.fetched
+
     def _metadata_file(self, file: DistributionFile) -> bytes | None:
         parts = urlsplit(file.entry.url)
         url = parts._replace(path=f"{parts.path}.metadata", query="", fragment="").geturl()
@@ -117,7 +140,7 @@ class Network:
             raise UnavailableError(f"{name}: is not what the page promises: its SHA-256 differs")
         return content
 
-    def _remote(self, file: DistributionFile) -> RangeFile | None:
+    def _remote(self, file: DistributionFile, *, chunk: int = TAIL, most: int = MOST_OF_A_WHEEL) -> RangeFile | None:
         name, url = file.entry.name, file.entry.url
 
         def fetch(start: int, end: int) -> bytes:
@@ -139,7 +162,7 @@ class Network:
         start, size, tail = last
         if start + len(tail) != size:
             raise UnavailableError(f"{name}: the index sent another part of the file than was asked for")
-        return RangeFile(size, tail, fetch)
+        return RangeFile(size, tail, fetch, chunk=chunk, most=most)
 
     def _part(self, name: str, url: str, wanted: str, most: int) -> tuple[int, int, bytes] | None:
         """Return start, size of the file and bytes of a part, or None where the server sends no parts."""

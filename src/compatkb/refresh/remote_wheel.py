@@ -2,11 +2,14 @@
 
 import io
 import re
+import shutil
 import struct
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
@@ -17,19 +20,35 @@ MOST_METADATA = 4 << 20
 MOST_OF_A_MEMBER = 1 << 20
 MOST_OF_A_WHEEL = 24 << 20
 TAIL = 1 << 16
+_KEPT_PARTS = 4
+_BLOCK = 1 << 20
 _METADATA = re.compile(r"([^/]+)-[^/-]+\.dist-info/METADATA")
 
 
 class RangeFile(io.RawIOBase):
-    """A file of `size` bytes whose end is known, and whose other parts `fetch(start, end)` brings; end is exclusive."""
+    """A file of `size` bytes whose end is known, and whose other parts `fetch(start, end)` brings; end is exclusive.
 
-    def __init__(self, size: int, tail: bytes, fetch: Callable[[int, int], bytes]) -> None:
+    At least `chunk` bytes are fetched at a time, `most` in all; the tail and the newest few parts are kept.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        tail: bytes,
+        fetch: Callable[[int, int], bytes],
+        *,
+        chunk: int = TAIL,
+        most: int = MOST_OF_A_WHEEL,
+    ) -> None:
         super().__init__()
         self._size = size
         self._fetch = fetch
-        self._parts = [(size - len(tail), tail)]
-        self._left = MOST_OF_A_WHEEL
+        self._tail = (size - len(tail), tail)
+        self._parts: deque[tuple[int, bytes]] = deque(maxlen=_KEPT_PARTS)
+        self._chunk, self._most = chunk, most
         self._place = 0
+        self.fetched = 0
+        """How many bytes were fetched so far."""
 
     def seekable(self) -> bool:
         """Return True."""
@@ -62,12 +81,12 @@ class RangeFile(io.RawIOBase):
         return found
 
     def _covering(self, start: int, end: int) -> tuple[int, bytes]:
-        for place, part in self._parts:
+        for place, part in (self._tail, *self._parts):
             if place <= start and end <= place + len(part):
                 return place, part
-        wanted = min(self._size, max(end, start + TAIL))
-        self._left -= wanted - start
-        if self._left < 0:
+        wanted = min(self._size, max(end, start + self._chunk))
+        self.fetched += wanted - start
+        if self.fetched > self._most:
             raise OSError("too much of the wheel is needed")
         self._parts.append((start, self._fetch(start, wanted)))
         return self._parts[-1]
@@ -90,6 +109,20 @@ def wheel_members(name: str, file: RangeFile, wanted: Iterable[str]) -> dict[str
         there = {info.filename: info for info in wheel.infolist()}
         found = [there[path] for path in wanted if path in there]
         return {info.filename: _member(name, wheel, info, info.filename, MOST_OF_A_MEMBER) for info in found}
+
+
+def unpack_members(name: str, file: RangeFile, wanted: Callable[[str], bool], folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the path of each wanted member and a file in `folder` that holds it until the next one is asked for.
+
+    Members are streamed, so none is held in memory. Raises UnavailableError where one cannot be read.
+    """
+    with _opened(name, file) as wheel:
+        for info in sorted(wheel.infolist(), key=lambda info: info.header_offset):
+            if wanted(info.filename):
+                target = folder / "member"
+                with wheel.open(info) as content, target.open("wb") as unpacked:
+                    shutil.copyfileobj(content, unpacked, _BLOCK)
+                yield info.filename, target
 
 
 @contextmanager

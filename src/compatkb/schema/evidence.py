@@ -15,17 +15,23 @@ class Level(StrEnum):
     PUBLISHED = "published"
     RESOLVE = "resolve"
     GATE = "gate"
+    SYMBOLS = "symbols"
     IMPORT = "import"
     RUN = "run"
 
 
 class Outcome(StrEnum):
-    """How it ended. `not-checked` is neither for nor against; its `detail` says why."""
+    """How it ended. `not-checked` is neither for nor against; its `detail` says why.
+
+    Libraries whose symbols are all there link: that they load, and that what they load works, is seen by an import alone.
+    """
 
     OK = "ok"
     CONFLICT = "conflict"
     NOT_FOUND = "not-found"
     YANKED = "yanked"
+    LINKS = "links"
+    MISSING_SYMBOL = "missing-symbol"
     FAILED_IMPORT = "failed-import"
     FAILED_RUN = "failed-run"
     NOT_CHECKED = "not-checked"
@@ -56,6 +62,9 @@ class Observation(Record):
     recorded: str = ""  # digest of the record of the index that answered in its place
     digest: str = ""
     culprit: Id | None = None  # the claim that the failure proved, or that stands although an import went well
+    missing: tuple[Text, ...] = ()  # of the symbols and libraries that one build needs and the other lacks, the most telling
+    needs: tuple[Text, ...] = ()  # libraries that a build does not bring, and versions such as GLIBC_2.28
+    fetched: int = 0  # bytes of the wheel that were read
     detail: str = ""  # the decisive lines, or the reason
     resolved: date | None = None  # the last day on which what is refused now was resolved, or found
     vanished: tuple[str, ...] = ()  # the files, or pins, that the index had then and has no more

@@ -23,6 +23,27 @@ class Stubs(Record):
     note: Text | None = None
 
 
+class ExportedSymbols(Record):
+    """What a product offers to native libraries that are built against it; patterns as of a shell."""
+
+    product: Id
+    since: Text  # the first release that is read
+    libraries: tuple[Text, ...] = Field(min_length=1)  # members of its wheels
+    sonames: tuple[Text, ...] = Field(min_length=1)  # how libraries that need them name them
+    namespaces: tuple[Text, ...] = ()  # of C++
+    names: tuple[Text, ...] = ()  # functions outside namespaces
+    note: Text | None = None
+
+
+class LinkedLibraries(Record):
+    """A product whose native libraries are built against another one."""
+
+    product: Id
+    against: Id
+    optional: tuple[Text, ...] = ()  # members without which it imports nevertheless; patterns as of a shell
+    note: Text | None = None
+
+
 class Device(Record):
     """How to see that a machine has a device; `path` is a pattern, and none means that every machine has it."""
 
@@ -37,3 +58,5 @@ class ProofFile(Record):
     device: tuple[Device, ...] = ()
     stubs: Stubs = Stubs()
     gate: tuple[Gate, ...] = ()
+    exports: tuple[ExportedSymbols, ...] = ()
+    links: tuple[LinkedLibraries, ...] = ()

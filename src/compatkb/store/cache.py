@@ -25,7 +25,14 @@ BUILTIN = "builtin"
 """Names the data that came with the program, whatever was taken since."""
 
 _COMPILER = (
-    *("core/names.py", "core/platforms.py", "core/text_position.py", "core/toml_positions.py", "core/versions.py"),
+    *(
+        "core/names.py",
+        "core/platforms.py",
+        "core/symbol_table.py",
+        "core/text_position.py",
+        "core/toml_positions.py",
+        "core/versions.py",
+    ),
     *("core/vocabulary.py", "authoring", "schema", "store", "store/compiler", "store/queries"),
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
@@ -138,6 +145,7 @@ def data_files(directory: str) -> list[str]:
         ("features", ".toml"),
         ("index", ".toml"),
         ("evidence", ".jsonl"),
+        ("symbols", ".xz"),
     ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:

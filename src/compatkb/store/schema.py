@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "12"
+FORMAT = "13"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -83,10 +83,12 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "document": (_columns("text url seen"), None),
     "observation": (
         _columns(
-            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished", "id stubbed"
+            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished missing needs",
+            "id stubbed fetched",
         ),
         "id",
     ),
+    "symbols": ({"product": str, "platform": str, "content": bytes}, ("product", "platform")),
     "cells": ({"id": int, "mask": bytes}, "id"),
 }
 """Columns and key of every table, in the order in which they are filled."""

@@ -9,6 +9,7 @@ TOOLS: dict[Level, tuple[str, ...]] = {
     Level.PUBLISHED: ("index",),
     Level.RESOLVE: ("pip", "uv"),
     Level.GATE: ("python",),
+    Level.SYMBOLS: ("index",),
     Level.IMPORT: ("python",),
     Level.RUN: ("python",),
 }
@@ -19,6 +20,7 @@ _CHECKS = {
     (Level.RESOLVE, "pip"): "pip:check",
     (Level.RESOLVE, "uv"): "uv:check",
     (Level.GATE, "python"): "gate:check",
+    (Level.SYMBOLS, "index"): "linking:check",
     (Level.IMPORT, "python"): "importing:check",
     (Level.RUN, "python"): "running:check",
 }

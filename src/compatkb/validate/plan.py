@@ -5,13 +5,15 @@ product: the provider of the device's routes stands in every stack; a package th
 is paired with each of its builds; companions come along where the engine shows them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import product as product_of
 
-from compatkb.core.vocabulary import Certainty, Role
+from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.engine.answer import best_stacks, routes_of
 from compatkb.engine.problem import Question
+from compatkb.engine.relations import Relation
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
 from compatkb.schema import Level
@@ -31,6 +33,15 @@ class PlanScope:
     device: str = "cpu"
     channel: str = "default"
     denied: bool = False  # neighbours that the knowledge base denies, in place of what it claims
+
+
+@dataclass(frozen=True)
+class LinkedProducts:
+    """Products with native libraries that are built against those of another one, from one of its releases on."""
+
+    provider: str
+    since: str
+    partners: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -144,6 +155,57 @@ def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
         cells &= facts.dimension_cells(dimension, mask or 0)
     grid = facts.grid["python"]
     return {name for n, name in enumerate(grid) if cells & facts.dimension_cells("python", 1 << n)}
+
+
+def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Claimed]:
+    """Return the builds whose symbols are read, alone and each with every build that they may be linked with; sorted.
+
+    All pairs that some Python admits are there, whatever the data say of them: symbols decide what no metadata tell.
+    """
+    provider = link.provider
+    first = next((e.idx for e in facts.elements(provider) if e.release == link.since), 0)
+    bases = [base for base in _carried(facts, wanted, provider) if base.idx >= first]
+    request = _request(facts, wanted, ())
+    question = Question(facts, request, *next(iter(routes_of(facts, request))))
+    chosen = set(wanted.products or (provider, *link.partners))
+    found = list(_alone(facts, wanted, bases if provider in chosen else ()))
+    for product in link.partners:
+        if not {product, provider} & chosen:
+            continue
+        elements = _carried(facts, wanted, product) if product in facts.products else []
+        found += _alone(facts, wanted, elements if product in chosen else ())
+        table = question.context.table(product, provider)
+        for base, element in product_of(bases, elements):
+            pythons = _pythons(facts, wanted, base) & _pythons(facts, wanted, element)
+            if pythons:
+                relation = table.relation(element.idx, base.idx) if table else None
+                found.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
+    return sorted(found, key=lambda claimed: (claimed.packages, claimed.python))
+
+
+def _alone(facts: Snapshot, wanted: PlanScope, elements: Iterable[Element]) -> Iterator[Claimed]:
+    for element in elements:
+        if pythons := _pythons(facts, wanted, element):
+            yield Claimed(_named(element), _newest(facts, pythons), Verdict.UNKNOWN)
+
+
+def _named(*elements: Element) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((e.distribution or e.product, e.version) for e in elements))
+
+
+def _newest(facts: Snapshot, pythons: set[str]) -> str:
+    return max(pythons, key=lambda python: (not python.endswith("t"), facts.grid["python"].index(python)))
+
+
+def _verdict(relation: Relation | None, platforms: int) -> Verdict:
+    """Return what two builds say of each other on some of the platforms."""
+    if relation is None:
+        return Verdict.UNKNOWN
+    if not platforms & ~relation.denied:
+        return Verdict.DOES_NOT_WORK
+    if platforms & relation.certain & ~relation.denied:
+        return Verdict.WORKS
+    return Verdict.LIKELY if platforms & relation.inferred & ~relation.denied else Verdict.UNKNOWN
 
 
 def _request(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Request:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from compatkb.errors import DataError
 from compatkb.schema import ChannelFile
 from compatkb.schema.proofs import Gate, ProofFile
+from compatkb.validate.plan import LinkedProducts
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,13 @@ def proofs(data: Path) -> ProofFile:
 def gate_of(data: Path, product: str) -> Gate | None:
     """Return where a product checks the version of another, or None."""
     return next((gate for gate in proofs(data).gate if gate.product == product), None)
+
+
+def linked_products(data: Path) -> tuple[LinkedProducts, ...]:
+    """Return which products of a data directory link which others."""
+    known = proofs(data)
+    partners = {e.product: tuple(link.product for link in known.links if link.against == e.product) for e in known.exports}
+    return tuple(LinkedProducts(e.product, e.since, partners[e.product]) for e in known.exports)
 
 
 @cache

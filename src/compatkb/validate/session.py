@@ -12,15 +12,16 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import ValidationCell, Workshop, cell_of
 from compatkb.validate.evidence import add_evidence, is_fresh, read_evidence, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.plan import Claimed, PlanScope, claimed
+from compatkb.validate.plan import Claimed, LinkedProducts, PlanScope, claimed, linked
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.rot import with_rot
 from compatkb.validate.runner import Executor, run
-from compatkb.validate.user_stacks import named
+from compatkb.validate.symbol_tables import write_tables
+from compatkb.validate.user_stacks import named, verdict_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class ValidationOptions:
     limit: int | None = None
     only: frozenset[str] = field(default_factory=frozenset)  # ids of cells; empty for all
     answered: str = ""  # the address that answers in place of the channel
+    stale: bool = False  # ask again what evidence older than `max_age` answered, and nothing else
+    linked: tuple[LinkedProducts, ...] = ()  # products whose symbols are read
     stacks: tuple[str, ...] = ()  # pins of stacks to ask about, in place of those that the data claim
 
 
@@ -69,7 +72,7 @@ def contradicts(cell: ValidationCell, seen: Observation) -> bool:
         return False
     if cell.claimed == "does-not-work":
         return seen.outcome is Outcome.OK and seen.level in (Level.IMPORT, Level.RUN)
-    return seen.outcome not in (Outcome.OK, Outcome.YANKED)
+    return seen.outcome not in (Outcome.OK, Outcome.YANKED, Outcome.LINKS)
 
 
 def choose(
@@ -77,27 +80,54 @@ def choose(
 ) -> list[ValidationCell]:
     """Return the cells of a run, those that are fresh left out; raises UsageError for a tool that no level knows.
 
-    They are about `stacks` where those are given, else about those that the options name, else about all that are claimed.
+    They are about `stacks` where those are given, else about those that the options name, else about all that are claimed;
+    of stale evidence they are the cells that it answered.
     """
     unknown = [tool for tool in options.tools if not any(tool in tools for tools in TOOLS.values())]
     if unknown:
         raise UsageError(
             f"unknown tool {unknown[0]!r}; tools are {', '.join(sorted({t for ts in TOOLS.values() for t in ts}))}"
         )
+    known = list(known)
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
-    if stacks is None:
-        stacks = named(facts, options.wanted, options.stacks) if options.stacks else claimed(facts, options.wanted)
-    cells = [
-        replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
-        for stack in stacks
-        for level in options.levels
-        for tool in TOOLS[level]
-        if not options.tools or tool in options.tools
-    ]
+    cells = _stale(facts, options, known) if options.stale else _planned(facts, options, stacks)
     chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
     if options.only:
         chosen = [cell for cell in chosen if cell.id in options.only]
     return chosen[: options.limit]
+
+
+def _planned(facts: Snapshot, options: ValidationOptions, stacks: Iterable[Claimed] | None) -> list[ValidationCell]:
+    """Return the cells of each stack at each level by each tool; symbols are read of pairs that nobody claims, too."""
+    loading: list[Level] = [level for level in options.levels if level is not Level.SYMBOLS]
+    given = named(facts, options.wanted, options.stacks) if stacks is None and options.stacks else stacks
+    if given is not None:
+        asked = [(stack, list(options.levels)) for stack in given]
+    else:
+        asked = [(stack, loading) for stack in (claimed(facts, options.wanted) if loading else ())]
+        if Level.SYMBOLS in options.levels:
+            groups = [linked(facts, options.wanted, link) for link in options.linked]
+            asked += [(stack, [Level.SYMBOLS]) for group in groups for stack in group]
+    return [
+        replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
+        for stack, levels in asked
+        for level in levels
+        for tool in TOOLS[level]
+        if not options.tools or tool in options.tools
+    ]
+
+
+def _stale(facts: Snapshot, options: ValidationOptions, known: list[Observation]) -> list[ValidationCell]:
+    """Return the cells that evidence older than `max_age` answers, with what the data say of them now."""
+    old = [o for o in known if not is_fresh(o, options.wanted.day, options.max_age) and o.level in options.levels]
+    cells = [cell_of(o) for o in sorted(old, key=lambda o: (o.checked, cell_of(o).id))]
+    cells = [cell for cell in cells if not options.tools or cell.tool in options.tools]
+    return [replace(cell, claimed=_said_of(facts, options.wanted, cell)) for cell in cells]
+
+
+def _said_of(facts: Snapshot, wanted: PlanScope, cell: ValidationCell) -> str:
+    where = replace(wanted, platform=cell.platform, device=cell.device, channel=cell.index)
+    return verdict_of(facts, where, cell.packages, cell.python)
 
 
 def validate(
@@ -119,6 +149,7 @@ def validate(
             write_file(out, text_of(seen).encode())
         else:
             add_evidence(workshop.data, seen)
+            write_tables(workshop.data, cells, workshop)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}

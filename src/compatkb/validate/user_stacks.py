@@ -22,7 +22,7 @@ def named(facts: Snapshot, wanted: PlanScope, texts: Iterable[str]) -> list[Clai
         raise UsageError("a stack that is named needs at least one --python")
     stacks = {tuple(sorted(_pin(facts, word) for word in text.split())) for text in texts}
     return [
-        Claimed(packages, python, _verdict(facts, wanted, packages, python))
+        Claimed(packages, python, verdict_of(facts, wanted, packages, python))
         for packages in sorted(stacks)
         for python in sorted(wanted.pythons)
     ]
@@ -42,7 +42,7 @@ def _pin(facts: Snapshot, word: str) -> tuple[str, str]:
     return facts.distribution(product.id, number) or name, number
 
 
-def _verdict(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> str:
+def verdict_of(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> str:
     """Return what the data say of it: `unknown` too where they do not know one of the versions."""
     system, _, arch = wanted.platform.rpartition("-")
     words = [f"{name}=={version}" for name, version in packages if facts.product(name)]

@@ -15,8 +15,8 @@ from compatkb.schema import Basis, Kind, Level, Observation, Outcome
 NAME, LEVEL = "evidence-contradicts", Severity.ERROR
 SUMMARY = "a command saw fail what a claim says works, or saw work what a claim denies, and nobody decided"
 
-_LOADED = (Level.IMPORT, Level.RUN)
-_FAILED = (Outcome.FAILED_IMPORT, Outcome.FAILED_RUN)
+_LOADED = (Level.IMPORT, Level.RUN, Level.SYMBOLS)
+_FAILED = (Outcome.FAILED_IMPORT, Outcome.FAILED_RUN, Outcome.MISSING_SYMBOL)
 _NAMED = 3
 """How many claims a finding names."""
 

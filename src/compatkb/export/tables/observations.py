@@ -4,6 +4,9 @@ from compatkb.export.columns import TableSchema, day, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.provenance import observations
 
+_ELSEWHERE = ("packages", "missing", "needs", "fetched")
+"""What the table has no column for: packages have a table, and what symbols told stands in `detail`."""
+
 TABLES = (
     TableSchema(
         "observation",
@@ -45,7 +48,7 @@ def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of observations."""
     tables["observation"], tables["observation_package"] = [], []
     for seen in observations(reader.facts):
-        shown = {name: value for name, value in seen._asdict().items() if name != "packages"}
+        shown = {name: value for name, value in seen._asdict().items() if name not in _ELSEWHERE}
         tables["observation"].append({**shown, "stubbed": int(seen.stubbed)})
         named = sorted(seen.packages.items())
         tables["observation_package"] += [{"observation": seen.id, "name": n, "version": v} for n, v in named]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, split_term
+from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, split_term
 from compatkb.core.vocabulary import FOREVER
-from compatkb.schema import Claim, Kind, When
+from compatkb.schema import Basis, Claim, Kind, When
 from compatkb.store.compiler.platform_sets import Interned, Row
 from compatkb.store.records import picked
 
@@ -41,9 +41,15 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
             "of_term": claim.of,
             "to_terms": " | ".join(claim.to),
             "when_": _when(claim),
-            "basis": str(claim.basis) if cited.origin is ClaimOrigin.PEOPLE else "observed",
+            "basis": _basis(cited),
             "origin": str(cited.origin),
         }
+
+
+def _basis(cited: Cited) -> str:
+    """Return on what a claim rests; what an index or a command says was observed, unless it is concluded from that."""
+    is_made = cited.origin is not ClaimOrigin.PEOPLE and cited.claim.basis is not Basis.INFERRED
+    return str(Basis.OBSERVED if is_made else cited.claim.basis)
 
 
 def _when(claim: Claim) -> str:

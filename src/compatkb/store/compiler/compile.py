@@ -68,6 +68,7 @@ def compile_snapshot(
                 "statement": features.statements(knowledge),
                 "document": provenance.documents(knowledge),
                 "observation": provenance.observations(knowledge),
+                "symbols": provenance.symbols(knowledge),
                 "cells": cells.rows(),
             }
             for number, (name, (columns, key)) in enumerate(TABLES.items(), 1):

@@ -28,10 +28,18 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
     for number, seen in enumerate(knowledge.files.evidence):
         yield {
             "id": number,
-            **picked(seen, "level outcome python os arch device tool stubbed detail culprit"),
+            **picked(seen, "level outcome python os arch device tool stubbed detail culprit fetched"),
             "packages": dumps(seen.packages),
+            "missing": dumps(seen.missing),
+            "needs": dumps(seen.needs),
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
             "resolved": seen.resolved.isoformat() if seen.resolved else None,
             "vanished": " ".join(seen.vanished),
         }
+
+
+def symbols(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the tables of exported symbols, as they are kept."""
+    for file in knowledge.files.symbols:
+        yield {"product": file.product, "platform": file.platform, "content": file.content}

@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.core.symbol_table import SymbolTable, unpack
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot, read_sources
 
@@ -34,6 +35,9 @@ class ObservationRecord(NamedTuple):
     culprit: str | None
     resolved: str | None  # the last day on which what is refused now was resolved
     vanished: str  # files or pins that are gone since, between spaces
+    missing: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    fetched: int = 0
 
 
 class ReadingRecord(NamedTuple):
@@ -52,15 +56,30 @@ def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
     return tuple(DocumentRecord(*row) for row in facts.select("select text, url, seen from document order by rowid"))
 
 
-def observations(facts: Snapshot) -> tuple[ObservationRecord, ...]:
-    """Return what commands saw, in the order of the evidence."""
+def observations(facts: Snapshot, level: str | None = None) -> tuple[ObservationRecord, ...]:
+    """Return what commands saw, at one level where it is named, in the order of the evidence."""
     query = (
         "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
-        "resolved, vanished "
-        "from observation order by id"
+        "resolved, vanished, missing, needs, fetched from observation"
     )
-    rows = facts.select(query)
-    return tuple(ObservationRecord._make((*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:])) for row in rows)
+    where, values = (" where level = ?", (level,)) if level else ("", ())
+    rows = facts.select(f"{query}{where} order by id", *values)
+    return tuple(
+        ObservationRecord._make(
+            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:16], *map(_listed, row[16:18]), row[18])
+        )
+        for row in rows
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def symbol_tables(facts: Snapshot) -> tuple[SymbolTable, ...]:
+    """Return the tables of exported symbols, sorted by product and platform."""
+    rows = facts.select("select product, platform, content from symbols order by product, platform")
+    return tuple(unpack(f"symbols of {product} on {platform}", content) for product, platform, content in rows)
 
 
 def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:

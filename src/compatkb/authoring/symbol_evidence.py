@@ -1,0 +1,187 @@
+"""What symbols prove: a build that lacks one that the other needs cannot be loaded beside it; links alone hint.
+
+Missing symbols deny two builds on their system and architecture, on every Python: one wheel stands for its siblings. Where
+one demands another release anyway the two are not denied again; beside a claim that they break, the symbol tells why.
+Where nothing is missing and nobody says a word of the two, they are likely at most. A denial stands beside a claim by
+which the two work, and the rule `evidence-contradicts` then asks a person which of the two is wrong.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from compatkb.authoring.disputes import open_claims
+from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
+from compatkb.schema import Basis, Claim, Kind, Observation, Outcome, SourceEntry, When
+
+_UNTRIED = "No symbol is missing; whether what is loaded works was not tried."
+_LIBRARY_ENDINGS = (".dll", ".dylib", ".so")
+
+Seen = tuple[Observation, list[tuple[KnowledgeElement, int]]]
+"""An observation with the builds that it names."""
+
+
+def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[KnowledgeEdge]:
+    """Return what observations of two builds each deny and hint at; adds the claims to the knowledge base."""
+    known = _OtherEdges(knowledge)
+    denied: dict[tuple[str, int, str, str, str], dict[str, list[tuple[int, Observation]]]] = defaultdict(dict)
+    beside: dict[tuple[str, int, str], set[int]] = defaultdict(set)
+    linked: dict[tuple[str, int, str], dict[int, int]] = defaultdict(dict)
+    seen_on: dict[tuple[str, int, str], Observation] = {}
+    for observation, builds in observed:
+        if len(builds) != 2:
+            continue
+        (base, to), (one, of) = sorted(builds, key=lambda build: knowledge.products[build[0].product].rank)
+        cells = knowledge.grid.cells((observation.os,), (observation.arch,))
+        beside[one.product, of, base.product].add(to)
+        if observation.outcome is Outcome.MISSING_SYMBOL:
+            if cells & ~known.excluded(one.product, of, base.product, to):
+                key = (one.product, of, base.product, observation.os, observation.missing[0])
+                denied[key].setdefault(observation.arch, []).append((to, observation))
+        elif observation.outcome is Outcome.LINKS and not observation.missing:
+            pair = (one.product, of, base.product)
+            if known.are_silent(*pair, to):
+                linked[pair][to] = linked[pair].get(to, 0) | cells
+                seen_on.setdefault(pair, observation)
+    made = [
+        _denial(knowledge, key, arch, found, sorted(beside[key[:3]]))
+        for key, by_arch in sorted(denied.items())
+        for arch, found in sorted(by_arch.items())
+    ]
+    for pair, masks in sorted(linked.items()):
+        by_cells: dict[int, list[int]] = defaultdict(list)
+        for to, cells in masks.items():
+            by_cells[cells].append(to)
+        made += [
+            _hint(knowledge, pair, cells, sorted(found), sorted(beside[pair]), seen_on[pair])
+            for cells, found in sorted(by_cells.items())
+        ]
+    return made
+
+
+class _OtherEdges:
+    """What edges say of two builds before symbols are asked, whatever the device."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._edges: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
+        skipped = open_claims(knowledge.files)
+        for edge in knowledge.edges:
+            if not edge.devices and not edge.hardware and edge.claim not in skipped:
+                self._edges[edge.of, edge.to].append(edge)
+        claims = knowledge.claims.items()
+        self._of_releases = {name for name, cited in claims if all(split_term(term)[1] for term in cited.claim.to)}
+
+    def excluded(self, one: str, of: int, other: str, to: int) -> int:
+        """Return on which platforms one of two builds demands another release than that of the other."""
+        found = 0
+        for edge, named in self._between(one, of, other, to):
+            demands = edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.claim in self._of_releases
+            found |= edge.denies if demands and not named else 0
+        return found
+
+    def are_silent(self, one: str, of: int, other: str, to: int) -> bool:
+        """Return whether no edge denies or supports two builds on any platform."""
+        return not any(
+            edge.vouches if named and edge.kind is not Kind.BREAKS else edge.denies and named == (edge.kind is Kind.BREAKS)
+            for edge, named in self._between(one, of, other, to)
+        )
+
+    def _between(self, one: str, of: int, other: str, to: int) -> Iterator[tuple[KnowledgeEdge, bool]]:
+        for edge in self._edges[one, other]:
+            if edge.of_mask >> of & 1:
+                yield edge, bool(edge.to_mask >> to & 1)
+        for edge in self._edges[other, one]:
+            if edge.of_mask >> to & 1:
+                yield edge, bool(edge.to_mask >> of & 1)
+
+
+def _denial(
+    knowledge: Knowledge,
+    key: tuple[str, int, str, str, str],
+    arch: str,
+    found: list[tuple[int, Observation]],
+    beside: list[int],
+) -> KnowledgeEdge:
+    one, of, other, system, symbol = key
+    element = knowledge.elements[one][of]
+    numbers = sorted(to for to, _ in found)
+    verb = "bring" if symbol.endswith(_LIBRARY_ENDINGS) or ".so." in symbol else "export"
+    does = "does" if len(numbers) == 1 else "do"
+    names = " and ".join(_ranges(knowledge, other, numbers, beside))
+    label, other_label = (_label(knowledge, name) for name in (one, other))
+    reason = f"{label} {element.version} needs `{symbol}`, which {other_label} {names} {does} not {verb}"
+    when = When(os=(system,), arch=(arch,))
+    name = f"{one}-{element.version}-lacks-{numbers[0]}-{system}-{arch}"
+    newest = max(found, key=lambda item: item[1].checked)[1]
+    cells = knowledge.grid.cells((system,), (arch,))
+    return _edge(knowledge, name, Kind.BREAKS, (one, of), (other, numbers), newest, cells, reason, when)
+
+
+def _hint(
+    knowledge: Knowledge,
+    key: tuple[str, int, str],
+    cells: int,
+    numbers: list[int],
+    beside: list[int],
+    observation: Observation,
+) -> KnowledgeEdge:
+    one, of, other = key
+    names = " and ".join(_ranges(knowledge, other, numbers, beside))
+    label, other_label = (_label(knowledge, name) for name in (one, other))
+    version = knowledge.elements[one][of].version
+    reason = f"{label} {version} finds all symbols that it needs in {other_label} {names}"
+    name = f"{one}-{version}-links-{other}-{numbers[0]}-{len(numbers)}"
+    return _edge(knowledge, name, Kind.VERIFIED, (one, of), (other, numbers), observation, cells, reason, None)
+
+
+def _edge(
+    knowledge: Knowledge,
+    name: str,
+    kind: Kind,
+    one: tuple[str, int],
+    others: tuple[str, list[int]],
+    observation: Observation,
+    cells: int,
+    reason: str,
+    when: When | None,
+) -> KnowledgeEdge:
+    product, of = one
+    other, numbers = others
+    version = knowledge.elements[product][of].version
+    versions = [knowledge.elements[other][number].version for number in numbers]
+    specs = [f"=={each}" for each in versions]
+    claim_id = _unused(knowledge, name)
+    file = f"symbols of {product} {version} and of {other} {versions[0]}{' and others' if versions[1:] else ''}"
+    source = SourceEntry(
+        channel=observation.index, file=file, at=f"{observation.os}, {observation.arch}", seen=observation.checked
+    )
+    to = tuple(f"{other}{spec}" for spec in specs)
+    basis = Basis.OBSERVED if kind is Kind.BREAKS else Basis.INFERRED
+    said: dict[str, Any] = {"reason": reason, "when": when, "note": _UNTRIED if basis is Basis.INFERRED else None}
+    claim = Claim(id=claim_id, kind=kind, of=f"{product}=={version}", to=to, sources=("index",), basis=basis, **said)
+    knowledge.claims[claim_id] = Cited(claim, product, (source,), ClaimOrigin.EVIDENCE)
+    mask = sum(1 << number for number in numbers)
+    denies, vouches = (cells, 0) if kind is Kind.BREAKS else (0, cells)
+    spec = " or ".join(specs)
+    return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, spec, denies, vouches, basis)
+
+
+def _unused(knowledge: Knowledge, name: str) -> str:
+    found, number = name, 2
+    while found in knowledge.claims:
+        found, number = f"{name}-{number}", number + 1
+    return found
+
+
+def _ranges(knowledge: Knowledge, product: str, numbers: list[int], beside: list[int]) -> list[str]:
+    """Return builds as ranges of versions, consecutive among those that were looked at beside the same build."""
+    versions = [knowledge.elements[product][number].version for number in beside]
+    places = [beside.index(number) for number in numbers]
+    runs = [[place for _, place in group] for _, group in groupby(enumerate(places), lambda item: item[1] - item[0])]
+    return [versions[run[0]] if len(run) == 1 else f"{versions[run[0]]} to {versions[run[-1]]}" for run in runs]
+
+
+def _label(knowledge: Knowledge, product: str) -> str:
+    head = knowledge.products[product]
+    return head.label or head.id

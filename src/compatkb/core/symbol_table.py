@@ -1,0 +1,66 @@
+"""Which releases of a product export which symbols on a platform: one table of text for all releases, compressed.
+
+One line a symbol, with a bit for each release that has it, since releases share most of their symbols: 36 releases of torch
+take 0.4 MB together and 7.4 MB one by one.
+"""
+
+import lzma
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from compatkb.errors import DataError
+
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
+_LARGEST = 64 << 20
+
+
+class SymbolTable(NamedTuple):
+    """A table as it is read; `lines` has for each symbol, sorted, a line `SYMBOL<TAB>BITS`, after an empty one."""
+
+    product: str
+    platform: str
+    releases: tuple[str, ...]  # in the order of the bits, the first being 1
+    lines: str
+
+    def having(self, symbol: str) -> tuple[str, ...]:
+        """Return the releases that export a symbol, in the order of the table."""
+        start = self.lines.find(f"\n{symbol}\t")
+        if start < 0:
+            return ()
+        bits = int(self.lines[start + len(symbol) + 2 : self.lines.index("\n", start + 1)], 16)
+        return tuple(release for number, release in enumerate(self.releases) if bits >> number & 1)
+
+    def symbols(self) -> dict[str, frozenset[str]]:
+        """Return the symbols of each release."""
+        found: dict[str, set[str]] = {release: set() for release in self.releases}
+        for line in self.lines.split("\n")[1:-1]:
+            symbol, _, bits = line.partition("\t")
+            for number, release in enumerate(self.releases):
+                if int(bits, 16) >> number & 1:
+                    found[release].add(symbol)
+        return {release: frozenset(symbols) for release, symbols in found.items()}
+
+
+def pack(product: str, platform: str, exported: Mapping[str, Iterable[str]]) -> bytes:
+    """Return a table as it is kept; the releases are bits in the order given; the same content gives the same bytes."""
+    bits: dict[str, int] = {}
+    for number, symbols in enumerate(exported.values()):
+        for symbol in symbols:
+            bits[symbol] = bits.get(symbol, 0) | 1 << number
+    head = " ".join((product, platform, *exported))
+    text = "".join([head, "\n", *(f"{symbol}\t{mask:x}\n" for symbol, mask in sorted(bits.items()))])
+    return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=_FILTERS)
+
+
+def unpack(name: str, content: bytes) -> SymbolTable:
+    """Return a table that `pack` made; raises DataError with the name of the file for other bytes."""
+    try:
+        reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+        text = reader.decompress(content, _LARGEST).decode()
+        head, end, lines = text.partition("\n")
+        product, platform, *releases = head.split(" ")
+        if not reader.eof or not end:
+            raise ValueError("it is cut off or too large")
+    except (lzma.LZMAError, EOFError, ValueError) as error:
+        raise DataError((f"{name}: is no table of symbols: {error}",)) from None
+    return SymbolTable(product, platform, tuple(releases), f"\n{lines}")

@@ -1,0 +1,142 @@
+"""The level `symbols`: whether the libraries of a build find in another build the symbols that they leave undefined.
+
+Nothing is installed or run: the symbol tables of one wheel a platform are read by ranges. What a wheel for one Python
+lacks, its siblings of the same release lack too, since torch's own symbols do not depend on the Python. A cell of one
+build alone tells what it needs of the machine: libraries that it does not bring, and versions of glibc and libstdc++.
+"""
+
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from packaging.utils import parse_wheel_filename
+
+from compatkb.core.platforms import target
+from compatkb.errors import NotListedError, UnavailableError
+from compatkb.schema import Observation, Outcome
+from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.index_urls import LINKS, channel_of
+from compatkb.validate.proofs import ProvenProduct, proofs, subjects_of
+from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
+
+_NAMED = 3
+_GLIBC = "GLIBC"
+_VERSIONED = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d+(?:\.\d+)*)")
+_locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
+_unread: dict[str, str] = {}
+
+
+def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+    """Read what the builds of a cell export and leave undefined, and return what is missing."""
+    builds = subjects_of(workshop.data, cell.packages)
+    roles = [(build, exports_of(workshop, build[2]), links_of(workshop, build[2])) for build in builds]
+    provider = next(((build, exports) for build, exports, _ in roles if exports), None)
+    consumer = next(((build, links) for build, _, links in roles if links), None)
+    try:
+        if provider and consumer:
+            exports = provider[1]
+            brought = symbols_of(cell, workshop, provider[0], exports)
+            return _linked(cell, workshop, symbols_of(cell, workshop, consumer[0], exports), consumer[1], brought, exports)
+        if len(roles) == 1:
+            build, own, links = roles[0]
+            against = own or (links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None))
+            if against:
+                return _alone(cell, workshop, symbols_of(cell, workshop, build, against))
+    except NotListedError as error:
+        return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
+    except UnavailableError as error:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, str(error))
+    return cell.saw(Outcome.NOT_CHECKED, workshop.today, "no build of this cell is known to link another one of it")
+
+
+def exports_of(workshop: Workshop, subject: ProvenProduct) -> ExportedSymbols | None:
+    """Return what a product offers to native libraries, None where the data name nothing."""
+    return next((e for e in proofs(workshop.data).exports if e.product == subject.product), None)
+
+
+def links_of(workshop: Workshop, subject: ProvenProduct) -> LinkedLibraries | None:
+    """Return against what a product is built, None where the data name nothing."""
+    return next((e for e in proofs(workshop.data).links if e.product == subject.product), None)
+
+
+def symbols_of(
+    cell: ValidationCell, workshop: Workshop, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
+) -> WheelSymbols:
+    """Return what the wheel of a build says of a product's symbols; raises NotListedError and UnavailableError."""
+    style, index = channel_of(workshop, cell.index)
+    name, version, subject = build
+    file = wheel_for(index, style == LINKS, name, version, cell.platform)
+    wanted = exports.libraries if subject.product == exports.product else ()
+    with _locks[file.entry.name]:
+        if reason := _unread.get(file.entry.name):
+            raise UnavailableError(reason)  # it is megabytes, and many cells ask for it
+        try:
+            return read_wheel(index, file, exports, wanted, workshop.cache, workshop.folder)
+        except UnavailableError as error:
+            _unread[file.entry.name] = str(error)
+            raise
+
+
+def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: ExportedSymbols) -> tuple[tuple[Library, str], ...]:
+    """Return each symbol and library name that neither wheel has, with the libraries that need it; telling ones first.
+
+    C names come before mangled ones and short before long ones: they are what people search for.
+    """
+    own, sonames = consumer.exported | provider.exported, consumer.sonames | provider.sonames
+    found = []
+    for library in consumer.libraries:
+        lacking = [n for n in library.needed if n not in sonames and any(fnmatchcase(n, p) for p in exports.sonames)]
+        found += [(library, name) for name in (*lacking, *(name for name in library.undefined if name not in own))]
+    return tuple(sorted(found, key=lambda item: (item[1].startswith(("_Z", "?")), len(item[1]), item[1], item[0].path)))
+
+
+def _linked(
+    cell: ValidationCell,
+    workshop: Workshop,
+    consumer: WheelSymbols,
+    links: LinkedLibraries,
+    provider: WheelSymbols,
+    exports: ExportedSymbols,
+) -> Observation:
+    if not any(library.undefined for library in consumer.libraries):
+        reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
+    if not provider.exported:
+        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{provider.file}: none of its libraries could be read")
+    found = missing(consumer, provider, exports)
+    needed = [item for item in found if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
+    names = tuple(dict.fromkeys(name for _, name in needed or found))
+    if not found:
+        return cell.saw(Outcome.LINKS, workshop.today)
+    library, first = (needed or found)[0]
+    detail = f"{library.path} needs {first}{f', and {len(names) - 1} more' if len(names) > 1 else ''}"
+    if not needed:
+        return cell.saw(Outcome.LINKS, workshop.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
+    return cell.saw(Outcome.MISSING_SYMBOL, workshop.today, detail, missing=names[:_NAMED])
+
+
+def _alone(cell: ValidationCell, workshop: Workshop, wheel: WheelSymbols) -> Observation:
+    """Return what a wheel needs of the machine, and whether its tag promises a glibc that is older than it needs."""
+    foreign = {name for library in wheel.libraries for name in library.needed} - wheel.sonames
+    versions = newest_versions(version for library in wheel.libraries for version in library.versions)
+    needs = (*sorted(foreign), *(f"{name}_{'.'.join(map(str, number))}" for name, number in sorted(versions.items())))
+    tags = [target(tag.platform) for tag in parse_wheel_filename(wheel.file)[3]]
+    promised = [tuple(int(part) for part in tag.glibc.split(".")) for tag in tags if tag and tag.glibc]
+    more = {"needs": needs, "fetched": wheel.size}
+    if promised and versions.get(_GLIBC, (0,)) > min(promised):
+        tag, real = (".".join(map(str, number)) for number in (min(promised), versions[_GLIBC]))
+        return cell.saw(Outcome.CONFLICT, workshop.today, f"{wheel.file}: needs glibc {real}, its tag promises {tag}", **more)
+    return cell.saw(Outcome.LINKS, workshop.today, wheel.file, **more)
+
+
+def newest_versions(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Return the newest version of glibc, libstdc++ and its ABI among names such as GLIBC_2.28."""
+    found: dict[str, tuple[int, ...]] = {}
+    for name in names:
+        if match := _VERSIONED.fullmatch(name):
+            number = tuple(int(part) for part in match[2].split("."))
+            found[match[1]] = max(found.get(match[1], ()), number)
+    return found

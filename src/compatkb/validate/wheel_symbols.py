@@ -1,0 +1,156 @@
+"""Which symbols of one product a wheel exports and leaves undefined: read by ranges once, then from the cache."""
+
+import gzip
+import json
+import math
+import re
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from packaging.version import Version
+
+from compatkb.core.atomic_write import write_file
+from compatkb.core.platforms import target
+from compatkb.errors import NotListedError, UnavailableError
+from compatkb.refresh.binaries import read_binary
+from compatkb.refresh.index_client import Limits, Network
+from compatkb.refresh.listing import DistributionFile
+from compatkb.schema.proofs import ExportedSymbols
+
+_FORMAT = 2
+"""Raised when files of the cache would be read differently."""
+_MOST_OF_A_WHEEL = 4 << 30
+_LIBRARY = re.compile(r".*\.(?:so(?:\.[\d.]+)?|pyd|dll|dylib)")
+_BUNDLED = re.compile(r"[^/]+\.libs/.*|.*/\.dylibs/.*")
+_ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of a wheel, by its path; of its symbols those of the product that it is read for."""
+
+    path: str
+    soname: str
+    needed: tuple[str, ...]
+    exported: tuple[str, ...]
+    undefined: tuple[str, ...]
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WheelSymbols:
+    """What the libraries of a wheel say, and what it took to read them."""
+
+    file: str
+    libraries: tuple[Library, ...]
+    bundled: tuple[str, ...]  # names of libraries that it brings and that were not read
+    size: int  # bytes fetched
+    seconds: float
+
+    @property
+    def exported(self) -> frozenset[str]:
+        """The symbols that any of its libraries exports."""
+        return frozenset(name for library in self.libraries for name in library.exported)
+
+    @property
+    def sonames(self) -> frozenset[str]:
+        """The names by which its libraries can be needed."""
+        read = (name for library in self.libraries for name in (library.soname, library.path.rpartition("/")[2]))
+        return frozenset((*read, *self.bundled))
+
+
+def belongs(symbol: str, exports: ExportedSymbols) -> bool:
+    """Return whether a symbol is in a namespace of the product, or named like one of its functions (Itanium, MSVC, C)."""
+    if symbol.startswith("?"):
+        return any(f"@{space}@@" in symbol for space in exports.namespaces) or _is_named(symbol[1:].partition("@")[0], exports)
+    match = _ITANIUM.match(symbol)
+    if not match:
+        return not symbol.startswith("_Z") and _is_named(symbol, exports)
+    outermost = match[3][: int(match[2])]
+    return outermost in exports.namespaces if match[1] else _is_named(outermost, exports)
+
+
+def _is_named(name: str, exports: ExportedSymbols) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in exports.names)
+
+
+@lru_cache(maxsize=64)
+def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
+    """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError."""
+    files = _page(index, flat, distribution)
+    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.entry.name, platform)]
+    if not found:
+        raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
+    return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
+
+
+def _is_for(name: str, platform: str) -> bool:
+    """Return whether a wheel's tag names a system and architecture; one for several architectures of macOS is left out."""
+    system, _, arch = platform.rpartition("-")
+    tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
+    return any((found := target(tag)) is not None and (found.os, found.arch) == (system, arch) for tag in tags)
+
+
+@lru_cache(maxsize=64)
+def _page(index: str | None, flat: bool, distribution: str) -> tuple[DistributionFile, ...]:
+    return Network(index, Limits(run=math.inf), flat=flat).page(distribution, strict=False).files
+
+
+def read_wheel(
+    index: str | None, file: DistributionFile, exports: ExportedSymbols, wanted: Iterable[str], cache: Path, folder: Path
+) -> WheelSymbols:
+    """Return the symbols of a wheel's libraries whose path a pattern of `wanted` matches (all where there is none).
+
+    What was read before comes from `cache`; libraries are unpacked one by one in `folder`. Raises UnavailableError.
+    """
+    kept = cache / "symbols" / f"{file.entry.name}.{_FORMAT}.json.gz"
+    if kept.is_file():
+        return _load(kept)
+    patterns, begun, size = tuple(wanted), time.monotonic(), 0
+    libraries: list[Library] = []
+    bundled: set[str] = set()
+
+    def is_read(path: str) -> bool:
+        if not _LIBRARY.fullmatch(path):
+            return False
+        if _BUNDLED.fullmatch(path) or (patterns and not any(fnmatchcase(path, pattern) for pattern in patterns)):
+            bundled.add(path.rpartition("/")[2])
+            return False
+        return True
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="symbols-") as name:
+        network = Network(index, Limits(run=math.inf, answer=600))
+        for path, unpacked, fetched in network.unpacked(file, is_read, Path(name), _MOST_OF_A_WHEEL):
+            size = fetched
+            binary = read_binary(unpacked)
+            if binary:
+                exported = sorted(symbol for symbol in binary.exported if belongs(symbol, exports))
+                undefined = sorted(symbol for symbol in binary.undefined if belongs(symbol, exports))
+                needed, versions = binary.needed, tuple(sorted(binary.versions))
+                libraries.append(Library(path, binary.soname, needed, tuple(exported), tuple(undefined), versions))
+    libraries.sort(key=lambda library: library.path)
+    found = WheelSymbols(file.entry.name, tuple(libraries), tuple(sorted(bundled)), size, round(time.monotonic() - begun, 1))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_file(kept, gzip.compress(json.dumps(asdict(found)).encode(), mtime=0))
+    return found
+
+
+@lru_cache(maxsize=96)
+def _load(path: Path) -> WheelSymbols:
+    try:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        libraries = tuple(Library(*map(_tupled, each.values())) for each in content.pop("libraries"))
+        return WheelSymbols(libraries=libraries, bundled=tuple(content.pop("bundled")), **content)
+    except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
+        raise UnavailableError(f"{path}: is damaged ({error}); remove it, and the wheel is read again") from None
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

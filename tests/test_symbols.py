@@ -1,0 +1,409 @@
+"""Symbols of native libraries: what is read of real ones, what their wheels prove, and what is said of it."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from builders import Record, compiled, data_directory, files_of, needs, product, request, verified, wheel_file
+from index_server import Index, Served, serving
+
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.evidence import add_observations
+from compatkb.authoring.lint import lint
+from compatkb.authoring.loader import SymbolFile, read
+from compatkb.core.symbol_table import pack, unpack
+from compatkb.doctor.undefined_symbols import undefined_symbols
+from compatkb.doctor.version_extraction import Read
+from compatkb.engine.answer import Answer, resolve
+from compatkb.errors import DataError, UnavailableError
+from compatkb.refresh.binaries import read_binary
+from compatkb.schema import Level, Observation, Outcome
+from compatkb.schema.proofs import ExportedSymbols
+from compatkb.store.cache import locate
+from compatkb.store.queries.claims import claim as claim_record
+from compatkb.store.reader import Snapshot
+from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.evidence import text_of
+from compatkb.validate.levels import check
+from compatkb.validate.plan import PlanScope
+from compatkb.validate.session import ValidationOptions, choose
+from compatkb.validate.symbol_tables import write_tables
+from compatkb.validate.wheel_symbols import belongs
+
+ROOT = Path(__file__).parents[1]
+TODAY = date(2026, 1, 2)
+GCC = shutil.which("gcc") or ""
+PLATFORM = "linux-x86_64"
+TORCH = ExportedSymbols(
+    product="torch", since="1.0", libraries=("torch/lib/*",), sonames=("libtorch*",), namespaces=("at",), names=("torch_*",)
+)
+needs_gcc = pytest.mark.skipif(not GCC or sys.platform != "linux", reason="compiles small ELF libraries")
+
+PROOFS = """
+[[exports]]
+product = "torch"
+since = "1.0"
+libraries = ["torch/lib/*"]
+sonames = ["libtorch*"]
+names = ["torch_*"]
+
+[[links]]
+product = "audio"
+against = "torch"
+optional = ["audio/extra*"]
+"""
+
+
+def library(folder: Path, name: str, code: str, *words: str) -> bytes:
+    """Return a library that gcc makes of C code."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target = folder / f"{name}.c", folder / name
+    source.write_text(code, encoding="utf-8")
+    flags = ["-shared", "-fPIC", f"-Wl,-soname,{name}", "-Wl,-z,undefs", "-o", str(target), str(source)]
+    subprocess.run([GCC, *flags, *words], check=True, capture_output=True)
+    return target.read_bytes()
+
+
+def exporting(*names: str) -> str:
+    """Return C code that defines functions."""
+    return "".join(f"int {name}(void) {{ return 1; }}\n" for name in names)
+
+
+def asking(*names: str) -> str:
+    """Return C code that calls functions which others define."""
+    calls = " + ".join(f"{name}()" for name in names) or "0"
+    return "".join(f"extern int {name}(void);\n" for name in names) + f"int own(void) {{ return {calls}; }}\n"
+
+
+@needs_gcc
+def test_a_library_tells_what_it_exports_and_needs(tmp_path: Path) -> None:
+    """Weak references may stay undefined, and what is hidden or local is for nobody else."""
+    code = (
+        "#include <stdio.h>\nextern int torch_new(void);\nextern int torch_maybe(void) __attribute__((weak));\n"
+        'static int local(void) { return 1; }\n__attribute__((visibility("hidden"))) int torch_hidden(void) { return 1; }\n'
+        'int torch_own(void) { puts("x"); return torch_new() + (torch_maybe ? torch_maybe() : local() + torch_hidden()); }\n'
+    )
+    library(tmp_path, "libtorch_base.so", exporting("torch_new"))
+    library(tmp_path, "libthing.so", code, f"-L{tmp_path}", "-l:libtorch_base.so")
+    found = read_binary(tmp_path / "libthing.so")
+    assert found is not None
+    assert (found.soname, found.needed[0]) == ("libthing.so", "libtorch_base.so")
+    assert "torch_own" in found.exported
+    assert not {"torch_hidden", "local", "torch_new"} & found.exported
+    assert "torch_new" in found.undefined
+    assert not {"torch_maybe", "torch_own"} & found.undefined
+    assert any(version.startswith("GLIBC_2.") for version in found.versions)
+
+
+@needs_gcc
+def test_files_that_are_no_library(tmp_path: Path) -> None:
+    """Other files are passed over; what begins like a library and is none is named."""
+    (tmp_path / "a.so").write_bytes(b"!<arch>\nnot a library")
+    assert read_binary(tmp_path / "a.so") is None
+    (tmp_path / "b.so").write_bytes(library(tmp_path, "libb.so", exporting("f"))[:700])
+    for name, content in (("b.so", None), ("c.dll", b"MZ" + b"\0" * 200), ("d.dylib", b"\xcf\xfa\xed\xfe" + b"\xff" * 20)):
+        if content:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(UnavailableError, match=name):
+            read_binary(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "own"),
+    [
+        ("_ZN2at4_ops3cat4callE", True),
+        ("_ZNK2at6Tensor3dimEv", True),
+        ("_ZTVN2at8ContextE", True),
+        ("_ZN9at_others3fooEv", False),
+        ("_ZNSt6vectorIN2at6TensorEE4sizeEv", False),
+        ("torch_from_blob", True),
+        ("_Z14torch_functionv", True),
+        ("memcpy", False),
+        ("?dim@Tensor@at@@QEBA_JXZ", True),
+        ("?dim@Tensor@other@@QEBA_JXZ", False),
+    ],
+)
+def test_whose_a_symbol_is(symbol: str, own: bool) -> None:
+    """A name counts by its outermost namespace, whichever compiler made it; a name of C by its beginning."""
+    assert belongs(symbol, TORCH) is own
+
+
+def test_tables_come_back_as_they_were() -> None:
+    """The same content gives the same bytes, and other bytes are refused with the name of their file."""
+    exported = {"1.0": ["torch_a", "torch_b"], "2.0": ["torch_b", "torch_c"], "2.1": []}
+    content = pack("torch", PLATFORM, exported)
+    assert content == pack("torch", PLATFORM, {name: reversed(symbols) for name, symbols in exported.items()})
+    table = unpack("it", content)
+    assert (table.product, table.platform, table.releases) == ("torch", PLATFORM, ("1.0", "2.0", "2.1"))
+    assert (table.having("torch_b"), table.having("torch_c"), table.having("torch")) == (("1.0", "2.0"), ("2.0",), ())
+    assert table.symbols() == {name: frozenset(symbols) for name, symbols in exported.items()}
+    for wrong in (content[:-8], b"no table", b""):
+        with pytest.raises(DataError, match=r"x\.xz"):
+            unpack("x.xz", wrong)
+
+
+@pytest.fixture
+def index() -> Iterator[Index]:
+    """An index on this machine."""
+    with serving(Index()) as made:
+        yield made
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, index: Index) -> Workshop:
+    """A workshop whose data know of two products, one of which links the other."""
+    data = tmp_path / "data"
+    (data / "products").mkdir(parents=True)
+    for name in ("torch", "audio"):
+        text = f'[product]\nid = "{name}"\nrank = {len(name)}\ndistribution = "{name}"\nimport-name = "{name}"\n'
+        (data / "products" / f"{name}.toml").write_text(text, encoding="utf-8")
+    (data / "proofs.toml").write_text(PROOFS, encoding="utf-8")
+    (data / "channels.toml").write_text((ROOT / "data" / "channels.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    return Workshop(TODAY, tmp_path / "work", tmp_path / "cache", data, indexes={"default": f"{index.url}/"})
+
+
+def offer(index: Index, name: str, version: str, members: dict[str, bytes], tag: str = "manylinux_2_40_x86_64") -> None:
+    """Put a wheel with libraries on the index."""
+    file, content = wheel_file(name, version, dict(members), tag=f"cp311-cp311-{tag}")
+    index.projects.setdefault(name, []).append(Served(file, content))
+
+
+def asked(*packages: tuple[str, str]) -> ValidationCell:
+    return ValidationCell(Level.SYMBOLS, "index", packages, "3.11", PLATFORM)
+
+
+@needs_gcc
+def test_missing_symbols_are_named(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+    """What neither wheel has is missing, the shortest name of C first; what the wheel brings itself is not."""
+    old = library(tmp_path / "old", "libtorch_base.so", exporting("torch_old"))
+    new = library(tmp_path / "new", "libtorch_base.so", exporting("torch_old", "torch_new", "torch_newest"))
+    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": old})
+    offer(index, "torch", "2.0", {"torch/lib/libtorch_base.so": new})
+    lib = library(tmp_path / "new", "_C.so", asking("torch_newest", "torch_new", "torch_helper", "elsewhere"))
+    members = {"audio/_C.so": lib, "audio/libhelp.so": library(tmp_path, "libhelp.so", exporting("torch_helper"))}
+    offer(index, "audio", "1.0", members)
+    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), workshop)
+    assert (seen.outcome, seen.missing) == ("missing-symbol", ("torch_new", "torch_newest"))
+    assert seen.detail == "audio/_C.so needs torch_new, and 1 more"
+    assert check(asked(("audio", "1.0"), ("torch", "2.0")), workshop).outcome == "links"
+
+
+@needs_gcc
+def test_libraries_that_may_be_missing(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+    """A library without which the package imports denies nothing, but is named; one that is needed by name can be missing."""
+    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
+    extra = library(tmp_path, "extra.so", asking("torch_b"))
+    offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a")), "audio/extra.so": extra})
+    library(tmp_path, "libtorch_gpu.so", exporting("other"))
+    linked = library(tmp_path, "_D.so", asking("torch_a", "other"), f"-L{tmp_path}", "-l:libtorch_gpu.so")
+    offer(index, "audio", "2.0", {"audio/_D.so": linked})
+    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), workshop)
+    assert (seen.outcome, seen.missing) == ("links", ("torch_b",))
+    seen = check(asked(("audio", "2.0"), ("torch", "1.0")), workshop)
+    assert (seen.outcome, seen.missing) == ("missing-symbol", ("libtorch_gpu.so",))
+
+
+@needs_gcc
+def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+    """A tag that promises an older glibc than the libraries need is a conflict."""
+    code = "char *secure_getenv(char *);\nint torch_x(void);\nint f(void) { return torch_x() + !secure_getenv(0); }\n"
+    lib = library(tmp_path, "_C.so", code)
+    offer(index, "audio", "1.0", {"audio/_C.so": lib})
+    offer(index, "audio", "2.0", {"audio/_C.so": lib}, tag="manylinux2010_x86_64")
+    fine, old = (check(asked(("audio", version)), workshop) for version in ("1.0", "2.0"))
+    assert (fine.outcome, old.outcome) == ("links", "conflict")
+    assert "libc.so.6" in fine.needs
+    assert "GLIBC_2.17" in fine.needs
+    assert old.detail.endswith("needs glibc 2.17, its tag promises 2.12")
+
+
+@needs_gcc
+def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+    """The second question is answered from the cache; what an index lacks, or will not send in parts, checks nothing."""
+    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
+    offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
+    offer(index, "audio", "3.0", {"audio/_C.so": b"\x7fELF" + b"\0" * 80})
+    cell = asked(("audio", "1.0"), ("torch", "1.0"))
+    assert check(cell, workshop).outcome == "links"
+    before = len(index.asked)
+    assert check(cell, workshop).outcome == "links"
+    assert len(index.asked) == before
+    assert check(asked(("audio", "9.0"), ("torch", "1.0")), workshop).outcome == "not-found"
+    assert check(asked(("audio", "3.0"), ("torch", "1.0")), workshop).outcome == "not-checked"
+
+
+@needs_gcc
+def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+    """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
+    directory = tmp_path / "data"
+    for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
+        lib = library(tmp_path / version, "libtorch_base.so", exporting(*names))
+        offer(index, "torch", version, {"torch/lib/libtorch_base.so": lib})
+    for version in ("2.0", "1.0"):
+        (path,) = write_tables(directory, [asked(("torch", version))], workshop)
+    table = unpack(path.name, path.read_bytes())
+    assert table.releases == ("1.0", "2.0")
+    assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
+    assert write_tables(directory, [asked(("torch", "1.0"))], workshop) == []
+
+
+def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
+    """Return what was seen of audio 1.0 beside a release of torch."""
+    return asked(("audio", "1.0"), ("torch", base)).saw(outcome, TODAY, missing=missing)
+
+
+def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:
+    """Return the answers to audio 1.0 beside each release of torch on Linux, with that evidence."""
+    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
+    audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
+    add_observations(knowledge)
+    facts = compiled(knowledge, tmp_path)
+    pins = {version: {"torch": version, "audio": "1.0", "os": "linux"} for version in ("1.0", "2.0", "3.0")}
+    return {version: resolve(facts, request(facts, wanted)) for version, wanted in pins.items()}
+
+
+def test_missing_symbols_deny_and_links_alone_only_hint(tmp_path: Path) -> None:
+    """A denial names the symbol and the releases without it; where nothing is missing the two are likely, not more."""
+    seen = [observed(Outcome.MISSING_SYMBOL, base, "torch_x") for base in ("1.0", "2.0")] + [observed(Outcome.LINKS, "3.0")]
+    found = answers(tmp_path, *seen)
+    assert [answer.verdict for answer in found.values()] == ["does-not-work", "does-not-work", "likely"]
+    (cause,) = {edge.claim for cause in found["1.0"].causes for edge in cause.edges}
+    facts = answers_facts(tmp_path, *seen)
+    assert claim_record(facts, cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
+
+
+def test_what_is_said_already_is_not_said_again(tmp_path: Path) -> None:
+    """Beside a requirement of another release no symbol is named; links add nothing to what somebody states."""
+    needs_three = needs("audio==1.0", "torch==3.0")
+    seen = [observed(Outcome.MISSING_SYMBOL, "1.0", "torch_x"), observed(Outcome.LINKS, "3.0")]
+    found = answers(tmp_path, *seen, claims=(needs_three,))
+    assert (found["1.0"].verdict, found["3.0"].verdict) == ("does-not-work", "works")
+    facts = answers_facts(tmp_path, *seen, claims=(needs_three,))
+    assert not [edge for edge in facts.edges("audio", "torch") if edge.claim != needs_three["id"]]
+
+
+def test_links_without_some_libraries_hint_at_nothing(tmp_path: Path) -> None:
+    """A package that imports without a library that cannot be loaded is not the package that was built."""
+    found = answers(tmp_path, observed(Outcome.LINKS, "3.0", "torch_x"))
+    assert found["3.0"].verdict == "unknown"
+
+
+def test_a_claim_beside_missing_symbols_is_for_a_person(tmp_path: Path) -> None:
+    """Symbols deny what a maker says works, and lint asks who is wrong until a culprit is named."""
+    claimed = verified("audio==1.0", "torch==2.0")
+    seen = observed(Outcome.MISSING_SYMBOL, "2.0", "torch_x")
+    assert answers(tmp_path, seen, claims=(claimed,))["2.0"].verdict == "does-not-work"
+    torch = product("torch", distribution="torch", releases=["2.0"])
+    directory = data_directory(
+        tmp_path / "data", [torch, product("audio", distribution="audio", releases=["1.0"], claims=[claimed])]
+    )
+    for line, found in ((seen, 1), (seen.model_copy(update={"culprit": claimed["id"]}), 0)):
+        (directory / "evidence").mkdir(exist_ok=True)
+        (directory / "evidence" / "symbols.jsonl").write_text(text_of([line]), encoding="utf-8")
+        report = lint(read(directory), TODAY, ("evidence-contradicts",))
+        assert len(report.findings) == found
+
+
+def answers_facts(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> Snapshot:
+    """Return the facts with that evidence."""
+    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
+    audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
+    add_observations(knowledge)
+    return compiled(knowledge, tmp_path)
+
+
+def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
+    """Only what was seen longer ago is asked, whatever the plan says now, beside what the data say of it now."""
+    facts = answers_facts(tmp_path)
+    old, new = observed(Outcome.LINKS, "1.0"), observed(Outcome.LINKS, "2.0").model_copy(update={"checked": date(2026, 3, 1)})
+    wanted = PlanScope(date(2026, 3, 2))
+    options = ValidationOptions(wanted, (Level.SYMBOLS,), max_age=timedelta(30), stale=True)
+    (cell,) = choose(facts, options, [old, new])
+    assert (cell.packages, cell.claimed) == (old_packages := tuple(sorted(old.packages.items())), "unknown")
+    assert not choose(facts, replace(options, levels=(Level.RESOLVE,)), [old, new])
+    assert old_packages
+
+
+TABLE = pack(
+    "torch",
+    PLATFORM,
+    {"1.0": ["_ZN2at3oldEv", "torch_a"], "2.0": ["_ZN2at3newEv", "torch_a"], "3.0": ["_ZN2at3newEv", "torch_a", "torch_b"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol", "package", "releases"),
+    [
+        ("/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3newEv", "_ZN2at3newEv", "audio", ("2.0", "3.0")),
+        ("libaudio.so: undefined symbol: torch_b", "torch_b", "audio", ("3.0",)),
+        (
+            "dlopen(x): Symbol not found: __ZN2at3oldEv\n  Referenced from: <1-2> /x/audio/_C.so",
+            "_ZN2at3oldEv",
+            "audio",
+            ("1.0",),
+        ),
+        ("/x/audio/_C.so: undefined symbol: _ZN2at4goneEv", "_ZN2at4goneEv", "audio", ()),
+        ("undefined symbol: torch_b", "torch_b", None, ("3.0",)),
+    ],
+)
+def test_a_pasted_symbol_is_looked_up(
+    tmp_path: Path, text: str, symbol: str, package: str | None, releases: tuple[str, ...]
+) -> None:
+    """The package follows from the path of the library, the releases from the table."""
+    facts = table_facts(tmp_path)
+    (found,) = undefined_symbols(facts, text, ())
+    assert (found.symbol, found.product and found.product.id, found.releases) == (symbol, package, releases)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/x/audio/_C.so: undefined symbol: mkl_thing",
+        "/x/audio/_C.so: undefined symbol: _ZN2at3ne",
+        "no symbol",
+        "undefined symbol:",
+    ],
+)
+def test_nothing_is_said_of_other_symbols(tmp_path: Path, text: str) -> None:
+    """A symbol of another library, or one that is cut off, is missing from the table and proves nothing."""
+    assert undefined_symbols(table_facts(tmp_path), text, ()) == ()
+
+
+def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
+    """What links with the release that is installed is named; what links without some library is not."""
+    facts = table_facts(tmp_path, observed(Outcome.LINKS, "2.0"), observed(Outcome.LINKS, "3.0", "torch_x"))
+    text = "/x/audio/_C.so: undefined symbol: _ZN2at3oldEv"
+    for version, fits in (("2.0", ("1.0",)), ("3.0", ()), ("1.0", ())):
+        (found,) = undefined_symbols(facts, text, (Read("torch", version, 1, 0),))
+        assert (found.installed, found.fits) == (version, fits)
+
+
+def table_facts(tmp_path: Path, *seen: Observation) -> Snapshot:
+    """Return facts with a table of symbols."""
+    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
+    audio = product("audio", distribution="audio", releases=["1.0"])
+    files = replace(files_of([torch, audio]), evidence=seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
+    return compiled(build_knowledge(files), tmp_path)
+
+
+PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").read_text(encoding="utf-8"))["case"]
+
+
+@pytest.mark.parametrize("case", PASTED, ids=[f"{case['repo']} {case['thread']}" for case in PASTED])
+def test_a_symbol_of_a_public_thread(case: Record) -> None:
+    """The package and the releases are those of which the thread tells."""
+    found = undefined_symbols(Snapshot(locate(ROOT / "data")), case["text"], ())
+    said = found[0] if found else None
+    assert (said.product.id if said and said.product else "") == case["package"]
+    if case["package"] or said:
+        assert said
+        assert not case.get("fails") or case["fails"] not in said.releases
+        assert not case.get("built-for") or case["built-for"] in said.releases
