@@ -160,9 +160,10 @@ def validate(
     today = parse_day(as_of) if as_of else current_day()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
+    levels = tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,)))
     options = ValidationOptions(
         PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
-        tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,))),
+        levels,
         tuple(tool or ()),
         stubbed,
         None if (age := max_age if stale is None else stale) is None else timedelta(age),
@@ -171,7 +172,7 @@ def validate(
         limit,
         answered=shown(indexes.get(channel, "")),
         stale=stale is not None,
-        linked=linked_products(directory),
+        linked=linked_products(directory) if Level.SYMBOLS in levels else (),
         stacks=tuple(stack or ()),
     )
     stacks = _touched(facts, options, directory, changed_since) if changed_since else None
