@@ -57,6 +57,7 @@ names = ["torch_*"]
 product = "audio"
 against = "torch"
 optional = ["audio/extra*"]
+sources = [{ repo = "a/audio", ref = "v1", path = "audio/__init__.py", at = 3, seen = 2026-01-02 }]
 """
 
 
