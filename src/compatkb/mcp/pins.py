@@ -27,6 +27,7 @@ class PinnedSet(NamedTuple):
 def pinned_sets(document: TextDocument, context: CheckContext) -> Iterator[PinnedSet]:
     """Yield the different sets of pins of a document, the first few; those that cannot be asked are left out."""
     queries = ProjectQueries(context)
+    devices = {e.version for e in context.facts.elements("device")}
     seen: list[dict[str, str]] = []
     for environment in Project(context.facts, [(document, read(document.path, document.text))]).environments():
         words = _words(environment)
@@ -35,9 +36,9 @@ def pinned_sets(document: TextDocument, context: CheckContext) -> Iterator[Pinne
         seen.append(words)
         asked, unlisted = [], []
         for product, specifier in words.items():
-            known = _is_known(context, product, specifier)
-            asked.append(f"{product}{specifier}" if known else product)
-            unlisted += [] if known else [f"{product}{specifier}"]
+            known = next((each for each in (specifier, _public(specifier, devices)) if _is_known(context, product, each)), "")
+            asked.append(f"{product}{known}")
+            unlisted += [] if known == specifier else [f"{product}{specifier}"]
         try:
             request = make_request(context.facts, (), [*asked, *_places(environment, queries)], clock=context.clock)
         except UsageError:
@@ -50,10 +51,16 @@ def _words(environment: ProjectEnvironment) -> dict[str, str]:
     """Return the specifiers of packages and their companions by product; of several the first."""
     found: dict[str, str] = {}
     for required in environment.requirements:
-        if required.product.role in (Role.PACKAGE, Role.COMPANION) and not required.requirement.unknown:
+        if required.product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) and not required.requirement.unknown:
             specifier = required.requirement.specifier
             found[required.product.id] = found.get(required.product.id) or specifier
     return found
+
+
+def _public(specifier: str, devices: set[str]) -> str:
+    """Return a specifier without its label (+cu118), nothing where that names a device: another build is no answer there."""
+    public, _, label = specifier.partition("+")
+    return "" if label in devices else public
 
 
 def _is_known(context: CheckContext, product: str, specifier: str) -> bool:
