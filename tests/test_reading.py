@@ -353,7 +353,7 @@ def test_manifests_without_images_are_passed_over() -> None:
     reading = read("k.yaml", f"# first\n---\n{fields}---\nspec:\n  image: a/b:1\n--- # last\n{fields}")
     assert reading.problems == []
     assert [(use.repository, use.tag, use.place.line) for use in reading.statements if isinstance(use, ImageUse)] == [
-        ("a/b", "1", 8)
+        ("a/b", "1", 9)
     ]
     assert read("k.yaml", fields).statements == []
 
