@@ -147,7 +147,7 @@ def validate(
     from compatkb.validate.proofs import linked_products
     from compatkb.validate.report_text import report_payload, report_text
     from compatkb.validate.runner import Dask, ProgressLine, Threads
-    from compatkb.validate.session import ValidationOptions, choose, workshop_of
+    from compatkb.validate.session import ValidationOptions, choose, run_context
     from compatkb.validate.session import validate as ask
 
     directory = data_directory(data)
@@ -180,7 +180,7 @@ def validate(
         print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
         return 0
     cache = Path(cache_directory()) / "validate"
-    workshop = workshop_of(
+    context = run_context(
         facts,
         directory,
         Path(work) if work else cache / "work",
@@ -197,7 +197,7 @@ def validate(
     )
     runner = Dask(scheduler) if executor == "dask" else Threads(jobs)
     with ProgressLine() as progress:
-        report = ask(cells, workshop, runner, Path(out) if out else None, progress)
+        report = ask(cells, context, runner, Path(out) if out else None, progress)
     print(report_payload(report) if form == "json" else report_text(report), end="")
     return report.exit_code
 

@@ -76,8 +76,11 @@ def _newest(seen: Iterable[SeenObservation]) -> Iterator[SeenObservation]:
 def _met(
     knowledge: Knowledge, edges: dict[tuple[str, str], list[KnowledgeEdge]], observation: Observation
 ) -> Iterator[_Beside]:
-    """Yield the claims between any two of the builds that were loaded together, and between them and the Python."""
-    python = enumerate(knowledge.elements["python"])
+    """Yield the claims between any two of the builds that were loaded together, and between them and the Python.
+
+    Symbols are those of libraries, whatever the Python.
+    """
+    python = [] if observation.level is Level.SYMBOLS else list(enumerate(knowledge.elements["python"]))
     loaded = [*elements_of(knowledge, observation), *((e, n) for n, e in python if e.version == observation.python)]
     for (one, i), (other, j) in permutations(loaded, 2):
         for edge in edges[one.product, other.product]:
