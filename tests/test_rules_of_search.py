@@ -1,12 +1,17 @@
 """Rules of the search and of what is near, each on the smallest world in which a slip in the code would show."""
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
-from builders import build, needs, product, release, universe, wheel
-from test_promises import ask, versions
+import pytest
+from builders import TODAY, breaks, build, needs, product, release, universe, verified, wheel
+from test_promises import TORCH, ask, versions
+
+from compatkb.engine.answer import Answer
 
 
-def only_on(version: str, *pythons: str) -> dict:
+def only_on(version: str, *pythons: str) -> dict[str, Any]:
     """Return a release with wheels for some Pythons alone."""
     return release(version, builds=[build(version, wheels=[wheel(python=pythons)])])
 
@@ -22,3 +27,96 @@ def test_a_version_is_given_up_before_python(tmp_path: Path) -> None:
     answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "helper==1.0", python="3.12")
     assert [near.relaxed for near in answer.nearest] == [("helper",), ("python",)]
     assert versions(answer) == []
+
+
+def advised(of: str, kind: str = "driver", **more: Any) -> dict[str, Any]:
+    """Return an advisory that holds since yesterday."""
+    return {"of": of, "kind": kind, "message": kind, "since": TODAY - timedelta(days=1), "sources": ["page"], **more}
+
+
+def told(answer: Answer) -> list[list[tuple[str, str, str]]]:
+    """Return what each stack warns of: kind, product and version."""
+    return [[(warned.kind, warned.product, warned.version) for warned in stack.warnings] for stack in answer.stacks]
+
+
+def test_an_advisory_warns_of_its_own_builds(tmp_path: Path) -> None:
+    """An advisory is told of the versions of the product that it names, from its day on, and of nothing else."""
+    torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==2.0.0")])
+    helper = product("helper", releases=["2.0", "1.0"], claims=[needs("helper", "torch")])
+    facts = universe(tmp_path, [torch, helper])
+    assert told(ask(facts, "torch==2.0.0", "helper==2.0")) == [[("driver", "torch", "2.0.0")]]
+    assert told(ask(facts, "torch==1.0.0", "helper==2.0")) == [[]]
+    assert told(ask(facts, "torch==2.0.0", as_of=TODAY - timedelta(days=2))) == [[]]
+    assert told(ask(facts, "torch==2.0.0", as_of=TODAY - timedelta(days=1))) == [[("driver", "torch", "2.0.0")]]
+
+
+@pytest.mark.parametrize(("condition", "cpu", "xpu"), [({"device": ["xpu"]}, 0, 1), ({"os": ["linux"]}, 1, 1), ({}, 1, 1)])
+def test_an_advisory_is_told_under_its_conditions(condition: dict[str, Any], cpu: int, xpu: int, tmp_path: Path) -> None:
+    """An advisory for a device or a system is told there alone."""
+    torch = product("torch", releases=["2.0.0"], advisory=[advised("torch", when=condition)])
+    facts = universe(tmp_path, [torch])
+    for device, many in (("cpu", cpu), ("xpu", xpu)):
+        assert [len(said) for said in told(ask(facts, "torch", device=device, os="linux"))] == [many]
+        assert [len(said) for said in told(ask(facts, "torch", device=device, os="windows"))] == [
+            many * ("os" not in condition)
+        ]
+
+
+def test_an_advisory_about_neighbours_is_told_beside_them(tmp_path: Path) -> None:
+    """What an advisory says of two builds together is told where both are there, and changes no preference."""
+    about = advised("helper==1.0", to=["torch==1.0.0"])
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch")], advisory=[about])
+    facts = universe(tmp_path, [TORCH, helper])
+    assert told(ask(facts, "torch==1.0.0", "helper==1.0")) == [[("driver", "helper", "1.0")]]
+    assert told(ask(facts, "torch==2.0.0", "helper==1.0")) == [[]]
+    assert told(ask(facts, "torch==1.0.0")) == [[]]
+
+
+@pytest.mark.parametrize(("kind", "taken"), [("security", "1.0.0"), ("driver", "2.0.0"), ("known-issue", "2.0.0")])
+def test_what_is_insecure_is_not_brought_along(kind: str, taken: str, tmp_path: Path) -> None:
+    """A build that nobody named comes in an older version where the newer one has a hole; other advice does not do that."""
+    torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==2.0.0", kind)])
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch")])
+    facts = universe(tmp_path, [torch, helper])
+    assert versions(ask(facts, "helper")) == [{"torch": taken, "helper": "1.0"}]
+    assert versions(ask(facts, "helper", "torch==2.0.0")) == [{"torch": "2.0.0", "helper": "1.0"}]
+
+
+def test_supported_drivers_are_told_where_they_are(tmp_path: Path) -> None:
+    """The versions of a dimension that the builds vouch for are shown newest first, on the platforms where they are."""
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["3.0", "2.0", "1.0"])
+    said = [
+        verified("torch==2.0.0", "driver==1.0"),
+        verified("torch==2.0.0", "driver==2.0", when={"os": ["linux"]}),
+        verified("torch==2.0.0", "driver==3.0", basis="inferred"),
+    ]
+    torch = product("torch", releases=["2.0.0", "1.0.0"], claims=said)
+    facts = universe(tmp_path, [torch, driver])
+    known = {stack.os: dict(stack.known) for stack in ask(facts, "torch==2.0.0").stacks}
+    assert known == {("linux",): {"driver": ("2.0", "1.0")}, ("windows",): {"driver": ("1.0",)}}
+    assert [dict(stack.known) for stack in ask(facts, "torch==1.0.0").stacks] == [{}]
+
+
+@pytest.mark.parametrize(("basis", "shown"), [("stated", ("1.0",)), ("inferred", ("3.0", "1.0"))])
+def test_drivers_are_supported_as_well_as_the_stack(basis: str, shown: tuple[str, ...], tmp_path: Path) -> None:
+    """A driver that is only inferred to do is shown with a stack that is likely itself; one that a member denies never is."""
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["3.0", "2.0", "1.0"])
+    said = [verified("torch", "driver==1.0", "driver==2.0"), verified("torch", "driver==3.0", basis="inferred")]
+    theirs = [needs("helper==1.0", "torch==2.0.0", basis=basis), breaks("helper==1.0", "driver==2.0")]
+    torch = product("torch", releases=["2.0.0"], claims=said)
+    facts = universe(tmp_path, [torch, driver, product("helper", releases=["1.0"], claims=theirs)])
+    assert [(sorted(stack.os), dict(stack.known)) for stack in ask(facts, "helper").stacks] == [
+        (["linux", "windows"], {"driver": shown})
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "1.0.0"])
+def test_who_only_denies_hardware_leaves_it_to_others(version: str, tmp_path: Path) -> None:
+    """Where the product that brings the device says no more of hardware than what breaks, another member vouches for it."""
+    hardware = product("hardware", role="dimension", scheme="listed", releases=["good", "bad", "other"])
+    torch = product("torch", releases=["2.0.0", "1.0.0"], claims=[breaks("torch", "hardware==bad")])
+    said = [needs("helper==1.0", "torch"), verified("helper==1.0", "torch==2.0.0", "torch==1.0.0")]
+    helper = product("helper", releases=["1.0"], claims=[*said, verified("helper==1.0", "hardware==good")])
+    facts = universe(tmp_path, [torch, helper, hardware])
+    verdicts = {name: ask(facts, f"torch=={version}", "helper", hardware=name).verdict for name in ("good", "bad", "other")}
+    assert verdicts == {"good": "works", "bad": "does-not-work", "other": "unknown"}
