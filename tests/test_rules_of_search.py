@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, breaks, build, needs, product, release, universe, verified, wheel
+from builders import TODAY, breaks, build, needs, product, release, route, universe, verified, wheel
 from test_promises import TORCH, ask, versions
 
 from compatkb.engine.answer import Answer
@@ -120,3 +120,18 @@ def test_who_only_denies_hardware_leaves_it_to_others(version: str, tmp_path: Pa
     facts = universe(tmp_path, [torch, helper, hardware])
     verdicts = {name: ask(facts, f"torch=={version}", "helper", hardware=name).verdict for name in ("good", "bad", "other")}
     assert verdicts == {"good": "works", "bad": "does-not-work", "other": "unknown"}
+
+
+def test_each_route_says_why_it_has_no_stack(tmp_path: Path) -> None:
+    """Where two routes fail for reasons of their own, both reasons are told."""
+    fork = product("fork", releases=["2.0.0"])
+    said = [breaks("helper==1.0", "torch>=1"), breaks("helper==1.0", "fork>=1")]
+    helper = product("helper", releases=["1.0"], claims=said)
+    routes = [route("native", without=["fork"]), route("forked", "fork", 2, without=["torch"])]
+    answer = ask(universe(tmp_path, [TORCH, fork, helper], routes=routes), "helper==1.0")
+    assert answer.verdict == "does-not-work"
+    assert [(cause.route, *cause.blocker) for cause in answer.causes] == [
+        ("native", "claim", "helper", "torch"),
+        ("forked", "claim", "helper", "fork"),
+    ]
+    assert [[edge.of for edge in cause.edges] for cause in answer.causes] == [["helper"], ["helper"]]
