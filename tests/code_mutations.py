@@ -42,7 +42,7 @@ class Suite(NamedTuple):
 
 _SMALL = ("oracle_order", "promises", "features")
 SUITES = {
-    "engine": Suite(200, (*_SMALL, "min_age", "budget", "disputes", "engine_sets", "universe"), ("cases",)),
+    "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
     "authoring": Suite(140, ("timeline", "promises", "disputes", "kinds", "lint", "channels")),
     "store": Suite(100, (*_SMALL, "queries", "disputes")),
     "check": Suite(100, ("corpus", "check", "check_markdown", "check_command", "check_grammar", "check_cases")),
@@ -167,11 +167,10 @@ def mutated(path: Path, number: int) -> str:
 
 
 def drawn(package: str) -> list[Mutation]:
-    """Return every mutation of a package, in an order that the seed decides."""
+    """Return every mutation of a package, in an order of the seed that stays when others come and go."""
     paths = sorted((ROOT / "src" / "compatkb" / package).rglob("*.py"))
     found = [mutation for path in paths for mutation in mutations_of(package, path)]
-    random.Random(f"{SEED} {package}").shuffle(found)
-    return found
+    return sorted(found, key=lambda mutation: random.Random(f"{SEED} {mutation.name}").random())
 
 
 class Runner:
@@ -231,8 +230,12 @@ class Runner:
 
 def results() -> dict[str, Result]:
     """Return the last result of each mutation, in the order in which they were run."""
+    return {result.name: result for result in _lines()}
+
+
+def _lines() -> list[Result]:
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    return {result.name: result for result in (Result(**json.loads(line)) for line in lines)}
+    return [Result(**json.loads(line)) for line in lines]
 
 
 def judgements() -> dict[str, str]:
@@ -243,7 +246,9 @@ def judgements() -> dict[str, str]:
 def page() -> str:
     """Return docs/code-mutations.md: what was planted in each package and noticed, and every survivor with its judgement."""
     judged = judgements()
-    found = [result for result in results().values() if result.package in SUITES]
+    there = {mutation.name for package in SUITES for mutation in drawn(package)}
+    first = {result.name: result.outcome for result in reversed(_lines())}
+    found = [result for result in results().values() if result.name in there]
     lines = [
         "# Do the tests see faults of the code?",
         "",
@@ -252,8 +257,8 @@ def page() -> str:
         "statement left out, a constant returned. A run past its time limit counts as noticed. What survives is judged by",
         "hand: *equivalent* changes no answer, else it is *open*. How it works stands in `tests/code_mutations.py`.",
         "",
-        "| package | planted | noticed | equivalent | open | noticed of those not equivalent |",
-        "|---|---|---|---|---|---|",
+        "| package | planted | survived at first | noticed now | equivalent | open | noticed of those not equivalent |",
+        "|---|---|---|---|---|---|---|",
     ]
     for package in SUITES:
         of = [result for result in found if result.package == package]
@@ -261,7 +266,8 @@ def page() -> str:
         same = sum(judged.get(result.name, "").startswith(SAME) for result in alive)
         seen = len(of) - len(alive)
         share = f"{100 * seen / (len(of) - same):.0f} %" if len(of) > same else "-"
-        lines.append(f"| `{package}` | {len(of)} | {seen} | {same} | {len(alive) - same} | {share} |")
+        before = sum(first[result.name] == SURVIVED for result in of)
+        lines.append(f"| `{package}` | {len(of)} | {before} | {seen} | {same} | {len(alive) - same} | {share} |")
     lines += ["", "## Survivors", ""]
     for result in sorted(found, key=lambda one: one.name):
         if result.outcome == SURVIVED:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, breaks, build, needs, product, release, route, universe, verified, wheel
+from builders import TODAY, breaks, build, index, listing, needs, product, release, route, universe, verified, wheel
 from test_promises import TORCH, ask, versions
 
 from compatkb.engine.answer import Answer
@@ -135,3 +135,31 @@ def test_each_route_says_why_it_has_no_stack(tmp_path: Path) -> None:
         ("forked", "claim", "helper", "fork"),
     ]
     assert [[edge.of for edge in cause.edges] for cause in answer.causes] == [["helper"], ["helper"]]
+
+
+def test_a_disputed_pin_of_a_runtime_excludes_nothing(tmp_path: Path) -> None:
+    """While it is open what a build requires of a runtime, another build's pin of that runtime decides."""
+    runtime = product("runtime", role="leaf", releases=["2.0", "1.0"])
+    one, other = needs("torch==2.0.0", "runtime==1.0"), needs("torch==2.0.0", "runtime==2.0")
+    quarrel = {"id": "d", "about": "torch", "claims": [one["id"], other["id"]], "reason": "they differ", "decided": TODAY}
+    theirs = [needs("helper==1.0", "torch==2.0.0"), needs("helper==1.0", "runtime==2.0")]
+    helper = product("helper", releases=["1.0"], claims=theirs)
+    for decision, excludes in (("open", False), (one["id"], True), (other["id"], False)):
+        torch = product("torch", releases=["2.0.0"], claims=[one, other], dispute=[{**quarrel, "decision": decision}])
+        answer = ask(universe(tmp_path / decision, [torch, helper, runtime]), "helper")
+        assert (answer.verdict == "does-not-work") is excludes, decision
+
+
+def test_requires_python_counts_to_the_patch_release(tmp_path: Path) -> None:
+    """A Python pinned to its patch release takes the builds whose metadata admit it; an older build stays."""
+    made = [release(v, builds=[build(v, channels=["default"], wheels=[])], on=None) for v in ("2.0", "1.0")]
+    torch = product("torch", distribution="torch", releases=made)
+    listed = index("torch", [listing("2.0", requires_python=">=3.11.4"), listing("1.0", requires_python=">=3.11")])
+    facts = universe(tmp_path, [torch], indexes=[listed])
+    assert [versions(ask(facts, "torch", python=patch)) for patch in ("3.11.4", "3.11.3", "3.11")] == [
+        [{"torch": "2.0"}],
+        [{"torch": "1.0"}],
+        [{"torch": "2.0"}],
+    ]
+    refused = ask(facts, "torch==2.0", python="3.11.3").causes[0].refused
+    assert [(code, element.version) for code, element in refused] == [("python-patch", "2.0")]
