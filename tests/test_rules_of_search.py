@@ -8,7 +8,7 @@ import pytest
 from builders import TODAY, breaks, build, index, listing, needs, product, release, route, universe, verified, wheel
 from test_promises import TORCH, ask, versions
 
-from compatkb.engine.answer import Answer
+from compatkb.engine.answer import Answer, best_stacks
 
 
 def only_on(version: str, *pythons: str) -> dict[str, Any]:
@@ -144,10 +144,10 @@ def test_a_disputed_pin_of_a_runtime_excludes_nothing(tmp_path: Path) -> None:
     quarrel = {"id": "d", "about": "torch", "claims": [one["id"], other["id"]], "reason": "they differ", "decided": TODAY}
     theirs = [needs("helper==1.0", "torch==2.0.0"), needs("helper==1.0", "runtime==2.0")]
     helper = product("helper", releases=["1.0"], claims=theirs)
-    for decision, excludes in (("open", False), (one["id"], True), (other["id"], False)):
+    for decision, verdict in (("open", "works"), (one["id"], "does-not-work"), (other["id"], "works")):
         torch = product("torch", releases=["2.0.0"], claims=[one, other], dispute=[{**quarrel, "decision": decision}])
         answer = ask(universe(tmp_path / decision, [torch, helper, runtime]), "helper")
-        assert (answer.verdict == "does-not-work") is excludes, decision
+        assert (answer.verdict, bool(answer.stacks)) == (verdict, verdict == "works"), decision
 
 
 def test_requires_python_counts_to_the_patch_release(tmp_path: Path) -> None:
@@ -163,3 +163,66 @@ def test_requires_python_counts_to_the_patch_release(tmp_path: Path) -> None:
     ]
     refused = ask(facts, "torch==2.0", python="3.11.3").causes[0].refused
     assert [(code, element.version) for code, element in refused] == [("python-patch", "2.0")]
+
+
+def test_a_disputed_python_is_unknown(tmp_path: Path) -> None:
+    """Where an undecided dispute leaves open whether a build runs on a Python, the answer there is unknown."""
+    one, other = needs("torch==2.0.0", "python==3.11"), needs("torch==2.0.0", "python==3.11", "python==3.12")
+    quarrel = {"id": "d", "about": "torch", "claims": [one["id"], other["id"]], "reason": "they differ", "decided": TODAY}
+    for decision, verdict in (("open", "unknown"), (one["id"], "does-not-work"), (other["id"], "works")):
+        torch = product("torch", releases=["2.0.0"], claims=[one, other], dispute=[{**quarrel, "decision": decision}])
+        facts = universe(tmp_path / decision, [torch])
+        assert ask(facts, "torch", python="3.12").verdict == verdict, decision
+        assert ask(facts, "torch", python="3.11").verdict == "works", decision
+
+
+def test_what_nothing_needs_is_not_brought_along(tmp_path: Path) -> None:
+    """A package that only another version of what is asked for needs is no part of the answer, where it ranks first, too."""
+    addon = product("addon", releases=["1.0"], claims=[verified("addon==1.0", "torch==2.0.0")])
+    said = [
+        needs("helper==2.0", "torch==2.0.0", basis="inferred"),
+        needs("helper==1.0", "torch==2.0.0"),
+        needs("helper==2.0", "addon==1.0"),
+    ]
+    helper = product("helper", releases=["2.0", "1.0"], claims=said)
+    facts = universe(tmp_path, [addon, product("torch", releases=["2.0.0"]), helper])
+    assert versions(ask(facts, "helper==1.0")) == [{"torch": "2.0.0", "helper": "1.0"}]
+    assert versions(ask(facts, "helper==2.0")) == [{"addon": "1.0", "torch": "2.0.0", "helper": "2.0"}]
+    assert {"torch": "2.0.0", "helper": "1.0"} in [*versions(ask(facts, "helper"))] + [
+        {e.product: e.version for e in beside.stack.packages} for beside in ask(facts, "helper").beside
+    ]
+    for found in best_stacks(facts, ask(facts, "helper").request, certain_only=True):
+        assert [element.product for element in found.packages] == ["torch", "helper"]
+
+
+def test_a_route_serves_its_own_devices(tmp_path: Path) -> None:
+    """No answer goes over a route that does not lead to the device, or that goes without what is asked for."""
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch==2.0.0")])
+    routes = [route("gpu", device=["xpu"]), route("both", rank=2, without=["helper"])]
+    facts = universe(tmp_path, [TORCH, helper], routes=routes)
+    taken = {
+        (device, *words): [stack.route for stack in ask(facts, *words, device=device).stacks]
+        for device in ("cpu", "xpu")
+        for words in (("torch==2.0.0",), ("torch==2.0.0", "helper"))
+    }
+    assert taken == {
+        ("cpu", "torch==2.0.0"): ["both"],
+        ("cpu", "torch==2.0.0", "helper"): [],
+        ("xpu", "torch==2.0.0"): ["gpu", "both"],
+        ("xpu", "torch==2.0.0", "helper"): ["gpu"],
+    }
+    assert {cause.route for cause in ask(facts, "helper==1.0", "torch==1.0.0", device="xpu").causes} == {"gpu"}
+    assert ask(facts, "helper==1.0", "torch==1.0.0", device="cpu").causes == ()
+
+
+@pytest.mark.parametrize(
+    ("pin", "taken", "beside"),
+    [("2.0.0", "2.0.0+cpu", ["2.0.0"]), ("2.0.0+cpu", "2.0.0+cpu", []), ("1.0.0", "1.0.0", [])],
+)
+def test_the_default_index_is_shown_beside(pin: str, taken: str, beside: list[str], tmp_path: Path) -> None:
+    """Where the best build is from another index, that release from the default index stands beside, if the pins admit it."""
+    plain = build("2.0.0", channels=["default"], wheels=[wheel(basis="inferred")])
+    made = [release("2.0.0", builds=["2.0.0+cpu", plain]), "1.0.0"]
+    answer = ask(universe(tmp_path, [product("torch", releases=made)]), torch=pin)
+    assert [stack.packages[0].version for stack in answer.stacks] == [taken]
+    assert [each.stack.packages[0].version for each in answer.beside if each.kind == "default-index"] == beside
