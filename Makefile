@@ -73,6 +73,10 @@ mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count
 	PYTHONPATH=src $(BIN)/python tests/mutations.py
 	PYTHONPATH=src $(BIN)/python tests/markdown_mutations.py 300
 
+mutate: $(VENV)/made-dev ## plant faults into the code, count what its quick tests notice, write docs/code-mutations.md; resumes
+	nice -n 15 $(BIN)/python tests/code_mutations.py
+	nice -n 15 $(BIN)/python tests/code_mutations.py --again
+
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
@@ -112,5 +116,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help proof-formats run test test-long test-later test-web chromium web docs generate mutations soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help proof-formats run test test-long test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

@@ -581,6 +581,7 @@ def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
         "",
         "`make soak-resilience` runs these scenarios whole (as root, since file systems are mounted) and writes this page.",
         "`make test` and `make test-long` run each of them too, the long ones in part. They stand in `tests/resilience.py`.",
+        "What the tests notice of faults in the code is counted in [code-mutations.md](code-mutations.md).",
         "",
     ]
     lines += ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from builders import needs, product, request, universe
 
-from compatkb.engine.answer import is_possible, resolve
+from compatkb.engine.answer import best_stacks, is_possible, resolve
 from compatkb.engine.budget import Budget
 from compatkb.errors import GaveUpError
 
@@ -53,3 +53,12 @@ def test_what_is_near_is_looked_for_on_wish(tmp_path: Path) -> None:
     answer = resolve(facts, question, near=False)
     assert (answer.verdict, answer.nearest, answer.gave_up) == ("does-not-work", (), False)
     assert resolve(facts, question).nearest
+
+
+def test_an_answer_spends_the_budget_that_it_is_given(tmp_path: Path) -> None:
+    """The steps of a search count against the budget of whoever asks, so that several searches can share one."""
+    facts = universe(tmp_path, [product("torch", releases=VERSIONS)])
+    budget = Budget(steps=0)
+    budget.spend(1_024)
+    with pytest.raises(GaveUpError):
+        best_stacks(facts, request(facts, bare=["torch"]), budget)

@@ -107,8 +107,7 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
                 break
         is_certain &= certain_only
         conflicts[device, route.id] = conflict or ()
-        for cause in [cause_of(problem, constraint) for constraint in conflict or ()]:
-            cause = cause._replace(certain=certain_only)
+        for cause in [cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]:
             same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
             if same is None:
                 causes.append(cause)

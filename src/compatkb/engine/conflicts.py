@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.core.vocabulary import ANY_VERSION, Kind
 from compatkb.engine.constraints import EXPLAINING, Constraint
 from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
@@ -101,49 +101,19 @@ def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tup
     return () if conflicts.exclude([]) else tuple(conflicts.minimal(constraints))
 
 
-def cause_of(problem: Problem, constraint: Constraint) -> Cause:
-    """Return what a constraint consists of, for people."""
+def cause_of(problem: Problem, constraint: Constraint, *, certain: bool) -> Cause:
+    """Return what a constraint consists of, for people; it is `certain` where the conflict was found among facts alone."""
     refused: tuple[tuple[str, Element], ...] = ()
     elements: tuple[Element, ...] = ()
     edges: tuple[Edge, ...] = ()
     product = constraint[1]
-    certain = problem.question.is_closed(product)
     if constraint[0] == "offer":
         refused = tuple((code, e) for e in _pinned(problem, product) if (code := problem.question.refusal(e)))
     elif constraint[0] == "platform":
         elements = tuple(problem.facts.elements(product).of(problem.candidates(product)))
-        certain = certain and all(e.complete >= problem.request.lists_until for e in elements)
     else:
         edges = _denying(problem, product, constraint[2])
-        roles = problem.facts.products
-        if constraint[2] in problem.variables and roles[constraint[2]].role == Role.PACKAGE:
-            certain = certain and problem.question.is_closed(constraint[2])
-        size = problem.facts.sizes[product]
-        general = bool(edges) and all(edge.of == product and not ~edge.of_mask & ((1 << size) - 1) for edge in edges)
-        general = general and roles[product].role != Role.FEATURE  # whose whole is its stages, not its releases
-        certain = (certain or general) and _surely(problem, product, constraint[2], edges)
     return Cause(constraint, problem.device, problem.route.id, certain, refused, elements, edges)
-
-
-def _surely(problem: Problem, one: str, other: str, edges: tuple[Edge, ...]) -> bool:
-    """Return whether facts that are no inference deny every pair that edges deny, one at least for each."""
-    firm = [edge for edge in edges if (edge.level == Certainty.CERTAIN or edge.listed) and not edge.open]
-    if len(firm) == len(edges):
-        return True
-    pin = problem.request.pin(other)
-    theirs = pin.mask if pin and not pin.extra else (1 << problem.facts.sizes[other]) - 1
-    mine = problem.candidates(one)
-    for idx in range(mine.bit_length()):
-        left = theirs if mine >> idx & 1 else 0
-        for edge in firm if left else ():
-            excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
-            if edge.of == one and edge.of_mask >> idx & 1:
-                left &= ~excluded
-            elif edge.of == other and excluded >> idx & 1:
-                left &= ~edge.of_mask
-        if left:
-            return False
-    return True
 
 
 def _pinned(problem: Problem, product: str) -> list[Element]:
@@ -164,7 +134,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     for edge in problem.facts.edges(one, other):
         if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or problem.context.in_part(edge):
             continue
-        if edge.spec == "any version" or not edge.of_mask & mine or not edge.denies & problem.platforms:
+        if _demands_any(edge) or not edge.of_mask & mine or not edge.denies & problem.platforms:
             continue
         excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
         if excluded & theirs or (
@@ -174,9 +144,14 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     for edge in problem.facts.edges(other, one):
         if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or not edge.of_mask & theirs:
             continue
-        if edge.spec == "any version":
+        if _demands_any(edge):
             continue
         excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
         if excluded & mine and edge.denies & problem.platforms:
             found.append(edge)
     return tuple(found)
+
+
+def _demands_any(edge: Edge) -> bool:
+    """Return whether an edge demands another product in any version, which excludes none of its versions."""
+    return edge.spec == ANY_VERSION and edge.kind != Kind.BREAKS

@@ -1,0 +1,309 @@
+"""Faults planted into the code of compatkb, one at a time, and which of them the tests notice.
+
+`make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quick tests of the
+package over each in a copy of the checkout, and writes down what came of it in tests/code_mutations.jsonl, from which it
+resumes; docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml.
+`python tests/code_mutations.py --again` runs over what survived once more, with slower tests, save what is judged
+equivalent; `--count 0` writes the page alone.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "tests" / "code_mutations.jsonl"
+JUDGED = ROOT / "tests" / "code_mutations.toml"
+PAGE = ROOT / "docs" / "code-mutations.md"
+SEED = 20261123
+SURVIVED, SAME = "survived", "equivalent"
+
+
+class Suite(NamedTuple):
+    """How many mutations of a package to run, the quick tests that import it, and slower ones for what survives those."""
+
+    planned: int
+    tests: tuple[str, ...]
+    slow: tuple[str, ...] = ()
+
+
+_SMALL = ("oracle_order", "promises", "features")
+SUITES = {
+    "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
+    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("disputes", "channels")),
+    "store": Suite(100, (*_SMALL, "queries", "disputes")),
+    "check": Suite(100, ("corpus", "check", "check_markdown", "check_command"), ("check_grammar", "check_cases")),
+    "parsers": Suite(80, ("check", "variants", "reading", "check_markdown"), ("check_cases",)),
+}
+_SWAPPED = [(ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)]
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {**dict(_SWAPPED), **{new: old for old, new in _SWAPPED}}
+_ARITHMETIC = [(ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr)]
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {**dict(_ARITHMETIC), **{new: old for old, new in _ARITHMETIC}}
+CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+RETURNS = {"bool": ("True", "False"), "int": ("0", "-1"), "str": ("''",), "tuple": ("()",), "list": ("[]",), "dict": ("{}",)}
+"""What a function returns instead, by the type that it names; one that may return None returns that."""
+
+
+class Site(NamedTuple):
+    """A place in a syntax tree, and what may stand there instead."""
+
+    parent: ast.AST
+    field: str
+    number: int | None
+    old: ast.AST
+    new: ast.AST
+    function: str
+
+
+class Mutation(NamedTuple):
+    """A change of one node; `name` stays the same while the lines around it change."""
+
+    package: str
+    module: str
+    site: int
+    line: int
+    name: str
+
+
+class Result(NamedTuple):
+    """What came of a mutation: the test that noticed it, `time limit`, or `survived`."""
+
+    package: str
+    name: str
+    outcome: str
+    seconds: float
+
+
+def instead(node: ast.AST, returned: str) -> Iterator[ast.AST]:
+    """Yield what may stand in the place of a node in a function that returns a type."""
+    match node:
+        case ast.Compare(left, [op], right) if type(op) in COMPARISONS:
+            yield ast.Compare(left, [COMPARISONS[type(op)]()], right)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
+        case ast.BinOp(left, op, right) if type(op) in ARITHMETIC:
+            yield ast.BinOp(left, ARITHMETIC[type(op)](), right)
+        case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
+            yield operand
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() as value):
+            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+        case ast.Call(ast.Name(called), args, keywords) if called in CALLS:
+            yield ast.Call(ast.Name(CALLS[called]), args, keywords)
+        case ast.IfExp(test, body, orelse):
+            yield ast.IfExp(test, orelse, body)
+        case ast.Return(ast.expr() as value):
+            kind = returned.partition("[")[0]
+            others = ("None",) if returned.endswith("| None") else RETURNS.get(kind, ())
+            yield from (ast.Return(ast.parse(o, mode="eval").body) for o in others if o != ast.unparse(value))
+        case ast.If(test, body, []):
+            yield ast.Pass()
+            if isinstance(test, ast.Name | ast.Attribute | ast.Call):
+                yield ast.If(ast.UnaryOp(ast.Not(), test), body, [])
+        case ast.Expr(ast.Call() | ast.Yield()) | ast.AugAssign() | ast.Continue() | ast.Raise():
+            yield ast.Pass()
+
+
+def sites(tree: ast.AST, function: str = "", returned: str = "") -> Iterator[Site]:
+    """Yield what can be changed in the bodies of functions, in the order of the text; no annotation and no decorator."""
+    for field, value in ast.iter_fields(tree):
+        if field in ("annotation", "returns", "decorator_list", "args", "bases") and not isinstance(tree, ast.Call):
+            continue
+        listed = isinstance(value, list)
+        for number, child in enumerate(value if listed else [value]):
+            if not isinstance(child, ast.AST):
+                continue
+            name, type_ = function, returned
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                name = f"{function}.{child.name}".lstrip(".")
+                type_ = ast.unparse(child.returns) if isinstance(child, ast.FunctionDef) and child.returns else ""
+            if type_:
+                for new in instead(child, type_):
+                    yield Site(tree, field, number if listed else None, child, new, name)
+            yield from sites(child, name, type_)
+
+
+def short(node: ast.AST) -> str:
+    """Return the code of a node on one line, as far as it says which it is."""
+    text = " ".join(ast.unparse(ast.fix_missing_locations(node)).split())
+    return text if len(text) <= 90 else f"{text[:87]}..."
+
+
+def mutations_of(package: str, path: Path) -> list[Mutation]:
+    """Return every mutation of a module."""
+    module = path.relative_to(ROOT / "src" / "compatkb").as_posix()
+    seen, found = Counter[str](), []
+    for number, site in enumerate(sites(ast.parse(path.read_text(encoding="utf-8")))):
+        name = f"{module} {site.function}: {short(site.old)} => {short(site.new)}"
+        seen[name] += 1
+        unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        found.append(Mutation(package, module, number, getattr(site.old, "lineno", 0), unique))
+    return found
+
+
+def mutated(path: Path, number: int) -> str:
+    """Return the text of a module with the change at one site."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parent, field, place, _, new, _ = list(sites(tree))[number]
+    if place is None:
+        setattr(parent, field, new)
+    else:
+        getattr(parent, field)[place] = new
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def drawn(package: str) -> list[Mutation]:
+    """Return every mutation of a package, in an order of the seed that stays when others come and go."""
+    paths = sorted((ROOT / "src" / "compatkb" / package).rglob("*.py"))
+    found = [mutation for path in paths for mutation in mutations_of(package, path)]
+    return sorted(found, key=lambda mutation: random.Random(f"{SEED} {mutation.name}").random())
+
+
+class Runner:
+    """Runs tests in a copy of the checkout, so that nothing can change the checkout itself."""
+
+    def __init__(self, folder: Path, slow: bool) -> None:
+        """Copy what tests read to a folder; the slow tests run as well where they are asked for."""
+        self.folder, self.slow = folder, slow
+        self.left_out: dict[str, list[str]] = {}
+        self.limit: dict[str, float] = {}
+        for part in ("src", "tests", "data", "docs", "README.md", "CHANGELOG.md", "pyproject.toml", "action.yml"):
+            source = ROOT / part
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, folder / part)
+
+    def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
+        """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
+        suite = SUITES[package]
+        tests = [f"tests/test_{name}.py" for name in suite.tests + (suite.slow if self.slow else ())]
+        left_out = [f"--deselect={name}" for name in self.left_out.get(package, [])]
+        quick = ["-m", "not long and not online", "--hypothesis-profile=few", "-p", "no:cacheprovider", "-q", "--tb=no"]
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        env = {"PYTHONPATH": "src", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.folder / "tmp")}
+        env["COMPATKB_CACHE"] = str(self.folder / "cache")
+        words = [sys.executable, "-m", "pytest", *quick, *options, *left_out, *tests]
+        out, both = subprocess.PIPE, subprocess.STDOUT
+        with subprocess.Popen(
+            words, cwd=self.folder, env=os.environ | env, text=True, start_new_session=True, stdout=out, stderr=both
+        ) as process:
+            try:
+                said, _ = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return "time limit", []
+        told = [line.split(" ", 1) for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        failed = [rest.partition(" - ")[0] for _, rest in told]
+        return (SURVIVED if process.returncode == 0 else (failed or ["the start"])[0]), failed
+
+    def prepare(self, package: str) -> list[str]:
+        """Run the tests over the code as it is: what fails is left out, and the time bounds the runs over mutations."""
+        begun = time.monotonic()
+        self.left_out[package] = self.outcome(package)[1]
+        self.limit[package] = 2 * (time.monotonic() - begun) + 20
+        return self.left_out[package]
+
+    def run(self, mutation: Mutation) -> Result:
+        """Return what came of a mutation."""
+        inside = Path("src", "compatkb", mutation.module)
+        begun = time.monotonic()
+        try:
+            (self.folder / inside).write_text(mutated(ROOT / inside, mutation.site), encoding="utf-8")
+            outcome, _ = self.outcome(mutation.package, "-x", limit=self.limit[mutation.package])
+        finally:
+            shutil.copy2(ROOT / inside, self.folder / inside)
+        return Result(mutation.package, mutation.name, outcome, round(time.monotonic() - begun, 1))
+
+
+def results() -> dict[str, Result]:
+    """Return the last result of each mutation, in the order in which they were run."""
+    return {result.name: result for result in _lines()}
+
+
+def _lines() -> list[Result]:
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    return [Result(**json.loads(line)) for line in lines]
+
+
+def judgements() -> dict[str, str]:
+    """Return what a person said of survivors, by name."""
+    return tomllib.loads(JUDGED.read_text(encoding="utf-8")) if JUDGED.exists() else {}
+
+
+def page() -> str:
+    """Return docs/code-mutations.md: what was planted in each package and noticed, and every survivor with its judgement."""
+    judged = judgements()
+    there = {mutation.name for package in SUITES for mutation in drawn(package)}
+    first = {result.name: result.outcome for result in reversed(_lines())}
+    found = [result for result in results().values() if result.name in there]
+    lines = [
+        "# Do the tests see faults of the code?",
+        "",
+        "`make mutate` changes one thing in the functions of `src/`, drawn from a fixed seed, and runs the quick tests of",
+        "that package over it: a comparison, `and` for `or`, `&` for `|`, a sign, one more or less, a condition or a",
+        "statement left out, a constant returned. A run past its time limit counts as noticed. What survives is judged by",
+        "hand: *equivalent* changes no answer, else it is *open*. How it works stands in `tests/code_mutations.py`.",
+        "",
+        "| package | planted | survived at first | noticed now | equivalent | open | noticed of those not equivalent |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for package in SUITES:
+        of = [result for result in found if result.package == package]
+        alive = [result for result in of if result.outcome == SURVIVED]
+        same = sum(judged.get(result.name, "").startswith(SAME) for result in alive)
+        seen = len(of) - len(alive)
+        share = f"{100 * seen / (len(of) - same):.0f} %" if len(of) > same else "-"
+        before = sum(first[result.name] == SURVIVED for result in of)
+        lines.append(f"| `{package}` | {len(of)} | {before} | {seen} | {same} | {len(alive) - same} | {share} |")
+    lines += ["", "## Survivors", ""]
+    for result in sorted(found, key=lambda one: one.name):
+        if result.outcome == SURVIVED:
+            lines.append(f"- `{result.name.replace('`', '')}`: {judged.get(result.name, 'open: not judged yet')}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def run(packages: list[str], count: int | None, again: bool) -> None:
+    """Run over what has no result yet, or over what survived, and write down each result as it comes."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the tests write many small databases
+    with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
+        runner = Runner(Path(folder), again)
+        for package in packages:
+            known, judged = results(), judgements()
+            alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
+            jobs = drawn(package)[: SUITES[package].planned if count is None else count]
+            jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
+            if jobs:
+                print(f"{package}: {len(jobs)} to run; left out: {runner.prepare(package)}", file=sys.stderr, flush=True)
+            for job in jobs:
+                result = runner.run(job)
+                with RESULTS.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(result._asdict(), ensure_ascii=False) + "\n")
+                print(f"{result.outcome} ({result.seconds} s): line {job.line} of {job.name}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Run, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("packages", nargs="*", default=list(SUITES), help="which packages, in this order (all)")
+    parser.add_argument("--count", type=int, help="how many mutations of each package to have run in the end")
+    parser.add_argument("--again", action="store_true", help="run over what survived once more, with the slower tests too")
+    given = parser.parse_args()
+    run(given.packages, given.count, given.again)
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Rules of the search and of what is near, each on the smallest world in which a slip in the code would show."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TODAY, breaks, build, index, listing, needs, product, release, route, universe, verified, wheel
+from test_promises import TORCH, ask, versions
+
+from compatkb.engine.answer import Answer, best_stacks
+
+
+def only_on(version: str, *pythons: str) -> dict[str, Any]:
+    """Return a release with wheels for some Pythons alone."""
+    return release(version, builds=[build(version, wheels=[wheel(python=pythons)])])
+
+
+def test_a_version_is_given_up_before_python(tmp_path: Path) -> None:
+    """What a command can change is given up first, whatever the rank of the products."""
+    helper = product(
+        "helper",
+        rank=600,
+        releases=[only_on("2.0", "3.12"), only_on("1.0", "3.11")],
+        claims=[needs("helper==2.0", "torch==2.0.0"), needs("helper==1.0", "torch==2.0.0")],
+    )
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "helper==1.0", python="3.12")
+    assert [near.relaxed for near in answer.nearest] == [("helper",), ("python",)]
+    assert versions(answer) == []
+
+
+def advised(of: str, kind: str = "driver", **more: Any) -> dict[str, Any]:
+    """Return an advisory that holds since yesterday."""
+    return {"of": of, "kind": kind, "message": kind, "since": TODAY - timedelta(days=1), "sources": ["page"], **more}
+
+
+def told(answer: Answer) -> list[list[tuple[str, str, str]]]:
+    """Return what each stack warns of: kind, product and version."""
+    return [[(warned.kind, warned.product, warned.version) for warned in stack.warnings] for stack in answer.stacks]
+
+
+def test_an_advisory_warns_of_its_own_builds(tmp_path: Path) -> None:
+    """An advisory is told of the versions of the product that it names, from its day on, and of nothing else."""
+    torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==2.0.0")])
+    helper = product("helper", releases=["2.0", "1.0"], claims=[needs("helper", "torch")])
+    facts = universe(tmp_path, [torch, helper])
+    assert told(ask(facts, "torch==2.0.0", "helper==2.0")) == [[("driver", "torch", "2.0.0")]]
+    assert told(ask(facts, "torch==1.0.0", "helper==2.0")) == [[]]
+    assert told(ask(facts, "torch==2.0.0", as_of=TODAY - timedelta(days=2))) == [[]]
+    assert told(ask(facts, "torch==2.0.0", as_of=TODAY - timedelta(days=1))) == [[("driver", "torch", "2.0.0")]]
+
+
+@pytest.mark.parametrize(("condition", "cpu", "xpu"), [({"device": ["xpu"]}, 0, 1), ({"os": ["linux"]}, 1, 1), ({}, 1, 1)])
+def test_an_advisory_is_told_under_its_conditions(condition: dict[str, Any], cpu: int, xpu: int, tmp_path: Path) -> None:
+    """An advisory for a device or a system is told there alone."""
+    torch = product("torch", releases=["2.0.0"], advisory=[advised("torch", when=condition)])
+    facts = universe(tmp_path, [torch])
+    for device, many in (("cpu", cpu), ("xpu", xpu)):
+        assert [len(said) for said in told(ask(facts, "torch", device=device, os="linux"))] == [many]
+        assert [len(said) for said in told(ask(facts, "torch", device=device, os="windows"))] == [
+            many * ("os" not in condition)
+        ]
+
+
+def test_an_advisory_about_neighbours_is_told_beside_them(tmp_path: Path) -> None:
+    """What an advisory says of two builds together is told where both are there, and changes no preference."""
+    torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==1.0.0", to=["helper==1.0"])])
+    facts = universe(tmp_path, [torch, product("helper", releases=["2.0", "1.0"], claims=[needs("helper", "torch")])])
+    assert told(ask(facts, "torch==1.0.0", "helper==1.0")) == [[("driver", "torch", "1.0.0")]]
+    assert told(ask(facts, "torch==1.0.0", "helper==2.0")) == [[]]
+    assert told(ask(facts, "torch==2.0.0", "helper==1.0")) == [[]]
+    assert told(ask(facts, "torch==1.0.0")) == [[]]
+
+
+@pytest.mark.parametrize(("kind", "taken"), [("security", "1.0.0"), ("driver", "2.0.0"), ("known-issue", "2.0.0")])
+def test_what_is_insecure_is_not_brought_along(kind: str, taken: str, tmp_path: Path) -> None:
+    """A build that nobody named comes in an older version where the newer one has a hole; other advice does not do that."""
+    torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==2.0.0", kind)])
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch")])
+    facts = universe(tmp_path, [torch, helper])
+    assert versions(ask(facts, "helper")) == [{"torch": taken, "helper": "1.0"}]
+    assert versions(ask(facts, "helper", "torch==2.0.0")) == [{"torch": "2.0.0", "helper": "1.0"}]
+
+
+def test_supported_drivers_are_told_where_they_are(tmp_path: Path) -> None:
+    """The versions of a dimension that the builds vouch for are shown newest first, on the platforms where they are."""
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["3.0", "2.0", "1.0"])
+    said = [
+        verified("torch==2.0.0", "driver==1.0"),
+        verified("torch==2.0.0", "driver==2.0", when={"os": ["linux"]}),
+        verified("torch==2.0.0", "driver==3.0", basis="inferred"),
+    ]
+    torch = product("torch", releases=["2.0.0", "1.0.0"], claims=said)
+    facts = universe(tmp_path, [torch, driver])
+    known = {stack.os: dict(stack.known) for stack in ask(facts, "torch==2.0.0").stacks}
+    assert known == {("linux",): {"driver": ("2.0", "1.0")}, ("windows",): {"driver": ("1.0",)}}
+    assert [dict(stack.known) for stack in ask(facts, "torch==1.0.0").stacks] == [{}]
+
+
+@pytest.mark.parametrize(("basis", "shown"), [("stated", ("1.0",)), ("inferred", ("3.0", "1.0"))])
+def test_drivers_are_supported_as_well_as_the_stack(basis: str, shown: tuple[str, ...], tmp_path: Path) -> None:
+    """A driver that is only inferred to do is shown with a stack that is likely itself; one that a member denies never is."""
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["3.0", "2.0", "1.0"])
+    said = [verified("torch", "driver==1.0", "driver==2.0"), verified("torch", "driver==3.0", basis="inferred")]
+    theirs = [needs("helper==1.0", "torch==2.0.0", basis=basis), breaks("helper==1.0", "driver==2.0")]
+    torch = product("torch", releases=["2.0.0"], claims=said)
+    facts = universe(tmp_path, [torch, driver, product("helper", releases=["1.0"], claims=theirs)])
+    assert [(sorted(stack.os), dict(stack.known)) for stack in ask(facts, "helper").stacks] == [
+        (["linux", "windows"], {"driver": shown})
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "1.0.0"])
+def test_who_only_denies_hardware_leaves_it_to_others(version: str, tmp_path: Path) -> None:
+    """Where the product that brings the device says no more of hardware than what breaks, another member vouches for it."""
+    hardware = product("hardware", role="dimension", scheme="listed", releases=["good", "bad", "other"])
+    torch = product("torch", releases=["2.0.0", "1.0.0"], claims=[breaks("torch", "hardware==bad")])
+    said = [needs("helper==1.0", "torch"), verified("helper==1.0", "torch==2.0.0", "torch==1.0.0")]
+    helper = product("helper", releases=["1.0"], claims=[*said, verified("helper==1.0", "hardware==good")])
+    facts = universe(tmp_path, [torch, helper, hardware])
+    verdicts = {name: ask(facts, f"torch=={version}", "helper", hardware=name).verdict for name in ("good", "bad", "other")}
+    assert verdicts == {"good": "works", "bad": "does-not-work", "other": "unknown"}
+
+
+def test_each_route_says_why_it_has_no_stack(tmp_path: Path) -> None:
+    """Where two routes fail for reasons of their own, both are told, with the claims, also where those name no version."""
+    fork = product("fork", releases=["2.0.0"])
+    said = [breaks("helper==1.0", "torch"), breaks("helper==1.0", "fork")]
+    helper = product("helper", releases=["1.0"], claims=said)
+    routes = [route("native", without=["fork"]), route("forked", "fork", 2, without=["torch"])]
+    answer = ask(universe(tmp_path, [TORCH, fork, helper], routes=routes), "helper==1.0")
+    assert answer.verdict == "does-not-work"
+    assert [(cause.route, *cause.blocker) for cause in answer.causes] == [
+        ("native", "claim", "helper", "torch"),
+        ("forked", "claim", "helper", "fork"),
+    ]
+    assert [[edge.of for edge in cause.edges] for cause in answer.causes] == [["helper"], ["helper"]]
+
+
+def test_a_disputed_pin_of_a_runtime_excludes_nothing(tmp_path: Path) -> None:
+    """While it is open what a build requires of a runtime, another build's pin of that runtime decides."""
+    runtime = product("runtime", role="leaf", releases=["2.0", "1.0"])
+    one, other = needs("torch==2.0.0", "runtime==1.0"), needs("torch==2.0.0", "runtime==2.0")
+    quarrel = {"id": "d", "about": "torch", "claims": [one["id"], other["id"]], "reason": "they differ", "decided": TODAY}
+    theirs = [needs("helper==1.0", "torch==2.0.0"), needs("helper==1.0", "runtime==2.0")]
+    helper = product("helper", releases=["1.0"], claims=theirs)
+    for decision, verdict in (("open", "works"), (one["id"], "does-not-work"), (other["id"], "works")):
+        torch = product("torch", releases=["2.0.0"], claims=[one, other], dispute=[{**quarrel, "decision": decision}])
+        answer = ask(universe(tmp_path / decision, [torch, helper, runtime]), "helper")
+        assert (answer.verdict, bool(answer.stacks)) == (verdict, verdict == "works"), decision
+
+
+def test_requires_python_counts_to_the_patch_release(tmp_path: Path) -> None:
+    """A Python pinned to its patch release takes the builds whose metadata admit it; an older build stays."""
+    made = [release(v, builds=[build(v, channels=["default"], wheels=[])], on=None) for v in ("2.0", "1.0")]
+    torch = product("torch", distribution="torch", releases=made)
+    listed = index("torch", [listing("2.0", requires_python=">=3.11.4"), listing("1.0", requires_python=">=3.11")])
+    facts = universe(tmp_path, [torch], indexes=[listed])
+    assert [versions(ask(facts, "torch", python=patch)) for patch in ("3.11.4", "3.11.3", "3.11")] == [
+        [{"torch": "2.0"}],
+        [{"torch": "1.0"}],
+        [{"torch": "2.0"}],
+    ]
+    refused = ask(facts, "torch==2.0", python="3.11.3").causes[0].refused
+    assert [(code, element.version) for code, element in refused] == [("python-patch", "2.0")]
+
+
+def test_a_disputed_python_is_unknown(tmp_path: Path) -> None:
+    """Where an undecided dispute leaves open whether a build runs on a Python, the answer there is unknown."""
+    one, other = needs("torch==2.0.0", "python==3.11"), needs("torch==2.0.0", "python==3.11", "python==3.12")
+    quarrel = {"id": "d", "about": "torch", "claims": [one["id"], other["id"]], "reason": "they differ", "decided": TODAY}
+    for decision, verdict in (("open", "unknown"), (one["id"], "does-not-work"), (other["id"], "works")):
+        torch = product("torch", releases=["2.0.0"], claims=[one, other], dispute=[{**quarrel, "decision": decision}])
+        facts = universe(tmp_path / decision, [torch])
+        assert ask(facts, "torch", python="3.12").verdict == verdict, decision
+        assert ask(facts, "torch", python="3.11").verdict == "works", decision
+
+
+def test_what_nothing_needs_is_not_brought_along(tmp_path: Path) -> None:
+    """A package that only another version of what is asked for needs is no part of the answer, where it ranks first, too."""
+    addon = product("addon", releases=["1.0"], claims=[verified("addon==1.0", "torch==2.0.0")])
+    said = [
+        needs("helper==2.0", "torch==2.0.0", basis="inferred"),
+        needs("helper==1.0", "torch==2.0.0"),
+        needs("helper==2.0", "addon==1.0"),
+    ]
+    helper = product("helper", releases=["2.0", "1.0"], claims=said)
+    facts = universe(tmp_path, [addon, product("torch", releases=["2.0.0"]), helper])
+    assert versions(ask(facts, "helper==1.0")) == [{"torch": "2.0.0", "helper": "1.0"}]
+    assert versions(ask(facts, "helper==2.0")) == [{"addon": "1.0", "torch": "2.0.0", "helper": "2.0"}]
+    assert {"torch": "2.0.0", "helper": "1.0"} in [*versions(ask(facts, "helper"))] + [
+        {e.product: e.version for e in beside.stack.packages} for beside in ask(facts, "helper").beside
+    ]
+    for found in best_stacks(facts, ask(facts, "helper").request, certain_only=True):
+        assert [element.product for element in found.packages] == ["torch", "helper"]
+
+
+def test_a_route_serves_its_own_devices(tmp_path: Path) -> None:
+    """No answer goes over a route that does not lead to the device, or that goes without what is asked for."""
+    helper = product("helper", releases=["1.0"], claims=[needs("helper==1.0", "torch==2.0.0")])
+    routes = [route("gpu", device=["xpu"]), route("both", rank=2, without=["helper"])]
+    facts = universe(tmp_path, [TORCH, helper], routes=routes)
+    taken = {
+        (device, *words): [stack.route for stack in ask(facts, *words, device=device).stacks]
+        for device in ("cpu", "xpu")
+        for words in (("torch==2.0.0",), ("torch==2.0.0", "helper"))
+    }
+    assert taken == {
+        ("cpu", "torch==2.0.0"): ["both"],
+        ("cpu", "torch==2.0.0", "helper"): [],
+        ("xpu", "torch==2.0.0"): ["gpu", "both"],
+        ("xpu", "torch==2.0.0", "helper"): ["gpu"],
+    }
+    assert {cause.route for cause in ask(facts, "helper==1.0", "torch==1.0.0", device="xpu").causes} == {"gpu"}
+    assert ask(facts, "helper==1.0", "torch==1.0.0", device="cpu").causes == ()
+
+
+@pytest.mark.parametrize(
+    ("pin", "taken", "beside"),
+    [("2.0.0", "2.0.0+cpu", ["2.0.0"]), ("2.0.0+cpu", "2.0.0+cpu", []), ("1.0.0", "1.0.0", [])],
+)
+def test_the_default_index_is_shown_beside(pin: str, taken: str, beside: list[str], tmp_path: Path) -> None:
+    """Where the best build is from another index, that release from the default index stands beside, if the pins admit it."""
+    plain = build("2.0.0", channels=["default"], wheels=[wheel(basis="inferred")])
+    made = [release("2.0.0", builds=["2.0.0+cpu", plain]), "1.0.0"]
+    answer = ask(universe(tmp_path, [product("torch", releases=made)]), torch=pin)
+    assert [stack.packages[0].version for stack in answer.stacks] == [taken]
+    assert [each.stack.packages[0].version for each in answer.beside if each.kind == "default-index"] == beside
