@@ -31,7 +31,7 @@ ANSWERS = (
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu", "--why"), id="negative-why"),
     pytest.param("does-not-work", ("explain", "torch==2.5.0", "ipex==2.4.0"), id="negative-explain"),
     pytest.param("does-not-work", ("resolve", "--ipex", "2.8.0", "--python", "3.14"), id="negative-platform"),
-    pytest.param("unknown", ("resolve", "inc==3.10", "torch==2.14.0", "--device", "cpu", "--why"), id="unknown-why"),
+    pytest.param("unknown", ("resolve", "inc==3.8", "torch==2.12.0", "--device", "cpu", "--why"), id="unknown-why"),
     pytest.param("unknown", ("resolve", "--torch", "2.99", "--as-of", "2030-01-01"), id="unknown-version"),
 )
 

@@ -68,8 +68,11 @@ def test_a_printed_stack_may_be_pinned_with_its_route(base: KnowledgeBase) -> No
             assert resolve(base.facts, request, near=False).stacks, asked
 
 
-def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
-    """Lines of a file are called a pair that does not work only where `explain` says so of the same pins."""
+def test_check_never_denies_what_explain_supports(base: KnowledgeBase) -> None:
+    """Lines of a file are called a pair that does not work only where `explain` does not say that the same pins work.
+
+    A file that names no index is about the builds of the default one; `explain` may leave open what those of others do.
+    """
     requests, checked, seen = Requests(base.facts, SEED + 3), Checked(base.facts, Clock(current_day())), 0
     for _ in range(REQUESTS):
         asked = requests.request()
@@ -81,7 +84,11 @@ def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
         text = "".join(f"{word}\n" for word in words)
         found = check([TextDocument("requirements.txt", text)], checked).findings
         errors = [f for f in found if f.rule == "pins-together" and f.level is Severity.ERROR]
-        assert bool(errors) <= (answer.verdict == "does-not-work"), (words, answer.verdict, [f.message for f in errors])
+        assert bool(errors) <= (answer.verdict in ("does-not-work", "unknown")), (
+            words,
+            answer.verdict,
+            [f.message for f in errors],
+        )
         seen += bool(errors)
     assert seen
 

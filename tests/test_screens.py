@@ -220,4 +220,4 @@ def test_what_is_shown_of_a_stack_is_data(tmp_path: Path) -> None:
     shown = universe(tmp_path / "shown", [torch, product("npu-driver", shown=True, label="NPU driver", **driver)])
     answer = resolve(shown, request(shown, {"torch": "2.0.0"}))
     assert "needs      NPU driver 1.2.0\n" in answer_text(shown, answer)
-    assert answer_payload(shown, answer)["stacks"][0]["npu driver"] == ["1.2.0"]
+    assert answer_payload(shown, answer)["stacks"][0]["software"]["npu driver"] == ["1.2.0"]

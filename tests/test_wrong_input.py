@@ -27,7 +27,7 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "torch>=2.4,<<3"], "specifier", id="bad-specifier"),
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "2026-13-01"], "YYYY-MM-DD", id="bad-date"),
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "yesterday"], "YYYY-MM-DD", id="no-date"),
-        pytest.param(["resolve", "--format", "yaml"], "expected text, json, requirements or uv", id="unknown-format"),
+        pytest.param(["resolve", "--format", "yaml"], "expected text, json, requirements, constraints", id="unknown-format"),
         pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
         pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
         pytest.param(["resolve", "2.8"], "did you mean: torch==2.8", id="version-of-several-products"),

@@ -67,11 +67,22 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
             beside = facts.elements(other)[j]
             releases = {element.release for element in facts.elements(other).of(named)}
             same_series = any(mask >> j & 1 and mask & named for mask in facts.series(other))
-            if exact and same_series and beside.release not in releases:
+            if (
+                exact
+                and same_series
+                and beside.release not in releases
+                and not _is_named(problem, (other, j), (one, i), platforms)
+            ):
                 sources = tuple(dict.fromkeys(source for edge in exact for source in facts.citations(edge.claim)))
                 version, detail = facts.elements(one)[i].version, f"{other} {' or '.join(sorted(releases))}"
                 found.append(Warned("unnamed", one, version, None, None, detail, sources))
     return found
+
+
+def _is_named(problem: Problem, one: Member, other: Member, platforms: PlatformSet) -> bool:
+    """Return whether a build names another one exactly."""
+    edges = problem.context.edges_from(*one, other[0])
+    return any(e.to_mask >> other[1] & 1 and e.vouches & platforms and "==" in e.spec for e in edges)
 
 
 def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> Offered:
