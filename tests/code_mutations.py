@@ -189,7 +189,7 @@ class Runner:
     def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
         """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
         suite = SUITES[package]
-        tests = [f"tests/test_{name}.py" for name in suite.tests + (suite.slow if self.slow else ())]
+        tests = [f"tests/test_{name}.py" for name in (suite.slow if self.slow else ()) + suite.tests]
         left_out = [f"--deselect={name}" for name in self.left_out.get(package, [])]
         quick = ["-m", "not long and not online", "--hypothesis-profile=few", "-p", "no:cacheprovider", "-q", "--tb=no"]
         (self.folder / "tmp").mkdir(exist_ok=True)
