@@ -205,8 +205,8 @@ class Runner:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 return "time limit", []
-        told = [line.split(" ", 1) for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        failed = [rest.partition(" - ")[0] for _, rest in told]
+        told = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        failed = [line.partition(" ")[2].partition(" - ")[0] for line in told]
         return (SURVIVED if process.returncode == 0 else (failed or ["the start"])[0]), failed
 
     def prepare(self, package: str) -> list[str]:
@@ -228,12 +228,8 @@ class Runner:
         return Result(mutation.package, mutation.name, outcome, round(time.monotonic() - begun, 1))
 
 
-def results() -> dict[str, Result]:
-    """Return the last result of each mutation, in the order in which they were run."""
-    return {result.name: result for result in _lines()}
-
-
-def _lines() -> list[Result]:
+def results() -> list[Result]:
+    """Return every result as it was written down; the last one of a mutation counts."""
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     return [Result(**json.loads(line)) for line in lines]
 
@@ -247,8 +243,8 @@ def page() -> str:
     """Return docs/code-mutations.md: what was planted in each package and noticed, and every survivor with its judgement."""
     judged = judgements()
     there = {mutation.name for package in SUITES for mutation in drawn(package)}
-    first = {result.name: result.outcome for result in reversed(_lines())}
-    found = [result for result in results().values() if result.name in there]
+    first = {result.name: result.outcome for result in reversed(results())}
+    found = [result for result in {one.name: one for one in results()}.values() if result.name in there]
     lines = [
         "# Do the tests see faults of the code?",
         "",
@@ -281,7 +277,7 @@ def run(packages: list[str], count: int | None, again: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
         runner = Runner(Path(folder), again)
         for package in packages:
-            known, judged = results(), judgements()
+            known, judged = {result.name: result for result in results()}, judgements()
             alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
             jobs = drawn(package)[: SUITES[package].planned if count is None else count]
             jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
