@@ -24,14 +24,14 @@ from compatkb.api import KnowledgeBase
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.cache import cache_directory
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import check
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.plan import PlanScope
 from compatkb.validate.runner import Dask, Executor, Threads, run
-from compatkb.validate.session import ValidationOptions, choose, workshop_of
+from compatkb.validate.session import ValidationOptions, choose, run_context
 from compatkb.validate.targets import this_platform
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +48,7 @@ def main() -> None:
     arguments = parser.parse_args()
     facts = KnowledgeBase(ROOT / "data").facts
     today = datetime.now(UTC).date()
-    shop = workshop_of(facts, ROOT / "data", arguments.work / "bench", arguments.work, today)
+    shop = run_context(facts, ROOT / "data", arguments.work / "bench", arguments.work, today)
     cells = spread(_cells(shop), arguments.cells)
     closed = replace(shop, record=arguments.work / "record" / f"{today}")
     used = _processor()
@@ -85,7 +85,7 @@ def main() -> None:
     sys.exit(0 if same else 1)
 
 
-def _cells(shop: Workshop) -> list[ValidationCell]:
+def _cells(shop: RunContext) -> list[ValidationCell]:
     """Return all that the data claim for the Pythons whose pip can resolve without installing, as questions to pip."""
     facts = KnowledgeBase(ROOT / "data").facts
     pythons = tuple(name for name in facts.grid["python"] if name in shop.interpreters and _can_report(name, shop))
@@ -93,7 +93,7 @@ def _cells(shop: Workshop) -> list[ValidationCell]:
     return choose(facts, ValidationOptions(wanted, (Level.RESOLVE,), ("pip",), again=True), [])
 
 
-def _can_report(python: str, shop: Workshop) -> bool:
+def _can_report(python: str, shop: RunContext) -> bool:
     made = pip._tool(shop.interpreters[python], python, shop)
     with TemporaryDirectory() as folder:
         words = [made[0], "-m", "pip", "--isolated", "install", "--help"]
@@ -119,7 +119,7 @@ def unchecked(seen: Sequence[Observation]) -> list[Observation]:
     return [observation for observation in seen if observation.outcome is Outcome.NOT_CHECKED]
 
 
-def _timed(executor: Executor, cells: Sequence[ValidationCell], shop: Workshop) -> tuple[float, list[Observation]]:
+def _timed(executor: Executor, cells: Sequence[ValidationCell], shop: RunContext) -> tuple[float, list[Observation]]:
     """Return seconds and what the cells saw."""
     shop.folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=shop.folder) as folder, Journal(Path(folder) / "journal.jsonl") as journal:
@@ -128,7 +128,7 @@ def _timed(executor: Executor, cells: Sequence[ValidationCell], shop: Workshop) 
         return time.perf_counter() - start, seen
 
 
-def _dasked(cells: Sequence[ValidationCell], shop: Workshop) -> tuple[float, list[Observation], float]:
+def _dasked(cells: Sequence[ValidationCell], shop: RunContext) -> tuple[float, list[Observation], float]:
     """Return seconds, what the cells saw, and seconds with the start and end of the cluster."""
     from distributed import LocalCluster
 
@@ -139,7 +139,7 @@ def _dasked(cells: Sequence[ValidationCell], shop: Workshop) -> tuple[float, lis
 
 
 def naive(
-    sample: Sequence[ValidationCell], pool: tuple[float, list[Observation]], count: int, shop: Workshop
+    sample: Sequence[ValidationCell], pool: tuple[float, list[Observation]], count: int, shop: RunContext
 ) -> list[tuple[str, str]]:
     """Return what a plain pip costs on a sample of the cells, and how it compares with the matrix over the record."""
     known = {seen.question: seen for seen in pool[1]}

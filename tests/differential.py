@@ -31,9 +31,9 @@ from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.record import RecordedIndex, Wheel, line_of
-from compatkb.validate.session import workshop_of
+from compatkb.validate.session import run_context
 from compatkb.validate.targets import fits
 
 PLATFORM = "linux-x86_64"
@@ -153,11 +153,11 @@ def questions(asker: Asker, count: int) -> list[Question]:
     return list(found)
 
 
-def recorded_versions(workshop: Workshop) -> Callable[[str, str], list[str]]:
+def recorded_versions(context: RunContext) -> Callable[[str, str], list[str]]:
     """Return what looks up the final versions of a distribution that the index has for a Python."""
 
     def versions(distribution: str, python: str) -> list[str]:
-        page = recorded_index.records_for(workshop, CHANNEL)[0].page(distribution) or []
+        page = recorded_index.records_for(context, CHANNEL)[0].page(distribution) or []
         there = {parse_wheel_filename(wheel.file)[1] for wheel in page if fits(wheel.file, python, PLATFORM)}
         return [str(version) for version in sorted(there) if not version.is_prerelease]
 
@@ -171,8 +171,8 @@ Pip = Callable[[ValidationCell], tuple[Outcome, str]]
 class Kept:
     """Asks pip, and keeps what it says in a file: it says the same however compatkb changes."""
 
-    def __init__(self, path: Path, workshop: Workshop) -> None:
-        self.path, self.workshop = path, workshop
+    def __init__(self, path: Path, context: RunContext) -> None:
+        self.path, self.context = path, context
         lines = read_lines(path) if path.exists() else []
         self.said = {(tuple(sorted(x["pins"].items())), x["python"]): (Outcome(x["pip"]), x["detail"]) for x in lines}
 
@@ -180,7 +180,7 @@ class Kept:
         """Return what pip says."""
         key = (cell.packages, cell.python)
         if key not in self.said:
-            seen = pip.check(cell, self.workshop)
+            seen = pip.check(cell, self.context)
             self.said[key] = seen.outcome, seen.detail
             if seen.outcome is not Outcome.NOT_CHECKED:
                 line = {"pins": dict(cell.packages), "python": cell.python, "pip": str(seen.outcome), "detail": seen.detail}
@@ -189,11 +189,11 @@ class Kept:
         return self.said[key]
 
 
-def asking(workshop: Workshop) -> Pip:
+def asking(context: RunContext) -> Pip:
     """Return what asks pip anew each time."""
 
     def ask(cell: ValidationCell) -> tuple[Outcome, str]:
-        seen = pip.check(cell, workshop)
+        seen = pip.check(cell, context)
         return seen.outcome, seen.detail
 
     return ask
@@ -266,7 +266,7 @@ def main() -> None:
     arguments.work.mkdir(parents=True, exist_ok=True)
     base = KnowledgeBase()
     facts, day = base.facts, base.data_date
-    shop = workshop_of(facts, Path("data"), arguments.work / "cells", arguments.work, day)
+    shop = run_context(facts, Path("data"), arguments.work / "cells", arguments.work, day)
     ask = Kept(arguments.work / f"pip-{day}.jsonl", shop)
     asker = Asker(facts, arguments.seed, shop.interpreters, recorded_versions(shop))
     found = []
@@ -283,7 +283,7 @@ def main() -> None:
         sys.exit(1 if any(line["difference"] in FAULTS for line in found) else 0)
 
 
-def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], workshop: Workshop) -> None:
+def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], context: RunContext) -> None:
     """Keep a sample of what pip settled, and of the record what pip asks for to answer it again."""
     asked: dict[str, set[str]] = {}
 
@@ -303,7 +303,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
     facts = KnowledgeBase().facts
     told = []
     for number, line in enumerate(chosen, 1):
-        again = judge(facts, key_of(line), asking(workshop))
+        again = judge(facts, key_of(line), asking(context))
         told.append({name: again[name] for name in ("python", "pins", "pip")})
         print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
     SAMPLE.mkdir(parents=True, exist_ok=True)
@@ -315,7 +315,7 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], worksho
     for path in folder.glob("*.jsonl"):
         path.unlink()
     for name, files in sorted(asked.items()):
-        fitting = [w for w in recorded_index.records_for(workshop, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
+        fitting = [w for w in recorded_index.records_for(context, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
         kept = [
             replace(wheel, uploaded=None) if wheel.file in files else Wheel(wheel.file, wheel.requires_python, wheel.yanked)
             for wheel in fitting

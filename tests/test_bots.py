@@ -1,6 +1,7 @@
 """Rules for bots: valid by their makers' schemas, the family in one group, each package in the series that goes with it."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,8 +14,12 @@ from conftest import Run
 Runner = Callable[..., Run]
 
 
-@pytest.mark.parametrize("form", ["renovate", "dependabot"])
-@pytest.mark.parametrize("words", [("torch", "--device", "xpu"), ("torch==2.8.0", "--device", "cpu"), ("ipex==2.8.0",)])
+STACKS = [("torch", "--device", "xpu"), ("torch==2.8.0", "--device", "cpu"), ("ipex==2.8.0",)]
+FILES = {"renovate": "renovate.json", "dependabot": ".github/dependabot.yml"}
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("words", STACKS)
 def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str, words: tuple[str, ...]) -> None:
     """The schema of the bot's maker accepts the file."""
     done = run("resolve", *words, "--format", form)
@@ -24,6 +29,19 @@ def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str, words:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{form}", str(file)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize(("form", "name"), FILES.items())
+@pytest.mark.parametrize("words", STACKS)
+def test_check_has_nothing_to_say(run: Runner, tmp_path: Path, form: str, name: str, words: tuple[str, ...]) -> None:
+    """Beside the requirements of its stack the file gets no finding; with a group of torch alone it gets one."""
+    (tmp_path / ".github").mkdir()
+    (tmp_path / "requirements.txt").write_text(run("resolve", *words, "--format", "requirements").out, encoding="utf-8")
+    made = run("resolve", *words, "--format", form).out
+    (tmp_path / name).write_text(made, encoding="utf-8")
+    assert name not in run("check", str(tmp_path)).out
+    (tmp_path / name).write_text(re.sub(r'(?m)^ +(- )?"torchvision",?\n', "", made), encoding="utf-8")
+    assert "[group-splits]" in run("check", str(tmp_path)).out
 
 
 def test_renovate_allows_what_goes_together(run: Runner) -> None:

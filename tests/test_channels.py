@@ -22,7 +22,7 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.gate import check as check_gate
@@ -79,8 +79,8 @@ def far() -> Iterator[Index]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, near: Index, far: Index) -> Iterator[Workshop]:
-    """A workshop with the real data, in which machines have an XPU and loopback indexes answer."""
+def context(tmp_path: Path, near: Index, far: Index) -> Iterator[RunContext]:
+    """A context with the real data, in which machines have an XPU and loopback indexes answer."""
     data = tmp_path / "data"
     data.mkdir()
     for name in ("products", "workloads", "channels.toml"):
@@ -91,7 +91,7 @@ def workshop(tmp_path: Path, near: Index, far: Index) -> Iterator[Workshop]:
     channels = {channel["id"]: (channel["style"], channel.get("url", "")) for channel in listed}
     indexes = {"default": f"{far.url}/simple/", "intel-legacy-xpu": f"{near.url}/links"}
     indexes |= dict.fromkeys(("pytorch-xpu", "pytorch-cpu", "intel-xpu"), f"{near.url}/simple/")
-    made = Workshop(
+    made = RunContext(
         TODAY, tmp_path / "work", tmp_path / "cache", data,
         channels=channels, indexes=indexes, interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
     )  # fmt: skip
@@ -123,64 +123,64 @@ EXTENDED = ("torch==2.1.0.post0+cxx11.abi", "intel-extension-for-pytorch==2.1.20
         pytest.param("intel-legacy-xpu", EXTENDED, id="page-of-links"),
     ],
 )
-def test_builds_of_a_channel_are_found(workshop: Workshop, channel: str, pins: tuple[str, ...], tool: str) -> None:
+def test_builds_of_a_channel_are_found(context: RunContext, channel: str, pins: tuple[str, ...], tool: str) -> None:
     """Exact builds with local labels resolve over the channel in its style, and the record says which channel it was."""
-    seen = CHECKS[tool](cell(channel, tool, *pins), workshop)
+    seen = CHECKS[tool](cell(channel, tool, *pins), context)
     assert (seen.outcome, seen.index) == (Outcome.OK, channel), seen.detail
     assert bool(seen.recorded) is (tool != "index")
 
 
 @pytest.mark.parametrize("channel", ["pytorch-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
-def test_two_installers_find_the_same_builds(workshop: Workshop, channel: str) -> None:
+def test_two_installers_find_the_same_builds(context: RunContext, channel: str) -> None:
     """The digests of two independent resolutions are equal, so both took the builds of the channel."""
     pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
-    one, other = pip.check(cell(channel, "pip", *pins), workshop), check_uv(cell(channel, "uv", *pins), workshop)
+    one, other = pip.check(cell(channel, "pip", *pins), context), check_uv(cell(channel, "uv", *pins), context)
     assert one.digest == other.digest != ""
 
 
 @pytest.mark.parametrize(("tool", "live"), [("index", False), ("pip", False), ("uv", False), ("pip", True), ("uv", True)])
-def test_builds_that_a_channel_lacks(workshop: Workshop, tool: str, *, live: bool) -> None:
+def test_builds_that_a_channel_lacks(context: RunContext, tool: str, *, live: bool) -> None:
     """Another label, and another Python's wheel, are not found: the default index has the version and is not asked."""
-    shop = replace(workshop, live=live)
+    shop = replace(context, live=live)
     for pin in ("torch==2.8.0+rocm", "torch==2.9.0+xpu", "torch==2.1.0")[: 1 if tool == "pip" else 3]:
         seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), shop)
         assert seen.outcome is Outcome.NOT_FOUND, seen.detail
 
 
-def test_yanked_builds_are_told(workshop: Workshop) -> None:
+def test_yanked_builds_are_told(context: RunContext) -> None:
     """A withdrawn build of a channel is `yanked`, with the reason."""
-    seen = check_published(cell("intel-xpu", "index", "intel-extension-for-pytorch==2.1.10+xpu"), workshop)
+    seen = check_published(cell("intel-xpu", "index", "intel-extension-for-pytorch==2.1.10+xpu"), context)
     assert (seen.outcome, "for security" in seen.detail) == (Outcome.YANKED, True)
 
 
 @pytest.mark.parametrize(
     "channel", ["pytorch-xpu", *(pytest.param(name, marks=pytest.mark.long) for name in ("intel-xpu", "intel-legacy-xpu"))]
 )
-def test_builds_of_a_channel_are_loaded(workshop: Workshop, channel: str) -> None:
+def test_builds_of_a_channel_are_loaded(context: RunContext, channel: str) -> None:
     """The wheels that are installed and imported are those of the channel, on a machine that has the device."""
     pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
-    asked = replace(cell(channel, "python", *pins, level=Level.IMPORT), platform=here(workshop.data))
-    seen = check_import(asked, workshop)
+    asked = replace(cell(channel, "python", *pins, level=Level.IMPORT), platform=here(context.data))
+    seen = check_import(asked, context)
     assert (seen.outcome, seen.index) == (Outcome.OK, channel), seen.detail
     assert pins[0].partition("==")[2] in seen.detail
-    refused = check_import(replace(asked, packages=(("torch", "2.8.0+cuda"),)), workshop)
+    refused = check_import(replace(asked, packages=(("torch", "2.8.0+cuda"),)), context)
     assert refused.outcome is Outcome.NOT_FOUND, refused.detail
 
 
 @pytest.mark.parametrize("channel", ["intel-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
-def test_gate_of_a_build_of_a_channel(workshop: Workshop, channel: str) -> None:
+def test_gate_of_a_build_of_a_channel(context: RunContext, channel: str) -> None:
     """The version check is read out of the wheel on the channel, wherever its page is."""
     fits, fails = (
         replace(
             cell(channel, "python", f"torch=={torch}", "intel-extension-for-pytorch==2.1.20+xpu", level=Level.GATE),
-            platform=here(workshop.data),
+            platform=here(context.data),
         )
         for torch in ("2.1.0.post0+cxx11.abi", "2.3.1+cxx11.abi")
     )
-    assert check_gate(fits, workshop).outcome is Outcome.OK
-    seen = check_gate(fails, workshop)
+    assert check_gate(fits, context).outcome is Outcome.OK
+    seen = check_gate(fails, context)
     assert (seen.outcome, REFUSES in seen.detail) == (Outcome.FAILED_IMPORT, True)
-    silent = replace(workshop, indexes={channel: f"{NOWHERE}/simple/"})
+    silent = replace(context, indexes={channel: f"{NOWHERE}/simple/"})
     assert check_gate(fits, silent).outcome is Outcome.NOT_CHECKED
 
 
@@ -199,13 +199,13 @@ QUICK = ("forbidden", "no-connection")
 
 
 @pytest.mark.parametrize("way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS])
-def test_an_index_that_does_not_answer_says_nothing(workshop: Workshop, near: Index, way: str) -> None:
+def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: Index, way: str) -> None:
     """Whatever keeps an index from answering is the reason of `not-checked` at every level, never a pass or a failure."""
     address, words = WAYS[way]
     url = address.format(near.url)
-    asked = replace(cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT), platform=here(workshop.data))
+    asked = replace(cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT), platform=here(context.data))
     for live in (False, True) if way in RECORDED else (True,):
-        shop = replace(workshop, indexes=workshop.indexes | {"pytorch-xpu": url}, live=live)
+        shop = replace(context, indexes=context.indexes | {"pytorch-xpu": url}, live=live)
         seen = [check(cell("pytorch-xpu", tool, *NATIVE), shop) for tool, check in CHECKS.items()]
         seen += [check_import(asked, shop)] if live else []
         for observation in seen:
@@ -214,34 +214,34 @@ def test_an_index_that_does_not_answer_says_nothing(workshop: Workshop, near: In
 
 @pytest.mark.parametrize("live", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("tool", ["index", "pip", "uv"])
-def test_one_of_two_indexes_is_not_enough(workshop: Workshop, tool: str, *, live: bool) -> None:
+def test_one_of_two_indexes_is_not_enough(context: RunContext, tool: str, *, live: bool) -> None:
     """What resolves on the default index alone says nothing of a channel beside it that does not answer."""
-    shop = replace(workshop, indexes=workshop.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
+    shop = replace(context, indexes=context.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
     seen = CHECKS[tool](cell("intel-xpu", tool, "numpy==1.26.4"), shop)
     assert (seen.outcome, "no connection" in seen.detail) == (Outcome.NOT_CHECKED, True), seen.detail
 
 
-def test_channel_without_a_place_is_not_checked(workshop: Workshop) -> None:
+def test_channel_without_a_place_is_not_checked(context: RunContext) -> None:
     """A machine without the device imports nothing of it."""
-    (workshop.data / "proofs.toml").write_bytes((ROOT / "data" / "proofs.toml").read_bytes())
+    (context.data / "proofs.toml").write_bytes((ROOT / "data" / "proofs.toml").read_bytes())
     asked = cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT)
     if not list(Path("/dev").glob("dri/renderD*")):
-        assert "no device xpu" in check_import(asked, workshop).detail
+        assert "no device xpu" in check_import(asked, context).detail
 
 
 # -- which index answered -------------------------------------------------------------------------------------------
 
 
-def test_another_address_is_another_question(workshop: Workshop) -> None:
+def test_another_address_is_another_question(context: RunContext) -> None:
     """What an address said in a channel's place neither takes the place of the channel's own words nor its record."""
     own = cell("pytorch-xpu", "pip", *NATIVE)
     other = replace(own, answered="https://index.example/simple")
-    seen = [c.saw(Outcome.OK, TODAY) for c in (own, other)]
+    seen = [c.observed(Outcome.OK, TODAY) for c in (own, other)]
     assert len(merged(seen)) == 2
     assert seen[1].answered in other.id
-    check_published(cell("pytorch-xpu", "index", *NATIVE), workshop)
+    check_published(cell("pytorch-xpu", "index", *NATIVE), context)
     recorded_index.save()
-    names = {path.name for path in (workshop.cache / "record" / f"{TODAY}").iterdir()}
+    names = {path.name for path in (context.cache / "record" / f"{TODAY}").iterdir()}
     assert not names & {"default", "pytorch-xpu"}
 
 
@@ -250,9 +250,9 @@ def test_address_is_shown_without_secrets() -> None:
     assert shown("https://me:secret@index.example/simple/?token=1#x") == "https://index.example/simple/"
 
 
-def test_styles_become_options(workshop: Workshop) -> None:
+def test_styles_become_options(context: RunContext) -> None:
     """Each style of a channel is told to pip and uv in their words."""
-    shop = replace(workshop, indexes={})
+    shop = replace(context, indexes={})
     url = shop.channels["intel-xpu"][1]
     assert addresses_of(cell("intel-xpu", "pip"), shop).pip == ["--extra-index-url", url]
     assert addresses_of(cell("intel-xpu", "uv"), shop).uv[:2] == ["--index", url]

@@ -29,8 +29,8 @@ from differential import (
 from compatkb.schema import Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import Workshop
-from compatkb.validate.session import workshop_of
+from compatkb.validate.cell import RunContext
+from compatkb.validate.session import run_context
 from compatkb.validate.targets import this_platform
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -52,14 +52,14 @@ def test_the_sample_is_for_this_python() -> None:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[Workshop]:
-    """A workshop over the recorded part of the index, in which this interpreter's own pip is used."""
+def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[RunContext]:
+    """A context over the recorded part of the index, in which this interpreter's own pip is used."""
     if this_platform() != "linux-x86_64":
         pytest.skip(f"the questions are about Linux x86-64, and pip judges markers with the machine: {this_platform()}")
     folder = tmp_path_factory.mktemp("differential")
     day = date.fromisoformat(facts.meta["data_date"])
     named = [f"{HERE}={sys.executable}"]
-    made = workshop_of(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
+    made = run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
     pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
     yield made
     for server in recorded_index._servers.values():
@@ -68,7 +68,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[
 
 
 @pytest.mark.parametrize("line", ASKED, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))
-def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], shop: Workshop, facts: Snapshot) -> None:
+def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], shop: RunContext, facts: Snapshot) -> None:
     """What works resolves, and what pip refuses is denied; other denials have a rule with a source."""
     told = judge(facts, key_of(line), asking(shop))
     assert told["pip"] == line["pip"], f"pip said {line['pip']} when this was recorded: {told['detail']}"
@@ -78,7 +78,7 @@ def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], shop: Workshop, 
         assert all(sources and text for text, *sources in told["rules"])
 
 
-def test_questions_are_drawn_from_what_the_index_has(shop: Workshop, facts: Snapshot) -> None:
+def test_questions_are_drawn_from_what_the_index_has(shop: RunContext, facts: Snapshot) -> None:
     """Different questions for the Pythons at hand come out of the record that answers them."""
     asked = questions(Asker(facts, 1, shop.interpreters, recorded_versions(shop)), 5)
     assert len(set(asked)) == 5

@@ -18,7 +18,7 @@ from loopback import Index, serve
 
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.published import check as check_published
@@ -35,7 +35,7 @@ WAYS = {
     "uv-live": ("uv", {"live": True}),
     "import": ("python", {}),
 }
-"""Everything that asks an index, by name: the tool, and how the workshop is set."""
+"""Everything that asks an index, by name: the tool, and how the context is set."""
 QUICK = ("published", "pip-over-a-record", "uv-live", "import")
 
 
@@ -55,9 +55,9 @@ def index() -> Iterator[Index]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, index: Index) -> Iterator[Workshop]:
-    """A workshop that asks it."""
-    made = Workshop(
+def context(tmp_path: Path, index: Index) -> Iterator[RunContext]:
+    """A context that asks it."""
+    made = RunContext(
         TODAY, tmp_path / "work", tmp_path / "cache", ROOT / "data", indexes={"default": f"{index.url}/simple/"},
         interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
     )  # fmt: skip
@@ -68,35 +68,35 @@ def workshop(tmp_path: Path, index: Index) -> Iterator[Workshop]:
     recorded_index._servers.clear()
 
 
-def ask(workshop: Workshop, way: str, pin: str, **more: Any) -> Observation:
+def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
     """Ask about one pin in one of the ways."""
     tool, settings = WAYS[way]
     level = {"index": Level.PUBLISHED, "python": Level.IMPORT}.get(tool, Level.RESOLVE)
     name, _, version = pin.partition("==")
-    platform = here(workshop.data) if tool == "python" else this_platform()
+    platform = here(context.data) if tool == "python" else this_platform()
     cell = ValidationCell(level, tool, ((name, version),), PYTHON, platform)
     check = {"index": check_published, "pip": pip.check, "uv": check_uv, "python": check_import}[tool]
-    seen = check(cell, replace(workshop, **settings, **more))
-    assert not [path for path in workshop.folder.rglob("cell-*") if workshop.folder.exists()], "something was left behind"
+    seen = check(cell, replace(context, **settings, **more))
+    assert not [path for path in context.folder.rglob("cell-*") if context.folder.exists()], "something was left behind"
     return seen
 
 
 @pytest.mark.parametrize("way", parted(WAYS))
 @pytest.mark.parametrize(("path", "words"), [("loop", "redirects more than"), ("endless", "is larger than")])
-def test_index_that_never_comes_to_the_point(workshop: Workshop, index: Index, way: str, path: str, words: str) -> None:
+def test_index_that_never_comes_to_the_point(context: RunContext, index: Index, way: str, path: str, words: str) -> None:
     """An endless redirect and a page without end give the reason, within the time of a cell."""
     start = time.monotonic()
-    seen = ask(workshop, way, "torch==1.0", indexes={"default": f"{index.url}/{path}/"})
+    seen = ask(context, way, "torch==1.0", indexes={"default": f"{index.url}/{path}/"})
     assert seen.outcome is Outcome.NOT_CHECKED
     assert words in seen.detail or "stopped after" in seen.detail, seen.detail
     assert time.monotonic() - start < 40
 
 
-def test_index_that_keeps_silent(workshop: Workshop, index: Index) -> None:
+def test_index_that_keeps_silent(context: RunContext, index: Index) -> None:
     """Silence is the reason, after the time of a cell; all ways wait side by side, each in a folder of its own."""
 
     def wait(way: str) -> Observation:
-        made = replace(workshop, folder=workshop.folder / way, indexes={"default": f"{index.url}/hang/"}, seconds=3)
+        made = replace(context, folder=context.folder / way, indexes={"default": f"{index.url}/hang/"}, seconds=3)
         return ask(made, way, "torch==1.0")
 
     start = time.monotonic()
@@ -109,35 +109,35 @@ def test_index_that_keeps_silent(workshop: Workshop, index: Index) -> None:
 
 
 @pytest.mark.parametrize("way", ["pip-download", "import"])
-def test_file_that_is_not_the_one_that_was_promised(workshop: Workshop, index: Index, way: str) -> None:
+def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: Index, way: str) -> None:
     """A wheel with another digest than its page gives is not taken."""
     index.wrong_hash.add(index.add("torch", "1.1", ""))
-    seen = ask(workshop, way, "torch==1.1")
+    seen = ask(context, way, "torch==1.1")
     assert seen.outcome is Outcome.NOT_CHECKED
     assert "hash" in seen.detail.lower(), seen.detail
 
 
 @pytest.mark.parametrize("way", [*RESOLVING, "import"])
-def test_wheel_that_lies_about_its_version(workshop: Workshop, index: Index, way: str) -> None:
+def test_wheel_that_lies_about_its_version(context: RunContext, index: Index, way: str) -> None:
     """A wheel whose metadata name another version never counts as the one that was asked for."""
     index.add("torch", "1.2", "", metadata_version="9.9")
-    seen = ask(workshop, way, "torch==1.2")
+    seen = ask(context, way, "torch==1.2")
     assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.NOT_FOUND, Outcome.CONFLICT}
     assert seen.detail
 
 
 @pytest.mark.parametrize("way", [*RESOLVING, "import"])
-def test_archive_that_leaves_its_folder(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
+def test_archive_that_leaves_its_folder(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """Whatever a wheel is called inside, nothing is written outside the folder of the cell."""
     for number, escaped in enumerate(("../" * 12 + str(tmp_path / "out").lstrip("/"), str(tmp_path / "out"))):
         file, content = wheel_file("torch", f"1.3.{number}", {"torch/__init__.py": "", escaped: "out"})
         index.files[file] = content
-        assert ask(workshop, way, f"torch==1.3.{number}").outcome in set(Outcome)
+        assert ask(context, way, f"torch==1.3.{number}").outcome in set(Outcome)
         assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("way", parted(WAYS))
-def test_source_distribution_is_nothing(workshop: Workshop, index: Index, way: str, tmp_path: Path) -> None:
+def test_source_distribution_is_nothing(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """What is there as source alone is not found, and its code never runs."""
     trap = tmp_path / "built"
     buffer = io.BytesIO()
@@ -148,24 +148,24 @@ def test_source_distribution_is_nothing(workshop: Workshop, index: Index, way: s
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))
     index.files["torch-1.4.tar.gz"] = buffer.getvalue()
-    assert ask(workshop, way, "torch==1.4").outcome is Outcome.NOT_FOUND
+    assert ask(context, way, "torch==1.4").outcome is Outcome.NOT_FOUND
     assert not trap.exists()
 
 
 @pytest.mark.parametrize("way", parted(["pip-download", "import"]))
-def test_wheel_that_fills_the_disk(workshop: Workshop, index: Index, way: str) -> None:
+def test_wheel_that_fills_the_disk(context: RunContext, index: Index, way: str) -> None:
     """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
     body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)
     index.add("torch", "1.5", "", files={"torch/big.bin": body})
-    seen = ask(workshop, way, "torch==1.5", megabytes=20)
+    seen = ask(context, way, "torch==1.5", megabytes=20)
     assert seen.outcome is Outcome.NOT_CHECKED, seen.detail
     del index.files["torch-1.5-py3-none-any.whl"]
 
 
 @pytest.mark.parametrize("way", RESOLVING)
-def test_metadata_without_end(workshop: Workshop, index: Index, way: str) -> None:
+def test_metadata_without_end(context: RunContext, index: Index, way: str) -> None:
     """Many requirements that exist nowhere give an answer, and a short one."""
     index.add("torch", "1.6", "", requires=tuple(f"nothing-{n}==1" for n in range(150)))
-    seen = ask(workshop, way, "torch==1.6")
+    seen = ask(context, way, "torch==1.6")
     assert seen.outcome in {Outcome.NOT_FOUND, Outcome.CONFLICT, Outcome.NOT_CHECKED}
     assert len(seen.detail) < 2000

@@ -175,6 +175,8 @@ def test_same_template_has_the_tags_of_the_revision_of_a_day(number: int, facts:
     listed: set[str] = set()
     for path in sorted((ROOT / "data" / "images").glob("*.toml")):
         file = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "revision" not in file:  # its tags stand in no table
+            continue
         day = next(revision["at"].date() for revision in file["revision"] if revision["n"] == number)
         for row in file["listing"]:
             if any(first <= number <= last for first, last in row["runs"]):

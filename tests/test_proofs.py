@@ -19,7 +19,7 @@ from loopback import Index, serve
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import find_uv, here
 from compatkb.validate.evidence import line_of, merged, read_evidence
 from compatkb.validate.gate import check as check_gate
@@ -61,13 +61,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, data: Path, index: Index) -> Workshop:
-    """A workshop whose default index and XPU index are the one on this machine."""
+def context(tmp_path: Path, data: Path, index: Index) -> RunContext:
+    """A context whose default index and XPU index are the one on this machine."""
     url = f"{index.url}/simple/"
     indexes = {"default": url, "pytorch-xpu": url}
     interpreters = {PYTHON: os.path.realpath(sys.executable)}
     cache = tmp_path / "cache"
-    return Workshop(date(2026, 1, 2), tmp_path / "cells", cache, data, indexes=indexes, interpreters=interpreters, seconds=60)
+    return RunContext(
+        date(2026, 1, 2), tmp_path / "cells", cache, data, indexes=indexes, interpreters=interpreters, seconds=60
+    )
 
 
 def cell(data: Path, level: Level = Level.IMPORT, index: str = "default", device: str = "cpu", **pins: str) -> ValidationCell:
@@ -81,26 +83,26 @@ def test_uv_is_there() -> None:
     assert find_uv()
 
 
-def test_builds_with_local_labels_are_imported(index: Index, workshop: Workshop, data: Path) -> None:
+def test_builds_with_local_labels_are_imported(index: Index, context: RunContext, data: Path) -> None:
     """The exact build is installed from the index of its channel, and says itself what it is."""
     index.add("torch", "8.0.0+xpu", "")
     index.add("torch", "8.0.0", "raise SystemError('another build')")
     index.add(IPEX, "8.0.10+xpu", "import torch")
     wanted = {"torch": "8.0.0+xpu", "intel_extension_for_pytorch": "8.0.10+xpu"}
-    seen = check_import(cell(data, index="pytorch-xpu", device="xpu", **wanted), workshop)
+    seen = check_import(cell(data, index="pytorch-xpu", device="xpu", **wanted), context)
     assert (seen.outcome, seen.index, seen.device) == ("ok", "pytorch-xpu", "xpu")
     assert seen.detail == "torch 8.0.0+xpu; intel_extension_for_pytorch 8.0.10+xpu"
     assert set(seen.tools) == {"glibc", "python", "uv"}
     assert len(seen.digest) == 64
-    assert not list(workshop.folder.iterdir())
+    assert not list(context.folder.iterdir())
 
 
-def test_exit_in_the_middle_of_an_import(index: Index, workshop: Workshop, data: Path) -> None:
+def test_exit_in_the_middle_of_an_import(index: Index, context: RunContext, data: Path) -> None:
     """A release that prints to stdout and leaves through SystemExit fails with its sentence."""
     index.add("torch", "8.1.0", "")
     sentence = f"ERROR! It {REJECTS} 8.0.*, but PyTorch 8.1.0 is found."
     index.add(IPEX, "8.0.0", f"print({sentence!r})\nexit(127)")
-    seen = check_import(cell(data, torch="8.1.0", intel_extension_for_pytorch="8.0.0"), workshop)
+    seen = check_import(cell(data, torch="8.1.0", intel_extension_for_pytorch="8.0.0"), context)
     assert seen.outcome is Outcome.FAILED_IMPORT
     assert seen.detail == f"intel_extension_for_pytorch: SystemExit 127: {sentence}"
 
@@ -114,43 +116,43 @@ def test_exit_in_the_middle_of_an_import(index: Index, workshop: Workshop, data:
         ("open(__import__('sys').argv[1], 'w').write('[]\\n7\\n{\"done\"'); raise KeyError(1)", "KeyError"),
     ],
 )
-def test_ways_to_fail(index: Index, workshop: Workshop, data: Path, init: str, words: str) -> None:
+def test_ways_to_fail(index: Index, context: RunContext, data: Path, init: str, words: str) -> None:
     """Whatever ends an import is told; what the module writes to our files changes nothing."""
     number = f"9.{abs(hash(init)) % 10000}"
     index.add("torch", number, init)
-    seen = check_import(cell(data, torch=number), workshop)
+    seen = check_import(cell(data, torch=number), context)
     assert seen.outcome is Outcome.FAILED_IMPORT
     assert words in seen.detail
-    assert str(workshop.folder) not in seen.model_dump_json()
+    assert str(context.folder) not in seen.model_dump_json()
 
 
 @pytest.mark.long
-def test_hanging_import_is_killed_with_its_children(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
+def test_hanging_import_is_killed_with_its_children(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
     """After its time a cell ends without an answer, and nothing of it runs on."""
     left = tmp_path / "pid"
     child = "import subprocess, sys, time\nchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
     index.add("torch", "8.2.0", f"{child}open({str(left)!r}, 'w').write(str(child.pid)); time.sleep(600)")
     start = time.monotonic()
-    seen = check_import(cell(data, torch="8.2.0"), Workshop(**{**vars(workshop), "seconds": 5.0}))
+    seen = check_import(cell(data, torch="8.2.0"), RunContext(**{**vars(context), "seconds": 5.0}))
     assert time.monotonic() - start < 30
     assert (seen.outcome, "stopped after" in seen.detail) == ("not-checked", True)
     status = Path(f"/proc/{left.read_text()}/stat")
     assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
-    assert not list(workshop.folder.iterdir())
+    assert not list(context.folder.iterdir())
 
 
 @pytest.mark.long
-def test_disk_is_limited(index: Index, workshop: Workshop, data: Path) -> None:
+def test_disk_is_limited(index: Index, context: RunContext, data: Path) -> None:
     """What fills the disk is stopped, in one file or in many, and removed."""
     many = "import os, time\nfor n in range(2000):\n open(f'{n}.bin', 'wb').write(os.urandom(1 << 20))\n time.sleep(0.002)\n"
     index.add("torch", "8.3.0", f"{many}time.sleep(30)")
     index.add("torch", "8.3.1", "open('one.bin', 'wb').write(b'1' * (200 << 20))")
-    small = Workshop(**{**vars(workshop), "megabytes": 100})
+    small = RunContext(**{**vars(context), "megabytes": 100})
     first, second = (check_import(cell(data, torch=version), small) for version in ("8.3.0", "8.3.1"))
     assert (first.outcome, "stopped at 100 MB of disk" in first.detail) == ("not-checked", True)
     assert second.outcome in {"not-checked", "failed-import"}
     assert "ok" not in second.detail
-    assert not list(workshop.folder.iterdir())
+    assert not list(context.folder.iterdir())
 
 
 def test_a_file_with_two_names_takes_its_place_once(tmp_path: Path) -> None:
@@ -163,16 +165,16 @@ def test_a_file_with_two_names_takes_its_place_once(tmp_path: Path) -> None:
     assert 2 << 20 <= size_of(tmp_path / "cell", tmp_path / "cache") < 3 << 20
 
 
-def test_what_a_killed_run_left_is_removed(index: Index, workshop: Workshop, data: Path) -> None:
+def test_what_a_killed_run_left_is_removed(index: Index, context: RunContext, data: Path) -> None:
     """The folder of a cell whose process is gone is removed by the next cell; that of a living one stays."""
     for name in ("cell-dead", "cell-alive"):
-        (workshop.folder / name).mkdir(parents=True)
-        (workshop.folder / name / "lock").touch()
+        (context.folder / name).mkdir(parents=True)
+        (context.folder / name / "lock").touch()
     index.add("torch", "8.3.5", "")
-    with (workshop.folder / "cell-alive" / "lock").open() as lock:
+    with (context.folder / "cell-alive" / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert check_import(cell(data, torch="8.3.5"), workshop).outcome is Outcome.OK
-        assert [path.name for path in workshop.folder.iterdir()] == ["cell-alive"]
+        assert check_import(cell(data, torch="8.3.5"), context).outcome is Outcome.OK
+        assert [path.name for path in context.folder.iterdir()] == ["cell-alive"]
 
 
 def test_output_is_limited(tmp_path: Path) -> None:
@@ -185,18 +187,18 @@ def test_output_is_limited(tmp_path: Path) -> None:
     assert ended.output.rstrip().endswith("last")
 
 
-def test_what_is_not_there(index: Index, workshop: Workshop, data: Path) -> None:
+def test_what_is_not_there(index: Index, context: RunContext, data: Path) -> None:
     """A version or a project that the index lacks is not found; an index that does not answer says nothing."""
     index.add("torch", "8.4.0", "")
-    assert check_import(cell(data, torch="8.4.99"), workshop).outcome is Outcome.NOT_FOUND
-    assert check_import(cell(data, torchvision="8.4.0"), workshop).outcome is Outcome.NOT_FOUND
-    silent = Workshop(**{**vars(workshop), "indexes": {"default": "http://127.0.0.1:9/simple/"}})
+    assert check_import(cell(data, torch="8.4.99"), context).outcome is Outcome.NOT_FOUND
+    assert check_import(cell(data, torchvision="8.4.0"), context).outcome is Outcome.NOT_FOUND
+    silent = RunContext(**{**vars(context), "indexes": {"default": "http://127.0.0.1:9/simple/"}})
     assert check_import(cell(data, torch="8.4.0"), silent).outcome is Outcome.NOT_CHECKED
-    circle = Workshop(**{**vars(workshop), "indexes": {"default": f"{index.url}/loop/"}})
+    circle = RunContext(**{**vars(context), "indexes": {"default": f"{index.url}/loop/"}})
     assert check_import(cell(data, torch="8.4.0"), circle).outcome in {Outcome.NOT_CHECKED, Outcome.NOT_FOUND}
 
 
-def test_machine_that_cannot_try(workshop: Workshop, data: Path) -> None:
+def test_machine_that_cannot_try(context: RunContext, data: Path) -> None:
     """Another system, device or interpreter is not checked, with the reason."""
     given = cell(data, torch="8.4.0")
     for other, words in (
@@ -204,11 +206,11 @@ def test_machine_that_cannot_try(workshop: Workshop, data: Path) -> None:
         (ValidationCell(given.level, "python", given.packages, PYTHON, given.platform, "hpu"), "no device hpu"),
         (ValidationCell(given.level, "python", given.packages, "2.0", given.platform), "no interpreter 2.0"),
     ):
-        seen = check_import(other, workshop)
+        seen = check_import(other, context)
         assert (seen.outcome, words in seen.detail) == ("not-checked", True)
 
 
-def test_source_distribution_is_never_built(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
+def test_source_distribution_is_never_built(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
     """A project with an sdist alone is not found, and its setup.py never runs."""
     import io
     import tarfile
@@ -221,12 +223,12 @@ def test_source_distribution_is_never_built(index: Index, workshop: Workshop, da
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))
     index.files["torch-8.5.0.tar.gz"] = buffer.getvalue()
-    seen = check_import(cell(data, torch="8.5.0"), workshop)
+    seen = check_import(cell(data, torch="8.5.0"), context)
     assert seen.outcome in {Outcome.NOT_FOUND, Outcome.CONFLICT}
     assert not trap.exists()
 
 
-def test_hostile_wheels(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
+def test_hostile_wheels(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
     """A wheel that leaves its folder, lies about its version, or is not the file that the index promised, is refused."""
     escaped = "../" * 12 + str(tmp_path / "escaped").lstrip("/")
     file, content = wheel_file("torch", "8.6.0", {"torch/__init__.py": "", escaped: "out"})
@@ -235,60 +237,60 @@ def test_hostile_wheels(index: Index, workshop: Workshop, data: Path, tmp_path: 
     index.wrong_hash.add(index.add("torch", "8.6.2", ""))
     index.files["torch-8.6.3-py3-none-any.whl"] = b"this is no archive"
     for version in ("8.6.0", "8.6.1", "8.6.2", "8.6.3"):
-        seen = check_import(cell(data, torch=version), workshop)
+        seen = check_import(cell(data, torch=version), context)
         if version == "8.6.0":  # what leaves the folder may also be left out
             continue
         assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.CONFLICT, Outcome.NOT_FOUND}, (version, seen.detail)
         assert seen.detail
     assert not (tmp_path / "escaped").exists()
-    assert not list(workshop.folder.iterdir())
+    assert not list(context.folder.iterdir())
 
 
-def test_pins_are_put_together_whatever_their_metadata_say(index: Index, workshop: Workshop, data: Path) -> None:
+def test_pins_are_put_together_whatever_their_metadata_say(index: Index, context: RunContext, data: Path) -> None:
     """Import is about the code: a companion that asks for another torch is installed beside this one; pip refuses."""
     index.add("torch", "8.7.0", "")
     index.add(
         "torchvision", "8.7.0", "raise RuntimeError('operator torchvision::nms does not exist')", requires=("torch==8.6.9",)
     )
     pair = cell(data, torch="8.7.0", torchvision="8.7.0")
-    seen = check_import(pair, workshop)
+    seen = check_import(pair, context)
     assert seen.outcome is Outcome.FAILED_IMPORT
     assert seen.detail == "torchvision: RuntimeError: operator torchvision::nms does not exist"
 
 
 @pytest.mark.long
 def test_pip_takes_its_place_where_uv_is_missing(
-    index: Index, workshop: Workshop, data: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, context: RunContext, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without uv pip installs, and what metadata exclude is a conflict; what needs uv is not checked."""
     monkeypatch.setattr("compatkb.validate.environment.find_uv", lambda: None)
     index.add("torch", "8.13.0", "")
     index.add("torchvision", "8.13.0", "", requires=("torch==8.6.9",))
     pair = cell(data, torch="8.13.0", torchvision="8.13.0")
-    seen = [check_import(c, workshop) for c in (cell(data, torch="8.13.0"), pair, cell(data, torch="8.13.9"))]
+    seen = [check_import(c, context) for c in (cell(data, torch="8.13.0"), pair, cell(data, torch="8.13.9"))]
     assert [s.outcome for s in seen] == ["ok", "conflict", "not-found"]
     assert set(seen[0].tools) == {"glibc", "pip", "python"}
     stubbed = ValidationCell(pair.level, pair.tool, pair.packages, pair.python, pair.platform, stubbed=True)
-    assert "needs uv" in check_import(stubbed, workshop).detail
+    assert "needs uv" in check_import(stubbed, context).detail
 
 
 def test_user_configuration_does_not_reach_the_installer(
-    index: Index, workshop: Workshop, data: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, context: RunContext, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Variables of pip, uv and Python are left behind."""
     for name in ("UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "PIP_INDEX_URL", "PIP_FIND_LINKS", "PYTHONPATH", "PYTHONSTARTUP"):
         monkeypatch.setenv(name, "/nowhere")
     index.add("torch", "8.8.0", "import os; assert not [n for n in os.environ if n.startswith(('PIP_I', 'PIP_F', 'PYTHONP'))]")
-    assert check_import(cell(data, torch="8.8.0"), workshop).outcome is Outcome.OK
+    assert check_import(cell(data, torch="8.8.0"), context).outcome is Outcome.OK
 
 
-def test_numbers_are_compared(index: Index, workshop: Workshop, data: Path) -> None:
+def test_numbers_are_compared(index: Index, context: RunContext, data: Path) -> None:
     """A run is ok where the workload's numbers agree, and fails where they do not or where it breaks off."""
     index.add("torch", "8.9.0", "def total(): return 3.0000001")
     index.add("torch", "8.9.1", "def total(): return 3.1")
     index.add("torch", "8.9.2", "def total(): raise RuntimeError('Numpy is not available')")
     index.add("torch", "8.9.3", "import nothing_such")
-    seen = [check_run(cell(data, Level.RUN, torch=f"8.9.{n}"), workshop) for n in range(4)]
+    seen = [check_run(cell(data, Level.RUN, torch=f"8.9.{n}"), context) for n in range(4)]
     assert [s.outcome for s in seen] == ["ok", "failed-run", "failed-run", "failed-import"]
     assert seen[0].detail.startswith("torch: sum, features ")
     assert seen[0].detail.endswith("not tried: compile (not here)")
@@ -315,7 +317,7 @@ import nothing_such
 """
 
 
-def test_gate_runs_the_shipped_check_alone(index: Index, workshop: Workshop, data: Path) -> None:
+def test_gate_runs_the_shipped_check_alone(index: Index, context: RunContext, data: Path) -> None:
     """The check is read in parts of the wheel; it rejects a version, passes it, or is not reached, which says nothing."""
     heavy = {f"intel_extension_for_pytorch/{n}.bin": os.urandom(1 << 20) for n in range(4)}
     files = {"intel_extension_for_pytorch/_version.py": 'own = "8."', **heavy}
@@ -323,37 +325,37 @@ def test_gate_runs_the_shipped_check_alone(index: Index, workshop: Workshop, dat
     index.add(IPEX, "8.1.1", "import torch")
     index.add(IPEX, "8.1.2", f"import nothing_such\nprint('{REJECTS}')")
     before = index.sent
-    seen = [check_gate(gate_cell(data, "8.1.0", version), workshop) for version in ("8.5.0", "9.0.0")]
+    seen = [check_gate(gate_cell(data, "8.1.0", version), context) for version in ("8.5.0", "9.0.0")]
     assert index.sent - before < 1 << 20
     assert [s.outcome for s in seen] == ["ok", "failed-import"]
     assert seen[1].detail == f"exit status 127: ERROR! It {REJECTS} 8."
-    assert "no version check" in check_gate(gate_cell(data, "8.1.1", "8.5.0"), workshop).detail
-    unreached = check_gate(gate_cell(data, "8.1.2", "8.5.0"), workshop)
+    assert "no version check" in check_gate(gate_cell(data, "8.1.1", "8.5.0"), context).detail
+    unreached = check_gate(gate_cell(data, "8.1.2", "8.5.0"), context)
     assert (unreached.outcome, "was not reached" in unreached.detail) == ("not-checked", True)
-    assert check_gate(gate_cell(data, "8.1.77", "8.5.0"), workshop).outcome is Outcome.NOT_FOUND
-    assert check_gate(cell(data, Level.GATE, torch="8.5.0"), workshop).outcome is Outcome.NOT_CHECKED
+    assert check_gate(gate_cell(data, "8.1.77", "8.5.0"), context).outcome is Outcome.NOT_FOUND
+    assert check_gate(cell(data, Level.GATE, torch="8.5.0"), context).outcome is Outcome.NOT_CHECKED
 
 
-def test_gate_survives_a_bad_index(index: Index, workshop: Workshop, data: Path) -> None:
+def test_gate_survives_a_bad_index(index: Index, context: RunContext, data: Path) -> None:
     """A server without ranges, an endless redirect, a huge member and a broken archive are not checked."""
     index.add(IPEX, "8.2.0", "#" + "x" * (3 << 20))
     index.files["intel_extension_for_pytorch-8.2.1-py3-none-any.whl"] = b"PK\x05\x06" + b"\xff" * 18
     for version in ("8.2.0", "8.2.1"):
-        assert check_gate(gate_cell(data, version, "8.5.0"), workshop).outcome is Outcome.NOT_CHECKED
+        assert check_gate(gate_cell(data, version, "8.5.0"), context).outcome is Outcome.NOT_CHECKED
     index.add(IPEX, "8.2.2", GATE)
     index.ranges = False
     try:
-        assert "part of a file" in check_gate(gate_cell(data, "8.2.2", "8.5.0"), workshop).detail
+        assert "part of a file" in check_gate(gate_cell(data, "8.2.2", "8.5.0"), context).detail
     finally:
         index.ranges = True
     for path in ("loop", "huge"):
-        bad = Workshop(**{**vars(workshop), "indexes": {"default": f"{index.url}/{path}/"}})
+        bad = RunContext(**{**vars(context), "indexes": {"default": f"{index.url}/{path}/"}})
         assert check_gate(gate_cell(data, "8.2.2", "8.5.0"), bad).outcome is Outcome.NOT_CHECKED
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("nm"), reason="needs gcc and binutils")
-def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, data: Path, tmp_path: Path) -> None:
+def test_missing_device_libraries_are_stubbed(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
     """A library that links to a device's runtime loads without it, and the record says so; unmarked cells fail."""
     (tmp_path / "real.c").write_text("int cudaCount(void) { return 7; } int loose_count(void) { return 7; }")
     (tmp_path / "real.map").write_text("libcudart.so.12 { global: cudaCount; };")
@@ -376,9 +378,9 @@ def test_missing_device_libraries_are_stubbed(index: Index, workshop: Workshop, 
     )
     plain = cell(data, torch="8.12.0")
     stubbed = ValidationCell(plain.level, plain.tool, plain.packages, plain.python, plain.platform, stubbed=True)
-    seen = check_import(stubbed, workshop)
+    seen = check_import(stubbed, context)
     assert (seen.outcome, seen.stubbed) == ("ok", True)
-    failed = check_import(plain, workshop)
+    failed = check_import(plain, context)
     assert (failed.outcome, failed.stubbed) == ("failed-import", False)
     assert "libcudart.so.12" in failed.detail
 

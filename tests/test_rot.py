@@ -19,7 +19,7 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate import pip, recorded_index
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_evidence, text_of
 from compatkb.validate.record import line_of
 from compatkb.validate.report_text import report_text
@@ -58,15 +58,15 @@ FIRST, LATER, LAST = date(2026, 5, 1), date(2026, 5, 29), date(2026, 6, 9)
 
 
 @contextmanager
-def shop_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iterator[Workshop]:
-    """Return a workshop of a day over the record of that day, which lacks what is gone unless it is whole."""
+def shop_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iterator[RunContext]:
+    """Return a context of a day over the record of that day, which lacks what is gone unless it is whole."""
     record = folder / "cache" / "record" / day.isoformat()
     (record / "default").mkdir(parents=True)
     for name, page in incident.pages.items():
         wheels = [wheel(name.replace("-", "_"), version, Requires_Dist=required) for version, required in page]
         kept = [w for w in wheels if whole or not w.file.startswith("-".join(incident.gone))]
         (record / "default" / f"{name}.jsonl").write_text("".join(f"{line_of(w)}\n" for w in kept))
-    made = Workshop(
+    made = RunContext(
         day, folder / "work", folder / "cache", folder / "data", record=record, interpreters={HERE: sys.executable}
     )
     pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")

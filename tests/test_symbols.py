@@ -28,7 +28,7 @@ from compatkb.schema.proofs import ExportedSymbols
 from compatkb.store.cache import locate
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import text_of
 from compatkb.validate.levels import check
 from compatkb.validate.plan import PlanScope
@@ -57,6 +57,7 @@ names = ["torch_*"]
 product = "audio"
 against = "torch"
 optional = ["audio/extra*"]
+sources = [{ repo = "a/audio", ref = "v1", path = "audio/__init__.py", at = 3, seen = 2026-01-02 }]
 """
 
 
@@ -156,8 +157,8 @@ def index() -> Iterator[Index]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, index: Index) -> Workshop:
-    """A workshop whose data know of two products, one of which links the other."""
+def context(tmp_path: Path, index: Index) -> RunContext:
+    """A context whose data know of two products, one of which links the other."""
     data = tmp_path / "data"
     (data / "products").mkdir(parents=True)
     for name in ("torch", "audio"):
@@ -165,7 +166,7 @@ def workshop(tmp_path: Path, index: Index) -> Workshop:
         (data / "products" / f"{name}.toml").write_text(text, encoding="utf-8")
     (data / "proofs.toml").write_text(PROOFS, encoding="utf-8")
     (data / "channels.toml").write_text((ROOT / "data" / "channels.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    return Workshop(TODAY, tmp_path / "work", tmp_path / "cache", data, indexes={"default": f"{index.url}/"})
+    return RunContext(TODAY, tmp_path / "work", tmp_path / "cache", data, indexes={"default": f"{index.url}/"})
 
 
 def offer(index: Index, name: str, version: str, members: dict[str, bytes], tag: str = "manylinux_2_40_x86_64") -> None:
@@ -179,7 +180,7 @@ def asked(*packages: tuple[str, str]) -> ValidationCell:
 
 
 @needs_gcc
-def test_missing_symbols_are_named(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+def test_missing_symbols_are_named(tmp_path: Path, index: Index, context: RunContext) -> None:
     """What neither wheel has is missing, the shortest name of C first; what the wheel brings itself is not."""
     old = library(tmp_path / "old", "libtorch_base.so", exporting("torch_old"))
     new = library(tmp_path / "new", "libtorch_base.so", exporting("torch_old", "torch_new", "torch_newest"))
@@ -188,14 +189,14 @@ def test_missing_symbols_are_named(tmp_path: Path, index: Index, workshop: Works
     lib = library(tmp_path / "new", "_C.so", asking("torch_newest", "torch_new", "torch_helper", "elsewhere"))
     members = {"audio/_C.so": lib, "audio/libhelp.so": library(tmp_path, "libhelp.so", exporting("torch_helper"))}
     offer(index, "audio", "1.0", members)
-    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), workshop)
+    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), context)
     assert (seen.outcome, seen.missing) == ("missing-symbol", ("torch_new", "torch_newest"))
     assert seen.detail == "audio/_C.so needs torch_new, and 1 more"
-    assert check(asked(("audio", "1.0"), ("torch", "2.0")), workshop).outcome == "links"
+    assert check(asked(("audio", "1.0"), ("torch", "2.0")), context).outcome == "links"
 
 
 @needs_gcc
-def test_libraries_that_may_be_missing(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+def test_libraries_that_may_be_missing(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A library without which the package imports denies nothing, but is named; one that is needed by name can be missing."""
     offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
     extra = library(tmp_path, "extra.so", asking("torch_b"))
@@ -203,20 +204,20 @@ def test_libraries_that_may_be_missing(tmp_path: Path, index: Index, workshop: W
     library(tmp_path, "libtorch_gpu.so", exporting("other"))
     linked = library(tmp_path, "_D.so", asking("torch_a", "other"), f"-L{tmp_path}", "-l:libtorch_gpu.so")
     offer(index, "audio", "2.0", {"audio/_D.so": linked})
-    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), workshop)
+    seen = check(asked(("audio", "1.0"), ("torch", "1.0")), context)
     assert (seen.outcome, seen.missing) == ("links", ("torch_b",))
-    seen = check(asked(("audio", "2.0"), ("torch", "1.0")), workshop)
+    seen = check(asked(("audio", "2.0"), ("torch", "1.0")), context)
     assert (seen.outcome, seen.missing) == ("missing-symbol", ("libtorch_gpu.so",))
 
 
 @needs_gcc
-def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A tag that promises an older glibc than the libraries need is a conflict."""
     code = "char *secure_getenv(char *);\nint torch_x(void);\nint f(void) { return torch_x() + !secure_getenv(0); }\n"
     lib = library(tmp_path, "_C.so", code)
     offer(index, "audio", "1.0", {"audio/_C.so": lib})
     offer(index, "audio", "2.0", {"audio/_C.so": lib}, tag="manylinux2010_x86_64")
-    fine, old = (check(asked(("audio", version)), workshop) for version in ("1.0", "2.0"))
+    fine, old = (check(asked(("audio", version)), context) for version in ("1.0", "2.0"))
     assert (fine.outcome, old.outcome) == ("links", "conflict")
     assert "libc.so.6" in fine.needs
     assert "GLIBC_2.17" in fine.needs
@@ -224,38 +225,38 @@ def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index:
 
 
 @needs_gcc
-def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, context: RunContext) -> None:
     """The second question is answered from the cache; what an index lacks, or will not send in parts, checks nothing."""
     offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
     offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
     offer(index, "audio", "3.0", {"audio/_C.so": b"\x7fELF" + b"\0" * 80})
     cell = asked(("audio", "1.0"), ("torch", "1.0"))
-    assert check(cell, workshop).outcome == "links"
+    assert check(cell, context).outcome == "links"
     before = len(index.asked)
-    assert check(cell, workshop).outcome == "links"
+    assert check(cell, context).outcome == "links"
     assert len(index.asked) == before
-    assert check(asked(("audio", "9.0"), ("torch", "1.0")), workshop).outcome == "not-found"
-    assert check(asked(("audio", "3.0"), ("torch", "1.0")), workshop).outcome == "not-checked"
+    assert check(asked(("audio", "9.0"), ("torch", "1.0")), context).outcome == "not-found"
+    assert check(asked(("audio", "3.0"), ("torch", "1.0")), context).outcome == "not-checked"
 
 
 @needs_gcc
-def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, workshop: Workshop) -> None:
+def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
     directory = tmp_path / "data"
     for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
         lib = library(tmp_path / version, "libtorch_base.so", exporting(*names))
         offer(index, "torch", version, {"torch/lib/libtorch_base.so": lib})
     for version in ("2.0", "1.0"):
-        (path,) = write_tables(directory, [asked(("torch", version))], workshop)
+        (path,) = write_tables(directory, [asked(("torch", version))], context)
     table = unpack(path.name, path.read_bytes())
     assert table.releases == ("1.0", "2.0")
     assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
-    assert write_tables(directory, [asked(("torch", "1.0"))], workshop) == []
+    assert write_tables(directory, [asked(("torch", "1.0"))], context) == []
 
 
 def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
     """Return what was seen of audio 1.0 beside a release of torch."""
-    return asked(("audio", "1.0"), ("torch", base)).saw(outcome, TODAY, missing=missing)
+    return asked(("audio", "1.0"), ("torch", base)).observed(outcome, TODAY, missing=missing)
 
 
 def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:

@@ -22,7 +22,7 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import pip, recorded_index
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
-from compatkb.validate.cell import ValidationCell, Workshop, cell_of
+from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import add_evidence, is_fresh, merged, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.plan import PlanScope, claimed
@@ -41,15 +41,15 @@ def cells(count: int) -> list[ValidationCell]:
     return [ValidationCell(Level.RESOLVE, "pip", (("torch", f"{n}.0"),), "3.11") for n in range(count)]
 
 
-def accept(cell: ValidationCell, workshop: Workshop) -> Observation:
+def accept(cell: ValidationCell, context: RunContext) -> Observation:
     """A check that finds everything in order, after a moment."""
     time.sleep(0.004)
-    return cell.saw(Outcome.OK, workshop.today, digest=cell.id)
+    return cell.observed(Outcome.OK, context.today, digest=cell.id)
 
 
-def workshop(folder: Path, **more: Any) -> Workshop:
-    """Return a workshop below a folder."""
-    return Workshop(TODAY, folder / "work", folder / "cache", folder / "data", interpreters={HERE: sys.executable}, **more)
+def context(folder: Path, **more: Any) -> RunContext:
+    """Return a context below a folder."""
+    return RunContext(TODAY, folder / "work", folder / "cache", folder / "data", interpreters={HERE: sys.executable}, **more)
 
 
 # -- running --------------------------------------------------------------------------------------------------------
@@ -59,13 +59,13 @@ RUN = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_validate import COUNT, accept, cells, workshop
+from test_validate import COUNT, accept, cells, context
 from compatkb.validate.evidence import text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.runner import Threads, run
 folder = Path(sys.argv[1])
 with Journal(folder / "journal.jsonl") as journal:
-    seen = run(cells(COUNT), accept, workshop(folder), Threads(3), journal)
+    seen = run(cells(COUNT), accept, context(folder), Threads(3), journal)
     (folder / "out.jsonl").write_text(text_of(seen))
 """
 
@@ -85,7 +85,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(kills: int, tmp_path: Pa
             process.kill()
         assert process.returncode == -signal.SIGKILL, "the run was over before it could be killed"
     subprocess.run(command, check=True)
-    assert (tmp_path / "out.jsonl").read_text() == text_of([accept(c, workshop(tmp_path)) for c in sorted_cells(COUNT)])
+    assert (tmp_path / "out.jsonl").read_text() == text_of([accept(c, context(tmp_path)) for c in sorted_cells(COUNT)])
     assert len(read_lines(journal)) == COUNT
 
 
@@ -102,11 +102,11 @@ def sorted_cells(count: int) -> list[ValidationCell]:
 def test_a_line_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
     """A journal whose last line is half there goes on from the line before."""
     path = tmp_path / "journal.jsonl"
-    whole = text_of([accept(cell, workshop(tmp_path)) for cell in cells(2)])
+    whole = text_of([accept(cell, context(tmp_path)) for cell in cells(2)])
     path.write_text(whole + whole[:40])
     with Journal(path) as journal:
         assert len(journal.done) == 2
-        assert len(run(cells(3), accept, workshop(tmp_path), Threads(1), journal)) == 3
+        assert len(run(cells(3), accept, context(tmp_path), Threads(1), journal)) == 3
     assert len(read_lines(path)) == 3
 
 
@@ -134,12 +134,12 @@ def test_shards_are_disjoint_and_complete(parts: int, tmp_path: Path) -> None:
     files = []
     for number, shard in enumerate(shards):
         path = tmp_path / f"{number}.jsonl"
-        path.write_text(text_of([accept(cell, workshop(tmp_path)) for cell in shard]))
+        path.write_text(text_of([accept(cell, context(tmp_path)) for cell in shard]))
         files.append(path)
     data = tmp_path / "data"
     merge(data, files[::-1])
     assert (data / "evidence" / "resolve.jsonl").read_text() == text_of(
-        [accept(c, workshop(tmp_path)) for c in sorted_cells(60)]
+        [accept(c, context(tmp_path)) for c in sorted_cells(60)]
     )
 
 
@@ -151,20 +151,20 @@ def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster:
         for number, executor in enumerate((Threads(2), Dask(cluster.scheduler_address))):
             with Journal(tmp_path / f"{number}.jsonl") as journal:
-                results.append(text_of(run(cells(20), accept, workshop(tmp_path), executor, journal)))
+                results.append(text_of(run(cells(20), accept, context(tmp_path), executor, journal)))
     assert results[0] == results[1]
 
 
 def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:
     """What goes wrong in a check itself is `not-checked`, with the reason, and the others go on."""
 
-    def broken(cell: ValidationCell, shop: Workshop) -> Observation:
+    def broken(cell: ValidationCell, shop: RunContext) -> Observation:
         if cell.packages[0][1] == "1.0":
             raise RuntimeError("out of luck")
         return accept(cell, shop)
 
     with Journal(tmp_path / "journal.jsonl") as journal:
-        seen = run(cells(3), broken, workshop(tmp_path), Threads(2), journal)
+        seen = run(cells(3), broken, context(tmp_path), Threads(2), journal)
     assert [o.outcome for o in seen] == [Outcome.OK, Outcome.NOT_CHECKED, Outcome.OK]
     assert "out of luck" in seen[1].detail
 
@@ -172,20 +172,20 @@ def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:
 # -- evidence -------------------------------------------------------------------------------------------------------
 
 
-def saw(outcome: Outcome, day: date = TODAY, **more: Any) -> Observation:
+def observed(outcome: Outcome, day: date = TODAY, **more: Any) -> Observation:
     """Return an observation of one question."""
-    return cells(1)[0].saw(outcome, day, "because" if outcome is Outcome.NOT_CHECKED else "", **more)
+    return cells(1)[0].observed(outcome, day, "because" if outcome is Outcome.NOT_CHECKED else "", **more)
 
 
 def test_newer_evidence_takes_the_place_of_older() -> None:
     """Of one question the newest answer stays, in whatever order they come."""
-    older, newer = saw(Outcome.OK, TODAY - timedelta(9)), saw(Outcome.CONFLICT)
+    older, newer = observed(Outcome.OK, TODAY - timedelta(9)), observed(Outcome.CONFLICT)
     assert merged([newer], [older]) == merged([older], [newer]) == [newer]
 
 
 def test_what_was_not_checked_replaces_nothing() -> None:
     """An unreachable index is no news."""
-    older, newer = saw(Outcome.OK, TODAY - timedelta(9)), saw(Outcome.NOT_CHECKED)
+    older, newer = observed(Outcome.OK, TODAY - timedelta(9)), observed(Outcome.NOT_CHECKED)
     assert merged([older], [newer]) == [older]
     assert merged([], [newer]) == [newer]
 
@@ -194,22 +194,22 @@ def test_what_was_not_checked_replaces_nothing() -> None:
 def test_a_culprit_stays_with_its_failure(words: str, *, kept: bool) -> None:
     """Seen again in the same words, a failure keeps the claim that somebody found behind it; other words want another look."""
     cell = cells(1)[0]
-    older = cell.saw(Outcome.CONFLICT, TODAY - timedelta(9), "because", culprit="gate")
-    (seen,) = merged([older], [cell.saw(Outcome.CONFLICT, TODAY, words)])
+    older = cell.observed(Outcome.CONFLICT, TODAY - timedelta(9), "because", culprit="gate")
+    (seen,) = merged([older], [cell.observed(Outcome.CONFLICT, TODAY, words)])
     assert (seen.checked, seen.culprit) == (TODAY, "gate" if kept else None)
 
 
 def test_only_what_was_checked_is_fresh() -> None:
     """What was not checked is asked again, and what is older than the age that is asked for."""
-    assert is_fresh(saw(Outcome.CONFLICT), TODAY, timedelta(0))
-    assert not is_fresh(saw(Outcome.OK, TODAY - timedelta(31)), TODAY, timedelta(30))
-    assert is_fresh(saw(Outcome.OK, TODAY - timedelta(310)), TODAY, None)
-    assert not is_fresh(saw(Outcome.NOT_CHECKED), TODAY, None)
+    assert is_fresh(observed(Outcome.CONFLICT), TODAY, timedelta(0))
+    assert not is_fresh(observed(Outcome.OK, TODAY - timedelta(31)), TODAY, timedelta(30))
+    assert is_fresh(observed(Outcome.OK, TODAY - timedelta(310)), TODAY, None)
+    assert not is_fresh(observed(Outcome.NOT_CHECKED), TODAY, None)
 
 
 def test_evidence_is_written_once(tmp_path: Path) -> None:
     """Writing the same evidence again changes no file; what is read back is what was written."""
-    found = [saw(Outcome.OK)]
+    found = [observed(Outcome.OK)]
     count, changed = add_evidence(tmp_path, found)
     assert (count, [path.name for path in changed]) == (1, ["resolve.jsonl"])
     assert add_evidence(tmp_path, found) == (1, [])
@@ -219,7 +219,7 @@ def test_evidence_is_written_once(tmp_path: Path) -> None:
 
 def test_runs_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> None:
     """What is added at the same time from many sides is all there in the end."""
-    found = [cell.saw(Outcome.OK, TODAY, "") for cell in cells(48)]
+    found = [cell.observed(Outcome.OK, TODAY, "") for cell in cells(48)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda observation: add_evidence(tmp_path, [observation]), found))
     assert read_lines(tmp_path / "evidence" / "resolve.jsonl") == merged(found)
@@ -240,7 +240,7 @@ def test_runs_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> None:
 def test_what_speaks_against_the_data(claim: str, level: Level, outcome: Outcome, *, against: bool) -> None:
     """That an installer accepts what is denied is no contradiction; that it loads, is."""
     cell = ValidationCell(level, "pip", (("torch", "1.0"),), "3.11", claimed=claim)
-    seen = cell.saw(outcome, TODAY, "because")
+    seen = cell.observed(outcome, TODAY, "because")
     assert contradicts(cell, seen) is against
     assert ValidationReport(((cell, seen),)).exit_code == (1 if against else 5 if outcome is Outcome.NOT_CHECKED else 0)
 
@@ -283,9 +283,9 @@ def recorded(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def shop_of(folder: Path, recorded: Path) -> Iterator[Workshop]:
-    """Return a workshop over a record, in which this interpreter's own pip is used."""
-    made = workshop(folder, record=recorded)
+def shop_of(folder: Path, recorded: Path) -> Iterator[RunContext]:
+    """Return a context over a record, in which this interpreter's own pip is used."""
+    made = context(folder, record=recorded)
     pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
     try:
         yield made
@@ -488,5 +488,5 @@ def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
     }
     cells = choose(facts, ValidationOptions(wanted, (Level.PUBLISHED, Level.RESOLVE)), [])
     assert len(cells) == 4 * 3
-    known = [c.saw(Outcome.OK, TODAY) for c in cells[:5]]
+    known = [c.observed(Outcome.OK, TODAY) for c in cells[:5]]
     assert len(choose(facts, ValidationOptions(wanted, (Level.PUBLISHED, Level.RESOLVE)), known)) == 7

@@ -1,7 +1,7 @@
 """What symbols prove: a build that lacks one that the other needs cannot be loaded beside it; links alone hint.
 
 Missing symbols deny two builds on their system and architecture, on every Python: one wheel stands for its siblings. Where
-one demands another release anyway the two are not denied again; beside a claim that they break, the symbol tells why.
+one demands another release anyway, or is known to break, the two are not denied again.
 Where nothing is missing and nobody says a word of the two, they are likely at most. A denial stands beside a claim by
 which the two work, and the rule `evidence-contradicts` then asks a person which of the two is wrong.
 """
@@ -73,11 +73,11 @@ class _OtherEdges:
         self._of_releases = {name for name, cited in claims if all(split_term(term)[1] for term in cited.claim.to)}
 
     def excluded(self, one: str, of: int, other: str, to: int) -> int:
-        """Return on which platforms one of two builds demands another release than that of the other."""
+        """Return on which platforms one of two builds demands another release than that of the other, or breaks it."""
         found = 0
         for edge, named in self._between(one, of, other, to):
             demands = edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.claim in self._of_releases
-            found |= edge.denies if demands and not named else 0
+            found |= edge.denies if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
         return found
 
     def are_silent(self, one: str, of: int, other: str, to: int) -> bool:

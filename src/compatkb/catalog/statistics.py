@@ -19,7 +19,7 @@ from compatkb.store.reader import Snapshot
 BASES = ("stated", "observed", "inferred")
 ROLES = ("package", "companion", "leaf", "dimension")
 KINDS = ("needs", "constrains", "verified", "breaks")
-LEVELS = ("published", "resolve", "gate", "import", "run")
+LEVELS = ("published", "resolve", "symbols", "gate", "import", "run")
 READINGS = ("source", "index", "evidence")
 UNCHECKED = "not-checked"
 """The outcome that is no check: it makes nothing fresher."""

@@ -33,6 +33,7 @@ COMMIT = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
 _EARLY = r"(?i)(?:^|[-+._\d])(rc|alpha|beta|dev|preview|pre|nightly|a|b)[-._]?\d*(?![A-Za-z])"
 
 
+_MOST_WORDS = 12  # of the name of a product
 LISTED_BEFORE = 14
 """Images and build files may name a release so many days before it comes out."""
 BUILT = ("package", "companion")
@@ -128,7 +129,7 @@ class Lookups:
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
-        words = re.sub(_FILLER, " ", heading).split()
+        words = re.sub(_FILLER, " ", heading).split()[-_MOST_WORDS:]
         for start in range(len(words)):
             product = self.facts.product(" ".join(words[start:]))
             if product and product.role != Role.FEATURE:

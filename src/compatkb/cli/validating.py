@@ -147,7 +147,7 @@ def validate(
     from compatkb.validate.proofs import linked_products
     from compatkb.validate.report_text import report_payload, report_text
     from compatkb.validate.runner import Dask, ProgressLine, Threads
-    from compatkb.validate.session import ValidationOptions, choose, workshop_of
+    from compatkb.validate.session import ValidationOptions, choose, run_context
     from compatkb.validate.session import validate as ask
 
     directory = data_directory(data)
@@ -160,9 +160,10 @@ def validate(
     today = parse_day(as_of) if as_of else current_day()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
+    levels = tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,)))
     options = ValidationOptions(
         PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
-        tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,))),
+        levels,
         tuple(tool or ()),
         stubbed,
         None if (age := max_age if stale is None else stale) is None else timedelta(age),
@@ -171,7 +172,7 @@ def validate(
         limit,
         answered=shown(indexes.get(channel, "")),
         stale=stale is not None,
-        linked=linked_products(directory),
+        linked=linked_products(directory) if Level.SYMBOLS in levels else (),
         stacks=tuple(stack or ()),
     )
     stacks = _touched(facts, options, directory, changed_since) if changed_since else None
@@ -180,7 +181,7 @@ def validate(
         print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
         return 0
     cache = Path(cache_directory()) / "validate"
-    workshop = workshop_of(
+    context = run_context(
         facts,
         directory,
         Path(work) if work else cache / "work",
@@ -197,7 +198,7 @@ def validate(
     )
     runner = Dask(scheduler) if executor == "dask" else Threads(jobs)
     with ProgressLine() as progress:
-        report = ask(cells, workshop, runner, Path(out) if out else None, progress)
+        report = ask(cells, context, runner, Path(out) if out else None, progress)
     print(report_payload(report) if form == "json" else report_text(report), end="")
     return report.exit_code
 

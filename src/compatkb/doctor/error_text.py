@@ -4,7 +4,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import BinaryIO, NamedTuple
 
 LIMIT = 4_000_000
@@ -129,6 +129,7 @@ class _Segment(NamedTuple):
     form: re.Pattern[str]
 
 
+@cache
 def _segments(pattern: str) -> tuple[_Segment, ...]:
     """Return what stands between the gaps of a pattern, each in a form without unbounded repetition."""
     found = []

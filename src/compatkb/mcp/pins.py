@@ -8,9 +8,11 @@ from compatkb.check.project.environments import Project, ProjectEnvironment
 from compatkb.check.project.install_plan import install_plans
 from compatkb.check.project.queries import ProjectQueries, address
 from compatkb.core.vocabulary import Role
+from compatkb.engine.alternatives import without
 from compatkb.errors import UsageError
 from compatkb.parsers.registry import read
 from compatkb.request.parser import make_request
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
 _MOST = 2
@@ -18,42 +20,53 @@ _MOST = 2
 
 
 class PinnedSet(NamedTuple):
-    """What one environment pins: the request, and the pins in it of which the data know no such version."""
+    """What one environment pins: the request, the same without leaves, and the pins of which the data know no such version."""
 
     request: Request
+    without_leaves: Request
     unlisted: tuple[str, ...]
 
 
 def pinned_sets(document: TextDocument, context: CheckContext) -> Iterator[PinnedSet]:
     """Yield the different sets of pins of a document, the first few; those that cannot be asked are left out."""
     queries = ProjectQueries(context)
+    devices = {e.version for e in context.facts.elements("device")}
     seen: list[dict[str, str]] = []
     for environment in Project(context.facts, [(document, read(document.path, document.text))]).environments():
-        words = _words(environment)
+        words = _words(context.facts, environment)
         if len(seen) == _MOST or not any(words.values()) or words in seen:
             continue
         seen.append(words)
         asked, unlisted = [], []
         for product, specifier in words.items():
-            known = _is_known(context, product, specifier)
-            asked.append(f"{product}{specifier}" if known else product)
-            unlisted += [] if known else [f"{product}{specifier}"]
+            known = next((each for each in (specifier, _public(specifier, devices)) if _is_known(context, product, each)), "")
+            asked.append(f"{product}{known}")
+            unlisted += [] if known == specifier else [f"{product}{specifier}"]
         try:
             request = make_request(context.facts, (), [*asked, *_places(environment, queries)], clock=context.clock)
         except UsageError:
             continue
         device = _device(environment, queries)
-        yield PinnedSet(request._replace(devices=(device,)) if device in request.devices else request, tuple(unlisted))
+        request = request._replace(devices=(device,)) if device in request.devices else request
+        leaves = {product for product in words if context.facts.products[product].role == Role.LEAF}
+        yield PinnedSet(request, without(context.facts, request, leaves), tuple(unlisted))
 
 
-def _words(environment: ProjectEnvironment) -> dict[str, str]:
-    """Return the specifiers of packages and their companions by product; of several the first."""
+def _words(facts: Snapshot, environment: ProjectEnvironment) -> dict[str, str]:
+    """Return the specifiers of packages, their companions and leaves that those name; the first of several."""
     found: dict[str, str] = {}
     for required in environment.requirements:
-        if required.product.role in (Role.PACKAGE, Role.COMPANION) and not required.requirement.unknown:
+        if required.product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) and not required.requirement.unknown:
             specifier = required.requirement.specifier
             found[required.product.id] = found.get(required.product.id) or specifier
-    return found
+    told = {other for product in found if facts.products[product].role != Role.LEAF for other in facts.spoken_of(product)}
+    return {product: found[product] for product in found if facts.products[product].role != Role.LEAF or product in told}
+
+
+def _public(specifier: str, devices: set[str]) -> str:
+    """Return a specifier without its label (+cu118), nothing where that names a device: another build is no answer there."""
+    public, _, label = specifier.partition("+")
+    return "" if label in devices else public
 
 
 def _is_known(context: CheckContext, product: str, specifier: str) -> bool:

@@ -13,7 +13,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.mcp.pins import pinned_sets
+from compatkb.mcp.pins import PinnedSet, pinned_sets
 from compatkb.mcp.protocol import AgentTool
 from compatkb.output import messages
 from compatkb.output.catalog import product_screen, release_screen
@@ -151,10 +151,19 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
     for pinned in pinned_sets(document, context):
         found += "".join(f"not in the data: {pin}\n" for pin in pinned.unlisted)
         try:
-            found += f"\ntogether: {_answer(facts, answer_of(facts, pinned.request, expired))}"
+            found += f"\ntogether: {_answer(facts, _together(facts, pinned, expired))}"
         except GaveUpError:
             continue
     return _cut(f"{found}data of {facts.meta['data_date']}\n")
+
+
+def _together(facts: Snapshot, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
+    """Return the answer with the leaves where the packages go together; where they do not, those that move bring their own."""
+    answer = answer_of(facts, pinned.without_leaves, expired)
+    if pinned.request == pinned.without_leaves or not answer.verdict.is_usable:
+        return answer
+    whole = answer_of(facts, pinned.request, expired)
+    return whole if whole.stacks or whole.nearest else answer
 
 
 def _guessed(text: str) -> str:

@@ -97,12 +97,13 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
 
 
 def _shown(facts: Snapshot, stack: Stack) -> dict[str, list[str]]:
-    """Return what is known of a stack beyond the platform, by the labels of the data."""
-    shown: dict[str, list[str]] = {name: [] for name in _BEYOND}
-    for product in facts.products.values():
-        if product.shown:
-            shown[product.label.lower()] = list(stack.known.get(product.id, ()))
-    return shown
+    """Return what is known of a stack beyond the platform, by the labels of the data; of most only where something is."""
+    known = {
+        product.label.lower().replace(" ", "-"): stack.known.get(product.id, ())
+        for product in facts.products.values()
+        if product.shown
+    }
+    return {**{name: [] for name in _BEYOND}, **{name: list(values) for name, values in known.items() if values}}
 
 
 def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def way_title(facts: Snapshot, request: Request, near: Near) -> str:
     roles, stack = facts.products, near.stack
     members = {e.product: e for e in stack.packages}
     moved = [p for p in near.relaxed if p in members]
-    gone = [p for p in near.relaxed if roles[p].role == "package" and p not in members]
+    gone = [p for p in near.relaxed if roles[p].role in ("package", "leaf") and p not in members]
     kept = [build(facts, members[pin.product]) for pin in request.pins if pin.product in members and pin.product not in moved]
     changes = [f"move {build_move(facts, stack, p)}" for p in moved]
     changes += [f"without {label(facts, p)}" for p in gone]

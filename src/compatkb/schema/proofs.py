@@ -1,8 +1,10 @@
 """data/proofs.toml: what may be stubbed, where releases check versions, which devices a machine has."""
 
-from pydantic import Field
+from typing import Self
 
-from compatkb.schema.base import Id, Record, Text
+from pydantic import Field, model_validator
+
+from compatkb.schema.base import Id, Record, SourceEntry, Text
 
 
 class Gate(Record):
@@ -42,6 +44,13 @@ class LinkedLibraries(Record):
     against: Id
     optional: tuple[Text, ...] = ()  # members without which it imports nevertheless; patterns as of a shell
     note: Text | None = None
+    sources: tuple[SourceEntry, ...] = ()  # where releases load what is optional
+
+    @model_validator(mode="after")
+    def _sourced(self) -> Self:
+        if self.optional and not self.sources:
+            raise ValueError("`optional` needs `sources`: where the product loads these libraries and goes on without them")
+        return self
 
 
 class Device(Record):

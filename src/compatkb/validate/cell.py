@@ -44,7 +44,7 @@ class ValidationCell:
         """Return whether the cell belongs to shard `number` (from 1) of `of`; stays so when cells are added."""
         return crc32(self.id.encode()) % of == number - 1
 
-    def saw(self, outcome: Outcome, checked: date, detail: str = "", **more: object) -> Observation:
+    def observed(self, outcome: Outcome, checked: date, detail: str = "", **more: object) -> Observation:
         """Return the observation that the cell ended with `outcome`; `more` are further fields of the record."""
         return Observation.model_validate(
             {
@@ -81,7 +81,7 @@ def cell_of(observation: Observation) -> ValidationCell:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class RunContext:
     """What every cell of a run may use; small and picklable, so that it travels to other processes and machines."""
 
     today: date
@@ -99,5 +99,5 @@ class Workshop:
     megabytes: int = 12_000  # the most disk that one cell may take
 
 
-Check = Callable[[ValidationCell, Workshop], Observation]
+Check = Callable[[ValidationCell, RunContext], Observation]
 """Answers one cell; returns `not-checked` with the reason rather than raising for what the world lacks."""

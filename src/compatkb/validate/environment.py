@@ -22,12 +22,12 @@ from packaging.utils import canonicalize_name
 
 from compatkb.errors import UnavailableError
 from compatkb.schema import Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import addresses_of
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
 from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
-from compatkb.validate.recorded_index import silence
+from compatkb.validate.recorded_index import index_error
 
 
 class RefusedError(Exception):
@@ -44,7 +44,7 @@ class VirtualEnvironment:
 
     folder: Path  # removed afterwards
     base: str  # the interpreter that it was made from
-    workshop: Workshop
+    context: RunContext
     deadline: float
     tools: dict[str, str] = field(default_factory=dict)
     digest: str = ""
@@ -68,13 +68,13 @@ class VirtualEnvironment:
 
     def taken(self) -> int:
         """Return the bytes of the folder, and those that the shared cache has gained since the environment was begun."""
-        return size_of(self.folder, self.workshop.cache) - self.cached
+        return size_of(self.folder, self.context.cache) - self.cached
 
     def run(self, words: Sequence[str], **more: str) -> Ended:
         """Run a command in the folder, within what is left of the cell's time and within its disk."""
         left = max(0.1, self.deadline - time.monotonic())
         variables = isolated(self.folder, **self.variables, **more)
-        return run_limited(words, self.folder, variables, left, self.workshop.megabytes, self.taken)
+        return run_limited(words, self.folder, variables, left, self.context.megabytes, self.taken)
 
     def run_quietly(self, words: Sequence[str]) -> str:
         """Return all that a trusted tool prints, however much; nothing where it fails."""
@@ -87,7 +87,7 @@ class VirtualEnvironment:
 
     def tidy(self, text: str) -> str:
         """Return a text of a command without this machine's paths."""
-        hidden = ((str(self.folder) + "/", ""), (str(self.workshop.cache) + "/", ""), (str(self.workshop.data) + "/", ""))
+        hidden = ((str(self.folder) + "/", ""), (str(self.context.cache) + "/", ""), (str(self.context.data) + "/", ""))
         return tidy(text, (*hidden, (str(Path(self.base).parent.parent) + "/", "")))
 
 
@@ -112,38 +112,38 @@ def _systems(data: Path) -> list[str]:
     return found or [platform.system().lower()]
 
 
-def reachable(cell: ValidationCell, workshop: Workshop) -> str:
+def reachable(cell: ValidationCell, context: RunContext) -> str:
     """Return why a cell cannot be tried on this machine, or nothing."""
     system, _, arch = cell.platform.rpartition("-")
-    if system not in _systems(workshop.data) or arch != platform.machine().lower():
-        return f"this machine is {here(workshop.data)}"
-    device = next((d for d in proofs(workshop.data).device if d.id == cell.device), None)
+    if system not in _systems(context.data) or arch != platform.machine().lower():
+        return f"this machine is {here(context.data)}"
+    device = next((d for d in proofs(context.data).device if d.id == cell.device), None)
     if device is None or (device.path and not glob.glob(device.path)):
         return f"this machine has no device {cell.device}"
-    if cell.python not in workshop.interpreters:
+    if cell.python not in context.interpreters:
         return f"no interpreter {cell.python} on this machine"
     return ""
 
 
 @contextmanager
-def environment(cell: ValidationCell, workshop: Workshop) -> Iterator[VirtualEnvironment]:
+def environment(cell: ValidationCell, context: RunContext) -> Iterator[VirtualEnvironment]:
     """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
-    if reason := reachable(cell, workshop) or _silent(cell, workshop):
+    if reason := reachable(cell, context) or _silent(cell, context):
         raise RefusedError(Outcome.NOT_CHECKED, reason)
-    for path in (workshop.folder, workshop.cache):
+    for path in (context.folder, context.cache):
         path.mkdir(parents=True, exist_ok=True)
-    _sweep(workshop.folder)
-    folder = Path(tempfile.mkdtemp(dir=workshop.folder, prefix="cell-"))
+    _sweep(context.folder)
+    folder = Path(tempfile.mkdtemp(dir=context.folder, prefix="cell-"))
     lock = (folder / "locked").open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     (folder / "locked").rename(folder / "lock")
     try:
-        made = VirtualEnvironment(folder, workshop.interpreters[cell.python], workshop, time.monotonic() + workshop.seconds)
-        made.cached = size_of(workshop.cache)
+        made = VirtualEnvironment(folder, context.interpreters[cell.python], context, time.monotonic() + context.seconds)
+        made.cached = size_of(context.cache)
         made.tools["glibc"] = platform.libc_ver()[1] or "none"
-        if cell.platform != here(workshop.data):
-            made.tools["os"] = here(workshop.data)
-        tool = None if workshop.use_pip_config else find_uv()
+        if cell.platform != here(context.data):
+            made.tools["os"] = here(context.data)
+        tool = None if context.use_pip_config else find_uv()
         (_install_uv if tool else _install_pip)(cell, made, tool or sys.executable)
         yield made
     finally:
@@ -151,12 +151,12 @@ def environment(cell: ValidationCell, workshop: Workshop) -> Iterator[VirtualEnv
         lock.close()
 
 
-def _silent(cell: ValidationCell, workshop: Workshop) -> str:
+def _silent(cell: ValidationCell, context: RunContext) -> str:
     """Return why an index cannot be believed about the packages of a cell, or nothing."""
-    if workshop.use_pip_config:  # which index answers then is for pip to know
+    if context.use_pip_config:  # which index answers then is for pip to know
         return ""
     try:
-        return silence(addresses_of(cell, workshop), (name for name, _ in cell.packages), workshop.seconds)
+        return index_error(addresses_of(cell, context), (name for name, _ in cell.packages), context.seconds)
     except UnavailableError as error:
         return str(error)
 
@@ -177,21 +177,21 @@ def find_uv() -> str | None:
 
 def _install_uv(cell: ValidationCell, made: VirtualEnvironment, uv: str) -> None:
     """Resolve with the pins put in place of what metadata ask of them, then install exactly that."""
-    made.variables = {"UV_CACHE_DIR": str(made.workshop.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
+    made.variables = {"UV_CACHE_DIR": str(made.context.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
     made.variables |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", "UV_HTTP_RETRIES": "1"}
     made.tools["uv"] = _version_of(made, [uv, "--version"])
     _must(made.run([uv, "venv", "--python", made.base, str(made.root)]), made, cell)
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     pins, listed = made.folder / "pins.txt", made.folder / "listed.txt"
-    pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.workshop.data, cell.packages)), encoding="utf-8")
-    index = addresses_of(cell, made.workshop).uv
+    pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.context.data, cell.packages)), encoding="utf-8")
+    index = addresses_of(cell, made.context).uv
     target = ["--python", str(made.python), "--only-binary", ":all:"]
     shape = ["--no-header", "--no-annotate", "--generate-hashes", "-q", "-o", str(listed)]
     words = [uv, "pip", "compile", *target, *index, "--override", str(pins), *shape, str(pins)]
     _must(made.run(words), made, cell)
     text = listed.read_text(encoding="utf-8")
     if cell.stubbed:
-        text = _without_stubs(text, made.workshop)
+        text = _without_stubs(text, made.context)
         listed.write_text(text, encoding="utf-8")
     made.digest = sha256(text.encode()).hexdigest()
     _must(made.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), made, cell)
@@ -205,23 +205,23 @@ def _install_pip(cell: ValidationCell, made: VirtualEnvironment, python: str) ->
         )
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     own: dict[str, str] = {}
-    if made.workshop.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
+    if made.context.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
         own = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
     else:
-        made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.workshop.cache / "pip")}
+        made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.context.cache / "pip")}
     made.tools["pip"] = _version_of(made, [*pip, "--version"])
     _must(made.run([made.base, "-m", "venv", "--without-pip", str(made.root)]), made, cell)
     made.tools["python"] = _version_of(made, [str(made.python), "--version"])
     report = made.folder / "report.json"
     words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
-    words += [*addresses_of(cell, made.workshop).pip, *pins_of(made.workshop.data, cell.packages)]
+    words += [*addresses_of(cell, made.context).pip, *pins_of(made.context.data, cell.packages)]
     _must(made.run(words, **own), made, cell)
     made.digest = sha256(report.read_bytes()).hexdigest()
 
 
-def _without_stubs(text: str, workshop: Workshop) -> str:
+def _without_stubs(text: str, context: RunContext) -> str:
     """Return a list of requirements without the distributions that are stubbed."""
-    patterns = proofs(workshop.data).stubs.distributions
+    patterns = proofs(context.data).stubs.distributions
     blocks = re.split(r"\n(?=\S)", text.strip("\n"))
     names = [canonicalize_name(re.split(r"[=<>~!\[; @]", block, maxsplit=1)[0]) for block in blocks]
     kept = [b for b, name in zip(blocks, names, strict=True) if not any(fnmatch.fnmatch(name, p) for p in patterns)]
@@ -260,8 +260,8 @@ def _must(ended: Ended, made: VirtualEnvironment, cell: ValidationCell) -> None:
     raise RefusedError(Outcome.NOT_CHECKED, detail)
 
 
-def modules_of(cell: ValidationCell, workshop: Workshop) -> list[tuple[str, str]]:
+def modules_of(cell: ValidationCell, context: RunContext) -> list[tuple[str, str]]:
     """Return distribution and module of the packages of a cell that can be imported, in the order of their rank."""
-    known = subjects(workshop.data)
+    known = subjects(context.data)
     found = [(known[key], name) for name, _ in cell.packages if (key := str(canonicalize_name(name))) in known]
     return [(name, subject.module) for subject, name in sorted(found, key=lambda f: (f[0].rank, f[1])) if subject.module]

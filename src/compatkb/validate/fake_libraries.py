@@ -28,7 +28,7 @@ def add_stubs(made: VirtualEnvironment) -> list[str]:
     for tool in ("gcc", "nm", "readelf"):
         if shutil.which(tool) is None:
             raise RefusedError(Outcome.NOT_CHECKED, f"stubbed libraries need {tool}")
-    patterns = proofs(made.workshop.data).stubs.libraries
+    patterns = proofs(made.context.data).stubs.libraries
     there = sorted(path for path in made.packages.rglob("*.so*") if path.is_file() and not path.is_symlink())
     provided = {path.name for path in there}
     asking: dict[Path, set[str]] = {}

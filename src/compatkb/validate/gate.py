@@ -22,7 +22,7 @@ from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import Gate
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import VirtualEnvironment, reachable
 from compatkb.validate.importing import Trial
 from compatkb.validate.index_urls import LINKS, channel_of
@@ -32,36 +32,36 @@ from compatkb.validate.proofs import gate_of, subjects_of
 STAND_IN = Path(__file__).with_name("import_stub.py")
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Take the version check of a release out of its wheel, run it beside a stand-in, and return what it said."""
-    found = subjects_of(workshop.data, cell.packages)
+    found = subjects_of(context.data, cell.packages)
     pair = next(
         (
             (name, version, subject, gate, other)
             for name, version, subject in found
-            if (gate := gate_of(workshop.data, subject.product))
+            if (gate := gate_of(context.data, subject.product))
             for other in found
             if other[2].product == gate.against
         ),
         None,
     )
     if pair is None:
-        return cell.saw(
-            Outcome.NOT_CHECKED, workshop.today, "no package of this cell is known to check the version of another"
+        return cell.observed(
+            Outcome.NOT_CHECKED, context.today, "no package of this cell is known to check the version of another"
         )
     name, version, subject, gate, (_, against, other) = pair
-    if reason := reachable(cell, workshop):
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
-    style, index = channel_of(workshop, cell.index)
+    if reason := reachable(cell, context):
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
+    style, index = channel_of(context, cell.index)
     arch = cell.platform.rpartition("-")[2]
     try:
         file, members = _taken(index, style == LINKS, name, version, cell.python, arch, str(subject.module), gate)
     except NotListedError as error:
-        return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
+        return cell.observed(Outcome.NOT_FOUND, context.today, str(error))
     except UnavailableError as error:
         text = f"the wheel of {name} {version} could not be read: {error}"
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, shortened(_plain(text)))
-    return _judged(cell, workshop, gate, dict(members), file, str(subject.module), (str(other.module), against))
+        return cell.observed(Outcome.NOT_CHECKED, context.today, shortened(_plain(text)))
+    return _judged(cell, context, gate, dict(members), file, str(subject.module), (str(other.module), against))
 
 
 @lru_cache(maxsize=64)
@@ -96,7 +96,7 @@ def _tags(python: str, arch: str) -> list[str]:
 
 def _judged(
     cell: ValidationCell,
-    workshop: Workshop,
+    context: RunContext,
     gate: Gate,
     members: dict[str, bytes],
     file: str,
@@ -108,18 +108,18 @@ def _judged(
     lines = [number for number, line in enumerate(head.splitlines(), 1) if gate.rejects in line]
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in sorted(members.items()))).hexdigest()
     if not lines:
-        return cell.saw(
-            Outcome.NOT_CHECKED, workshop.today, f"{file}: no version check is in {module}/__init__.py", digest=digest
+        return cell.observed(
+            Outcome.NOT_CHECKED, context.today, f"{file}: no version check is in {module}/__init__.py", digest=digest
         )
-    workshop.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=workshop.folder, prefix="gate-") as name:
+    context.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=context.folder, prefix="gate-") as name:
         folder = Path(name)
         for path, body in members.items():
             target = folder / "taken" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(body)
         made = VirtualEnvironment(
-            folder, workshop.interpreters[cell.python], workshop, time.monotonic() + min(workshop.seconds, 60)
+            folder, context.interpreters[cell.python], context, time.monotonic() + min(context.seconds, 60)
         )
         made.tools["python"] = made.run([made.base, "-c", "import platform; print(platform.python_version())"]).output.strip()
         result = folder / "result.jsonl"
@@ -130,11 +130,13 @@ def _judged(
         said = decisive(made.tidy(ended.output))
     more = {"tools": made.tools, "digest": digest}
     if gate.rejects in " ".join(ended.output.split()):
-        return cell.saw(Outcome.FAILED_IMPORT, workshop.today, f"{_how(trial)}: {said}", **more)
+        return cell.observed(Outcome.FAILED_IMPORT, context.today, f"{_how(trial)}: {said}", **more)
     reached = max((fact["line"] for fact in trial.all("line")), default=0)
     if trial.all("done") or reached > max(lines):
-        return cell.saw(Outcome.OK, workshop.today, f"the check in {file} lets {stand_in[0]} {stand_in[1]} pass", **more)
-    return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{file}: the check was not reached: {_how(trial)}: {said}", **more)
+        return cell.observed(Outcome.OK, context.today, f"the check in {file} lets {stand_in[0]} {stand_in[1]} pass", **more)
+    return cell.observed(
+        Outcome.NOT_CHECKED, context.today, f"{file}: the check was not reached: {_how(trial)}: {said}", **more
+    )
 
 
 def _how(trial: Trial) -> str:

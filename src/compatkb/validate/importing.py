@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment, modules_of
 from compatkb.validate.fake_libraries import add_stubs
 from compatkb.validate.limits import Ended
@@ -51,21 +51,21 @@ class Trial:
         return shortened(f"{Path(where).stem}: {words}")
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Install the builds of a cell, import every product, and return what was seen."""
     try:
-        with environment(cell, workshop) as made:
+        with environment(cell, context) as made:
             _, seen = import_all(cell, made)
             return seen
     except RefusedError as refusal:
-        return cell.saw(refusal.outcome, workshop.today, refusal.detail)
+        return cell.observed(refusal.outcome, context.today, refusal.detail)
 
 
 def import_all(cell: ValidationCell, made: VirtualEnvironment) -> tuple[Trial, Observation]:
     """Import every product of a cell in its environment; raises RefusedError where that says nothing."""
     if cell.stubbed:
         add_stubs(made)
-    modules = [module for _, module in modules_of(cell, made.workshop)]
+    modules = [module for _, module in modules_of(cell, made.context)]
     if not modules:
         raise RefusedError(Outcome.NOT_CHECKED, "no package of this cell has a module that can be imported")
     trial = attempt(made, "import", *modules)
@@ -74,10 +74,10 @@ def import_all(cell: ValidationCell, made: VirtualEnvironment) -> tuple[Trial, O
     _same(cell, trial)
     more = {"tools": made.tools, "digest": made.digest}
     if not trial.finished:
-        return trial, cell.saw(Outcome.FAILED_IMPORT, made.workshop.today, trial.failure(made), **more)
+        return trial, cell.observed(Outcome.FAILED_IMPORT, made.context.today, trial.failure(made), **more)
     names = [f"{fact['done']} {fact['version']}".rstrip() for fact in trial.all("done")]
     said = remarks(made.tidy(trial.ended.output))
-    return trial, cell.saw(Outcome.OK, made.workshop.today, "; ".join(names) + (f"; said: {said}" if said else ""), **more)
+    return trial, cell.observed(Outcome.OK, made.context.today, "; ".join(names) + (f"; said: {said}" if said else ""), **more)
 
 
 def attempt(made: VirtualEnvironment, *words: str) -> Trial:

@@ -48,7 +48,7 @@ def _limits(seconds: float, run: float) -> Limits:
     return Limits(silence=min(30.0, seconds / TRIES), answer=min(120.0, seconds), run=run)
 
 
-def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
+def index_error(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     """Return why an index cannot be believed about distributions, or nothing: no answer, an error, a page that is none.
 
     Installers are no help here: they take a page that is forbidden for one that is not there.
@@ -66,7 +66,7 @@ def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     return ""
 
 
-def falsehood(addresses: Addresses, cell: ValidationCell, seconds: float) -> str:
+def metadata_error(addresses: Addresses, cell: ValidationCell, seconds: float) -> str:
     """Return which wheel of a cell's pins has metadata of another version, or cannot be read; or nothing."""
     for url, flat in addresses.each():
         index = Index(url, flat=flat, seconds=seconds)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.proofs import channel_words
 
 DEFAULT = "default"
@@ -41,18 +41,18 @@ class Addresses:
             yield self.links, True
 
 
-def channel_of(workshop: Workshop, channel: str) -> tuple[str, str | None]:
+def channel_of(context: RunContext, channel: str) -> tuple[str, str | None]:
     """Return the style of a channel and the address that answers for it, None for the client's own default."""
     style, url = "", None
     if channel != DEFAULT:
-        style, url = workshop.channels.get(channel) or channel_words(workshop.data, channel) or ("", "")
-    return style, workshop.indexes.get(channel) or url or None
+        style, url = context.channels.get(channel) or channel_words(context.data, channel) or ("", "")
+    return style, context.indexes.get(channel) or url or None
 
 
-def addresses_of(cell: ValidationCell, workshop: Workshop) -> Addresses:
+def addresses_of(cell: ValidationCell, context: RunContext) -> Addresses:
     """Return the addresses for a cell."""
-    style, url = channel_of(workshop, cell.index)
-    main = workshop.indexes.get(DEFAULT)
+    style, url = channel_of(context, cell.index)
+    main = context.indexes.get(DEFAULT)
     if style == EXTRA:
         return Addresses(main, extra=url)
     return Addresses(main, links=url) if style == LINKS else Addresses(url)

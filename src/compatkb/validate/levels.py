@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from compatkb.schema import Level, Observation
-from compatkb.validate.cell import Check, ValidationCell, Workshop
+from compatkb.validate.cell import Check, RunContext, ValidationCell
 
 TOOLS: dict[Level, tuple[str, ...]] = {
     Level.PUBLISHED: ("index",),
@@ -26,8 +26,8 @@ _CHECKS = {
 }
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Answer a cell at its level with its tool; each check is imported when it is first used."""
     module, name = _CHECKS[cell.level, cell.tool].split(":")
     found: Check = getattr(import_module(f"compatkb.validate.{module}"), name)
-    return found(cell, workshop)
+    return found(cell, context)

@@ -17,7 +17,7 @@ from compatkb.core.platforms import target
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import LINKS, channel_of
 from compatkb.validate.proofs import ProvenProduct, proofs, subjects_of
 from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
@@ -29,44 +29,44 @@ _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 _unread: dict[str, str] = {}
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Read what the builds of a cell export and leave undefined, and return what is missing."""
-    builds = subjects_of(workshop.data, cell.packages)
-    roles = [(build, exports_of(workshop, build[2]), links_of(workshop, build[2])) for build in builds]
+    builds = subjects_of(context.data, cell.packages)
+    roles = [(build, exports_of(context, build[2]), links_of(context, build[2])) for build in builds]
     provider = next(((build, exports) for build, exports, _ in roles if exports), None)
     consumer = next(((build, links) for build, _, links in roles if links), None)
     try:
         if provider and consumer:
             exports = provider[1]
-            brought = symbols_of(cell, workshop, provider[0], exports)
-            return _linked(cell, workshop, symbols_of(cell, workshop, consumer[0], exports), consumer[1], brought, exports)
+            brought = symbols_of(cell, context, provider[0], exports)
+            return _linked(cell, context, symbols_of(cell, context, consumer[0], exports), consumer[1], brought, exports)
         if len(roles) == 1:
             build, own, links = roles[0]
-            against = own or (links and next((e for e in proofs(workshop.data).exports if e.product == links.against), None))
+            against = own or (links and next((e for e in proofs(context.data).exports if e.product == links.against), None))
             if against:
-                return _alone(cell, workshop, symbols_of(cell, workshop, build, against))
+                return _alone(cell, context, symbols_of(cell, context, build, against))
     except NotListedError as error:
-        return cell.saw(Outcome.NOT_FOUND, workshop.today, str(error))
+        return cell.observed(Outcome.NOT_FOUND, context.today, str(error))
     except UnavailableError as error:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, str(error))
-    return cell.saw(Outcome.NOT_CHECKED, workshop.today, "no build of this cell is known to link another one of it")
+        return cell.observed(Outcome.NOT_CHECKED, context.today, str(error))
+    return cell.observed(Outcome.NOT_CHECKED, context.today, "no build of this cell is known to link another one of it")
 
 
-def exports_of(workshop: Workshop, subject: ProvenProduct) -> ExportedSymbols | None:
+def exports_of(context: RunContext, subject: ProvenProduct) -> ExportedSymbols | None:
     """Return what a product offers to native libraries, None where the data name nothing."""
-    return next((e for e in proofs(workshop.data).exports if e.product == subject.product), None)
+    return next((e for e in proofs(context.data).exports if e.product == subject.product), None)
 
 
-def links_of(workshop: Workshop, subject: ProvenProduct) -> LinkedLibraries | None:
+def links_of(context: RunContext, subject: ProvenProduct) -> LinkedLibraries | None:
     """Return against what a product is built, None where the data name nothing."""
-    return next((e for e in proofs(workshop.data).links if e.product == subject.product), None)
+    return next((e for e in proofs(context.data).links if e.product == subject.product), None)
 
 
 def symbols_of(
-    cell: ValidationCell, workshop: Workshop, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
+    cell: ValidationCell, context: RunContext, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
 ) -> WheelSymbols:
     """Return what the wheel of a build says of a product's symbols; raises NotListedError and UnavailableError."""
-    style, index = channel_of(workshop, cell.index)
+    style, index = channel_of(context, cell.index)
     name, version, subject = build
     file = wheel_for(index, style == LINKS, name, version, cell.platform)
     wanted = exports.libraries if subject.product == exports.product else ()
@@ -74,7 +74,7 @@ def symbols_of(
         if reason := _unread.get(file.entry.name):
             raise UnavailableError(reason)  # it is megabytes, and many cells ask for it
         try:
-            return read_wheel(index, file, exports, wanted, workshop.cache, workshop.folder)
+            return read_wheel(index, file, exports, wanted, context.cache, context.folder)
         except UnavailableError as error:
             _unread[file.entry.name] = str(error)
             raise
@@ -95,7 +95,7 @@ def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: ExportedSym
 
 def _linked(
     cell: ValidationCell,
-    workshop: Workshop,
+    context: RunContext,
     consumer: WheelSymbols,
     links: LinkedLibraries,
     provider: WheelSymbols,
@@ -103,22 +103,22 @@ def _linked(
 ) -> Observation:
     if not any(library.undefined for library in consumer.libraries):
         reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
     if not provider.exported:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"{provider.file}: none of its libraries could be read")
+        return cell.observed(Outcome.NOT_CHECKED, context.today, f"{provider.file}: none of its libraries could be read")
     found = missing(consumer, provider, exports)
     needed = [item for item in found if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
     names = tuple(dict.fromkeys(name for _, name in needed or found))
     if not found:
-        return cell.saw(Outcome.LINKS, workshop.today)
+        return cell.observed(Outcome.LINKS, context.today)
     library, first = (needed or found)[0]
     detail = f"{library.path} needs {first}{f', and {len(names) - 1} more' if len(names) > 1 else ''}"
     if not needed:
-        return cell.saw(Outcome.LINKS, workshop.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
-    return cell.saw(Outcome.MISSING_SYMBOL, workshop.today, detail, missing=names[:_NAMED])
+        return cell.observed(Outcome.LINKS, context.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
+    return cell.observed(Outcome.MISSING_SYMBOL, context.today, detail, missing=names[:_NAMED])
 
 
-def _alone(cell: ValidationCell, workshop: Workshop, wheel: WheelSymbols) -> Observation:
+def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols) -> Observation:
     """Return what a wheel needs of the machine, and whether its tag promises a glibc that is older than it needs."""
     foreign = {name for library in wheel.libraries for name in library.needed} - wheel.sonames
     versions = newest_versions(version for library in wheel.libraries for version in library.versions)
@@ -128,8 +128,10 @@ def _alone(cell: ValidationCell, workshop: Workshop, wheel: WheelSymbols) -> Obs
     more = {"needs": needs, "fetched": wheel.size}
     if promised and versions.get(_GLIBC, (0,)) > min(promised):
         tag, real = (".".join(map(str, number)) for number in (min(promised), versions[_GLIBC]))
-        return cell.saw(Outcome.CONFLICT, workshop.today, f"{wheel.file}: needs glibc {real}, its tag promises {tag}", **more)
-    return cell.saw(Outcome.LINKS, workshop.today, wheel.file, **more)
+        return cell.observed(
+            Outcome.CONFLICT, context.today, f"{wheel.file}: needs glibc {real}, its tag promises {tag}", **more
+        )
+    return cell.observed(Outcome.LINKS, context.today, wheel.file, **more)
 
 
 def newest_versions(names: Iterable[str]) -> dict[str, tuple[int, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
@@ -23,37 +23,37 @@ _locks: dict[str, threading.Lock] = {}
 _lock = threading.Lock()
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Let pip resolve the pins of a cell, and return what it said."""
     if cell.platform != this_platform():
         reason = f"pip judges markers with the machine that runs it, and this one is {this_platform()}"
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
-    interpreter = workshop.interpreters.get(cell.python)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
+    interpreter = context.interpreters.get(cell.python)
     if interpreter is None:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"no interpreter {cell.python} on this machine")
-    tool = _tool(interpreter, cell.python, workshop)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, f"no interpreter {cell.python} on this machine")
+    tool = _tool(interpreter, cell.python, context)
     if isinstance(tool, str):
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, tool)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, tool)
     python, version = tool
-    workshop.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
+    context.folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name, indexes(cell, context) as asked:
         folder = Path(name)
         if asked.silent:
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.silent)
-        ended = _run([python, "-m", "pip", *_words(cell, workshop, asked, folder)], folder, workshop)
-        tools = {"pip": version, "python": _python_version(python, folder, workshop)}
-        return _observed(cell, workshop, ended, asked, folder, tools)
+            return cell.observed(Outcome.NOT_CHECKED, context.today, asked.silent)
+        ended = _run([python, "-m", "pip", *_words(cell, context, asked, folder)], folder, context)
+        tools = {"pip": version, "python": _python_version(python, folder, context)}
+        return _observed(cell, context, ended, asked, folder, tools)
 
 
-def _words(cell: ValidationCell, workshop: Workshop, asked: Indexes, folder: Path) -> list[str]:
+def _words(cell: ValidationCell, context: RunContext, asked: Indexes, folder: Path) -> list[str]:
     general = ["--disable-pip-version-check", "--no-input", "--no-color", "--retries", "2"]
-    general += [] if workshop.use_pip_config else ["--isolated"]
-    if workshop.download:
-        how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(workshop.cache / "pip")]
+    general += [] if context.use_pip_config else ["--isolated"]
+    if context.download:
+        how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(context.cache / "pip")]
     else:
         how = ["install", "--dry-run", "--ignore-installed", "--target", str(folder / "target"), "--no-cache-dir"]
         how += ["--report", str(folder / "report.json"), "--quiet"]
-        how += ["--use-feature=fast-deps"] if workshop.live else []
+        how += ["--use-feature=fast-deps"] if context.live else []
     target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", cell.python]
     for tag in installer_platforms(cell.platform):
         target += ["--platform", tag]
@@ -61,26 +61,26 @@ def _words(cell: ValidationCell, workshop: Workshop, asked: Indexes, folder: Pat
 
 
 def _observed(
-    cell: ValidationCell, workshop: Workshop, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
+    cell: ValidationCell, context: RunContext, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
 ) -> Observation:
     more: dict[str, Any] = {"tools": tools, "recorded": asked.recorded}
     if ended.stopped:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"pip: {ended.how}", **more)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, f"pip: {ended.how}", **more)
     if ended.ok and asked.unread:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.unread, **more)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.unread, **more)
     if ended.ok:
-        found = _downloaded(folder / "wheels") if workshop.download else _reported(folder / "report.json")
+        found = _downloaded(folder / "wheels") if context.download else _reported(folder / "report.json")
         if found is None:
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, "pip wrote no report", **more)
+            return cell.observed(Outcome.NOT_CHECKED, context.today, "pip wrote no report", **more)
         pins, yanked = found
-        return cell.saw(Outcome.OK, workshop.today, yanked, digest=_digest(pins), **more)
+        return cell.observed(Outcome.OK, context.today, yanked, digest=_digest(pins), **more)
     if asked.lacking:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.lacking, **more)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.lacking, **more)
     if "no such option" in ended.output:
         reason = f"pip {tools['pip']}, the newest for Python {cell.python}, cannot resolve without installing"
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason, **more)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason, **more)
     outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
-    return cell.saw(outcome, workshop.today, said, **more)
+    return cell.observed(outcome, context.today, said, **more)
 
 
 def _reported(path: Path) -> tuple[list[str], str] | None:
@@ -103,21 +103,21 @@ def _digest(lines: list[str]) -> str:
     return sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
 
 
-def _tool(interpreter: str, minor: str, workshop: Workshop) -> tuple[str, str] | str:
+def _tool(interpreter: str, minor: str, context: RunContext) -> tuple[str, str] | str:
     """Return the Python of an environment with the newest pip for a minor, and pip's version; or why there is none.
 
     The pip that comes with an interpreter may be too old to resolve from metadata alone.
     """
-    root = workshop.cache / "tools" / f"pip-{minor}"
+    root = context.cache / "tools" / f"pip-{minor}"
     with _lock:
         own = _locks.setdefault(str(root), threading.Lock())
     with own:
         if str(root) not in _tools:
-            _tools[str(root)] = _made(interpreter, minor, root, workshop)
+            _tools[str(root)] = _made(interpreter, minor, root, context)
         return _tools[str(root)]
 
 
-def _made(interpreter: str, minor: str, root: Path, workshop: Workshop) -> tuple[str, str] | str:
+def _made(interpreter: str, minor: str, root: Path, context: RunContext) -> tuple[str, str] | str:
     root.parent.mkdir(parents=True, exist_ok=True)
     python = str(root / "bin" / "python")
     with TemporaryDirectory(dir=root.parent) as name:
@@ -126,33 +126,31 @@ def _made(interpreter: str, minor: str, root: Path, workshop: Workshop) -> tuple
             steps = [[interpreter, "-m", "venv", "--clear", str(root)]]
             steps.append([python, "-m", "pip", "--isolated", "--quiet", "install", "--only-binary=:all:", "--upgrade", "pip"])
             for step in steps:
-                ended = _run(step, folder, workshop)
+                ended = _run(step, folder, context)
                 if not ended.ok:
                     return f"no newer pip for Python {minor}: {ended.how}"
             (root / "ready").touch()
-        ended = _run([python, "-m", "pip", "--isolated", "--version"], folder, workshop)
+        ended = _run([python, "-m", "pip", "--isolated", "--version"], folder, context)
     match = re.search(r"pip (\d\S*)", ended.output)
     return (python, match[1]) if match else f"pip of Python {minor} does not start: {ended.how}"
 
 
-def _python_version(python: str, folder: Path, workshop: Workshop) -> str:
+def _python_version(python: str, folder: Path, context: RunContext) -> str:
     key = f"version of {python}"
     if key not in _tools:
-        match = re.search(r"(?<!\d)\d++(?:\.\w+)+", _run([python, "--version"], folder, workshop).output)
+        match = re.search(r"(?<!\d)\d++(?:\.\w+)+", _run([python, "--version"], folder, context).output)
         _tools[key] = match[0] if match else "unknown"
     found = _tools[key]
     return found if isinstance(found, str) else found[1]
 
 
-def _run(words: list[str], folder: Path, workshop: Workshop) -> Ended:
-    more = {} if workshop.use_pip_config else {"PIP_CONFIG_FILE": "/dev/null"}
-    if workshop.use_pip_config:
+def _run(words: list[str], folder: Path, context: RunContext) -> Ended:
+    more = {} if context.use_pip_config else {"PIP_CONFIG_FILE": "/dev/null"}
+    if context.use_pip_config:
         import os
 
         more = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HOME"))}
-    cache = workshop.cache / "pip"  # what a download leaves there counts too
+    cache = context.cache / "pip"  # what a download leaves there counts too
     before = size_of(cache)
     environment = {**isolated(folder), **more}
-    return run_limited(
-        words, folder, environment, workshop.seconds, workshop.megabytes, lambda: size_of(folder, cache) - before
-    )
+    return run_limited(words, folder, environment, context.seconds, context.megabytes, lambda: size_of(folder, cache) - before)

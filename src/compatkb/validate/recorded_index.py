@@ -9,7 +9,7 @@ from hashlib import sha256
 from types import ModuleType
 
 from compatkb.errors import UnavailableError
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import DEFAULT, EXTRA, LINKS, Addresses, addresses_of, channel_of
 from compatkb.validate.record import RecordedIndex
 from compatkb.validate.serving import Server, Visit
@@ -43,40 +43,40 @@ class Indexes:
 
 
 @contextmanager
-def indexes(cell: ValidationCell, workshop: Workshop) -> Iterator[Indexes]:
+def indexes(cell: ValidationCell, context: RunContext) -> Iterator[Indexes]:
     """Return the indexes for a cell."""
-    if workshop.live or workshop.download:  # what a record serves is hollow
-        addresses = addresses_of(cell, workshop)
+    if context.live or context.download:  # what a record serves is hollow
+        addresses = addresses_of(cell, context)
         names = [name for name, _ in cell.packages]
-        yield Indexes(addresses, None, "" if workshop.use_pip_config else silence(addresses, names, workshop.seconds))
+        yield Indexes(addresses, None, "" if context.use_pip_config else index_error(addresses, names, context.seconds))
         return
-    with _server(workshop).visit(cell.platform if cell.tool == "pip" else "") as visit:  # uv tells what others have
+    with _server(context).visit(cell.platform if cell.tool == "pip" else "") as visit:  # uv tells what others have
         own = visit.url(cell.index)
-        yield Indexes(Addresses(visit.url(DEFAULT), extra=own) if _beside(workshop, cell.index) else Addresses(own), visit)
+        yield Indexes(Addresses(visit.url(DEFAULT), extra=own) if _beside(context, cell.index) else Addresses(own), visit)
 
 
-def _beside(workshop: Workshop, channel: str) -> bool:
+def _beside(context: RunContext, channel: str) -> bool:
     """Return whether installers ask their default index too."""
-    return channel_of(workshop, channel)[0] in (EXTRA, LINKS)
+    return channel_of(context, channel)[0] in (EXTRA, LINKS)
 
 
-def records_for(workshop: Workshop, channel: str) -> list[RecordedIndex]:
+def records_for(context: RunContext, channel: str) -> list[RecordedIndex]:
     """Return the records that answer for a channel, its own first; raises LookupError for an unknown channel."""
-    records = _server(workshop).records
+    records = _server(context).records
     if channel not in records:
         raise LookupError(f"there is no record of {channel}")
-    return [records[channel], *([records[DEFAULT]] if _beside(workshop, channel) else [])]
+    return [records[channel], *([records[DEFAULT]] if _beside(context, channel) else [])]
 
 
-def silence(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
+def index_error(addresses: Addresses, names: Iterable[str], seconds: float) -> str:
     """Return why an index cannot be believed about distributions, or nothing; raises UnavailableError."""
-    reason: str = _upstream().silence(addresses, names, seconds)
+    reason: str = _upstream().index_error(addresses, names, seconds)
     return reason
 
 
-def falsehood(addresses: Addresses, cell: ValidationCell, workshop: Workshop) -> str:
+def metadata_error(addresses: Addresses, cell: ValidationCell, context: RunContext) -> str:
     """Return which wheel of the pins has metadata of another version, or nothing: uv does not look, where pip does."""
-    reason: str = _upstream().falsehood(addresses, cell, workshop.seconds)
+    reason: str = _upstream().metadata_error(addresses, cell, context.seconds)
     return reason
 
 
@@ -88,33 +88,33 @@ def _upstream() -> ModuleType:
     return index_client
 
 
-def _record(workshop: Workshop, channel: str) -> RecordedIndex:
+def _record(context: RunContext, channel: str) -> RecordedIndex:
     """Return the record of a channel: the one that was named; else one of today, which the real index fills."""
-    if workshop.record:
-        return RecordedIndex(workshop.record / channel)
-    style, url = channel_of(workshop, channel)
-    other = workshop.indexes.get(channel)  # what another address answers is never taken for the channel's own words
+    if context.record:
+        return RecordedIndex(context.record / channel)
+    style, url = channel_of(context, channel)
+    other = context.indexes.get(channel)  # what another address answers is never taken for the channel's own words
     name = f"{channel}-{sha256(other.encode()).hexdigest()[:12]}" if other else channel
-    index = _upstream().Index(url, flat=style == LINKS, seconds=workshop.seconds)
-    return RecordedIndex(workshop.cache / "record" / f"{workshop.today}" / name, index)
+    index = _upstream().Index(url, flat=style == LINKS, seconds=context.seconds)
+    return RecordedIndex(context.cache / "record" / f"{context.today}" / name, index)
 
 
-def _server(workshop: Workshop) -> Server:
-    """Return the server of this process for the records of a workshop; it ends with the process."""
-    key = repr((workshop.record, workshop.cache, workshop.today, sorted(workshop.indexes.items())))
+def _server(context: RunContext) -> Server:
+    """Return the server of this process for the records of a context; it ends with the process."""
+    key = repr((context.record, context.cache, context.today, sorted(context.indexes.items())))
     with _lock:
         if key not in _servers:
-            channels = (DEFAULT, *workshop.channels)
-            server = Server({channel: _record(workshop, channel) for channel in dict.fromkeys(channels)})
+            channels = (DEFAULT, *context.channels)
+            server = Server({channel: _record(context, channel) for channel in dict.fromkeys(channels)})
             atexit.register(server.__enter__().__exit__)
             _servers[key] = server
         return _servers[key]
 
 
-def prepare(workshop: Workshop) -> None:
+def prepare(context: RunContext) -> None:
     """Begin to serve, so that what is missing is said before the first cell; raises UnavailableError."""
-    if not (workshop.live or workshop.download):
-        _server(workshop)
+    if not (context.live or context.download):
+        _server(context)
 
 
 def save() -> None:

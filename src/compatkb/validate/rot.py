@@ -9,7 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate.cell import Workshop, cell_of
+from compatkb.validate.cell import RunContext, cell_of
 from compatkb.validate.record import RecordedIndex, Wheel
 from compatkb.validate.recorded_index import records_for
 from compatkb.validate.targets import fits, version_of
@@ -27,18 +27,18 @@ _MISSING = (
 """How pip, uv and the level `published` name what they did not find."""
 
 
-def with_rot(seen: Iterable[Observation], known: Iterable[Observation], workshop: Workshop) -> list[Observation]:
+def with_rot(seen: Iterable[Observation], known: Iterable[Observation], context: RunContext) -> list[Observation]:
     """Return observations; those of what resolved before have the last day on which it did, and what vanished since."""
     before = {observation.question: observation for observation in known}
-    return [_told(observation, before, workshop) for observation in seen]
+    return [_told(observation, before, context) for observation in seen]
 
 
-def _told(seen: Observation, before: Mapping[tuple[object, ...], Observation], workshop: Workshop) -> Observation:
+def _told(seen: Observation, before: Mapping[tuple[object, ...], Observation], context: RunContext) -> Observation:
     known = before.get(seen.question)
     if known is None or seen.level not in _LEVELS or seen.outcome not in _REFUSED or known.checked > seen.checked:
         return seen
     if known.outcome in _SOUND:
-        return seen.model_copy(update={"resolved": known.checked, "vanished": tuple(_vanished(seen, known.checked, workshop))})
+        return seen.model_copy(update={"resolved": known.checked, "vanished": tuple(_vanished(seen, known.checked, context))})
     return seen.model_copy(update={"resolved": known.resolved, "vanished": known.vanished})
 
 
@@ -48,11 +48,11 @@ def missing(detail: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _vanished(seen: Observation, day: date, workshop: Workshop) -> Iterator[str]:
+def _vanished(seen: Observation, day: date, context: RunContext) -> Iterator[str]:
     """Yield the files that are gone; where no record of before has them, the pins that nothing serves any more."""
     for name, version in missing(seen.detail):
-        now = {wheel.file for wheel in _page(seen, name, workshop)}
-        then = [w.file for w in _earlier(seen, name, day, workshop) if _is_meant(w, version, seen) and w.file not in now]
+        now = {wheel.file for wheel in _page(seen, name, context)}
+        then = [w.file for w in _earlier(seen, name, day, context) if _is_meant(w, version, seen) and w.file not in now]
         yield from sorted(then) or [f"{name}=={version}"]
 
 
@@ -66,19 +66,19 @@ def _is_meant(wheel: Wheel, version: str, seen: Observation) -> bool:
     return same and fits(wheel.file, seen.python, seen.platform)
 
 
-def _page(seen: Observation, name: str, workshop: Workshop) -> list[Wheel]:
+def _page(seen: Observation, name: str, context: RunContext) -> list[Wheel]:
     found: list[Wheel] = []
     try:
-        for record in records_for(workshop, cell_of(seen).index):
+        for record in records_for(context, cell_of(seen).index):
             found += record.page(name) or ()
     except (LookupError, UnavailableError):
         return found
     return found
 
 
-def _earlier(seen: Observation, name: str, day: date, workshop: Workshop) -> list[Wheel]:
+def _earlier(seen: Observation, name: str, day: date, context: RunContext) -> list[Wheel]:
     """Return the wheels of a distribution as the newest kept record of that day or before has them."""
-    root = workshop.cache / "record"
+    root = context.cache / "record"
     days = sorted((folder.name for folder in root.glob("????-??-??") if folder.name <= day.isoformat()), reverse=True)
     for kept in days:
         for channel in (seen.index, "default"):

@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import Check, ValidationCell, Workshop, cell_of
+from compatkb.validate.cell import Check, RunContext, ValidationCell, cell_of
 from compatkb.validate.journal import Journal
 
 
@@ -74,7 +74,7 @@ class Dask:
 def run(
     cells: Iterable[ValidationCell],
     check: Check,
-    workshop: Workshop,
+    context: RunContext,
     executor: Executor,
     journal: Journal,
     progress: Callable[[int, int, Observation], None] = lambda *_: None,
@@ -83,19 +83,21 @@ def run(
     wanted = {cell.id: cell for cell in cells}
     found = {key: o for o in journal.done if (key := cell_of(o).id) in wanted}
     left = [cell for cell in wanted.values() if cell.id not in found]
-    for observation in executor.run(partial(_guarded, check, workshop), left):
+    for observation in executor.run(partial(_guarded, check, context), left):
         journal.add(observation)
         found[cell_of(observation).id] = observation
         progress(len(found), len(wanted), observation)
     return [found[key] for key in sorted(found)]
 
 
-def _guarded(check: Check, workshop: Workshop, cell: ValidationCell) -> Observation:
+def _guarded(check: Check, context: RunContext, cell: ValidationCell) -> Observation:
     """Answer a cell; what goes wrong in the machinery itself checked nothing."""
     try:
-        return check(cell, workshop)
+        return check(cell, context)
     except Exception as error:  # one broken cell must not end a run of hours
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, f"the check itself failed: {type(error).__name__}: {error}"[:500])
+        return cell.observed(
+            Outcome.NOT_CHECKED, context.today, f"the check itself failed: {type(error).__name__}: {error}"[:500]
+        )
 
 
 class ProgressLine:

@@ -4,29 +4,29 @@ import re
 from pathlib import Path
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment
 from compatkb.validate.importing import Trial, attempt, import_all
 from compatkb.validate.messages import decisive, shortened
 from compatkb.validate.proofs import proofs, subjects_of
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Install the builds of a cell, import them, run their workloads, and return what was seen."""
     try:
-        with environment(cell, workshop) as made:
+        with environment(cell, context) as made:
             trial, seen = import_all(cell, made)
             return run_all(cell, made) if trial.finished else seen
     except RefusedError as refusal:
-        return cell.saw(refusal.outcome, workshop.today, refusal.detail)
+        return cell.observed(refusal.outcome, context.today, refusal.detail)
 
 
 def run_all(cell: ValidationCell, made: VirtualEnvironment) -> Observation:
     """Run the workloads of a cell's products; raises RefusedError where there is none or the time was up."""
-    scripts = [str(s.workload) for _, _, s in subjects_of(made.workshop.data, cell.packages) if s.workload]
+    scripts = [str(s.workload) for _, _, s in subjects_of(made.context.data, cell.packages) if s.workload]
     if not scripts:
         raise RefusedError(Outcome.NOT_CHECKED, "no product of this cell has a workload")
-    features = features_here(made.workshop.data)
+    features = features_here(made.context.data)
     more = {"tools": made.tools, "digest": made.digest, "features": features}
     trial = attempt(made, "run", ",".join(features), *scripts)
     if trial.ended.stopped:
@@ -34,10 +34,10 @@ def run_all(cell: ValidationCell, made: VirtualEnvironment) -> Observation:
     wrong = [fact for fact in trial.all("check") if not fact["ok"]]
     if wrong:
         words = ", ".join(f"{f['check']} is off by {f['error']:.3g}, allowed {f['tolerance']:.3g}" for f in wrong)
-        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, words, **more)
+        return cell.observed(Outcome.FAILED_RUN, made.context.today, words, **more)
     if not trial.finished:
-        return cell.saw(Outcome.FAILED_RUN, made.workshop.today, trial.failure(made), **more)
-    return cell.saw(Outcome.OK, made.workshop.today, shortened(_summary(trial, made)), **more)
+        return cell.observed(Outcome.FAILED_RUN, made.context.today, trial.failure(made), **more)
+    return cell.observed(Outcome.OK, made.context.today, shortened(_summary(trial, made)), **more)
 
 
 def _summary(trial: Trial, made: VirtualEnvironment) -> str:

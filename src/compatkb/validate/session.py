@@ -12,7 +12,7 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.validate.cell import ValidationCell, Workshop, cell_of
+from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import add_evidence, is_fresh, read_evidence, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
@@ -132,7 +132,7 @@ def _said_of(facts: Snapshot, wanted: PlanScope, cell: ValidationCell) -> str:
 
 def validate(
     cells: list[ValidationCell],
-    workshop: Workshop,
+    context: RunContext,
     executor: Executor,
     out: Path | None,
     progress: Callable[[int, int, Observation], None],
@@ -142,14 +142,14 @@ def validate(
     A run that was ended goes on where it stopped when it is started again with the same folder.
     """
     if any(cell.level in (Level.PUBLISHED, Level.RESOLVE) for cell in cells):
-        prepare(workshop)
-    with Journal(workshop.folder / "journal.jsonl") as journal:
-        seen = with_rot(run(cells, check, workshop, executor, journal, progress), read_evidence(workshop.data), workshop)
+        prepare(context)
+    with Journal(context.folder / "journal.jsonl") as journal:
+        seen = with_rot(run(cells, check, context, executor, journal, progress), read_evidence(context.data), context)
         if out:
             write_file(out, text_of(seen).encode())
         else:
-            add_evidence(workshop.data, seen)
-            write_tables(workshop.data, cells, workshop)
+            add_evidence(context.data, seen)
+            write_tables(context.data, cells, context)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}
@@ -180,9 +180,9 @@ def interpreters() -> dict[str, str]:
     return found
 
 
-def workshop_of(
+def run_context(
     facts: Snapshot, directory: Path, folder: Path, cache: Path, today: date, named: Iterable[str] = (), **more: object
-) -> Workshop:
+) -> RunContext:
     """Return what cells may use; `named` are further interpreters as MINOR=PATH; raises UsageError for others."""
     known = interpreters()
     for text in named:
@@ -191,4 +191,4 @@ def workshop_of(
             raise UsageError(f"{text!r} is not MINOR=PATH with a Python to run, such as 3.12=/usr/bin/python3.12")
         known[minor] = path
     indexes = {channel.id: (channel.style, channel.url or "") for channel in channels(facts)}
-    return Workshop(today, folder, cache, directory, channels=indexes, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword
+    return RunContext(today, folder, cache, directory, channels=indexes, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword

@@ -10,12 +10,12 @@ from compatkb.core.atomic_write import write_file
 from compatkb.core.symbol_table import pack, unpack
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Level
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.linking import exports_of, symbols_of
 from compatkb.validate.proofs import subjects_of
 
 
-def write_tables(directory: Path, cells: Iterable[ValidationCell], workshop: Workshop) -> list[Path]:
+def write_tables(directory: Path, cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
     """Add to the tables what the wheels of these cells export; returns the files that changed.
 
     The wheels were read when the cells were answered, so they come from the cache; one that could not be read is left out.
@@ -24,12 +24,12 @@ def write_tables(directory: Path, cells: Iterable[ValidationCell], workshop: Wor
     for cell in cells:
         if cell.level is not Level.SYMBOLS or cell.index != "default" or cell.answered:
             continue
-        for build in subjects_of(workshop.data, cell.packages):
+        for build in subjects_of(context.data, cell.packages):
             _, version, subject = build
-            exports, releases = exports_of(workshop, subject), found[subject.product, cell.platform]
+            exports, releases = exports_of(context, subject), found[subject.product, cell.platform]
             if exports and version not in releases:
                 try:
-                    releases[version] = symbols_of(cell, workshop, build, exports).exported
+                    releases[version] = symbols_of(cell, context, build, exports).exported
                 except (NotListedError, UnavailableError):
                     continue
     return [path for key, releases in sorted(found.items()) if releases and (path := _written(directory, *key, releases))]

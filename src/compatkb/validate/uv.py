@@ -10,15 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compatkb.schema import Observation, Outcome
-from compatkb.validate.cell import ValidationCell, Workshop
+from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
-from compatkb.validate.recorded_index import falsehood, indexes
+from compatkb.validate.recorded_index import indexes, metadata_error
 from compatkb.validate.targets import NEWEST_MACOS, uv_platform
 
 
-def check(cell: ValidationCell, workshop: Workshop) -> Observation:
+def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Let uv resolve the pins of a cell, and return what it said."""
     platform, uv = uv_platform(cell.platform), find_uv()
     reason = ""
@@ -29,19 +29,19 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
     elif not cell.python.replace(".", "").isdigit():
         reason = f"uv resolves for free-threaded Pythons with such an interpreter alone; {cell.python} was not asked"
     if reason or uv is None:
-        return cell.saw(Outcome.NOT_CHECKED, workshop.today, reason)
-    workshop.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=workshop.folder, prefix="cell-") as name, indexes(cell, workshop) as asked:
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
+    context.folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name, indexes(cell, context) as asked:
         folder = Path(name)
         if asked.silent:
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, asked.silent)
+            return cell.observed(Outcome.NOT_CHECKED, context.today, asked.silent)
         pins, out = folder / "pins.in", folder / "pins.out"
         pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
-        words += ["--python-version", _patch(cell.python, workshop), "--python-platform", str(platform)]
+        words += ["--python-version", _patch(cell.python, context), "--python-platform", str(platform)]
         words += ["--output-file", str(out)]
         words += asked.addresses.uv
-        words += [] if workshop.use_pip_config else ["--no-config"]
+        words += [] if context.use_pip_config else ["--no-config"]
         # the address of every question is new, so a cache would only grow
         more = {
             "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS,
@@ -50,21 +50,21 @@ def check(cell: ValidationCell, workshop: Workshop) -> Observation:
             "UV_HTTP_RETRIES": "1",
             "UV_CACHE_DIR": str(folder / "cache"),
         }
-        ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, workshop.seconds, workshop.megabytes)
+        ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, context.seconds, context.megabytes)
         seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
-        false = falsehood(asked.addresses, cell, workshop) if ended.ok and asked.visit is None else ""
+        false = metadata_error(asked.addresses, cell, context) if ended.ok and asked.visit is None else ""
         if lacking := false or asked.unread or ("" if ended.ok else asked.lacking or (ended.stopped and f"uv: {ended.how}")):
-            return cell.saw(Outcome.NOT_CHECKED, workshop.today, lacking, **seen)
+            return cell.observed(Outcome.NOT_CHECKED, context.today, lacking, **seen)
         if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
-            return cell.saw(Outcome.OK, workshop.today, "", digest=digest, **seen)
+            return cell.observed(Outcome.OK, context.today, "", digest=digest, **seen)
         outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
-        return cell.saw(outcome, workshop.today, said, **seen)
+        return cell.observed(outcome, context.today, said, **seen)
 
 
-def _patch(minor: str, workshop: Workshop) -> str:
+def _patch(minor: str, context: RunContext) -> str:
     """Return the version of the interpreter at hand for a minor: a bare minor means its first release to uv."""
-    interpreter = workshop.interpreters.get(minor)
+    interpreter = context.interpreters.get(minor)
     return version_of(interpreter) if interpreter else minor
 
 

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<!\d)\d++(?:\.\d++)+")
 _HOST = "https://github.com/"
 
 
-class Reading(NamedTuple):
+class CitationReport(NamedTuple):
     """What reading the cited files showed: findings, how many citations were read, and how many not, by repository."""
 
     findings: tuple[Finding, ...]
@@ -42,7 +42,7 @@ class _Citation(NamedTuple):
 
 def read_sources(
     documents: Iterable[DataDocument], clones: Path, *, fetch: bool, changed: Container[tuple[str, int]] | None = None
-) -> Reading:
+) -> CitationReport:
     """Look up the cited files in `clones`/owner/name, which `fetch` fills; of `changed` documents and lines alone, if given.
 
     Raises UnavailableError without git.
@@ -61,7 +61,7 @@ def read_sources(
         texts = _contents(clone, {citation.source for citation in citations}, fetch=fetch)
         read += len(citations)
         findings += (found for citation in citations for found in _check(citation, texts))
-    return Reading(tuple(sorted(findings, key=lambda finding: finding.order)), read, absent)
+    return CitationReport(tuple(sorted(findings, key=lambda finding: finding.order)), read, absent)
 
 
 def lines_since(directory: Path, commit: str) -> frozenset[tuple[str, int]]:

@@ -23,6 +23,7 @@ _FILES = {
 """Languages of blocks that are files, with the format of each; of a toml block its keys tell it."""
 _NOTEBOOKS = ("python", "py", "python3", "ipython", "ipython3", "jupyter")
 _INLINE = re.compile(r"[!%$ ]{0,3}(?:(?:python[\d.]*|py) -m )?(?:pip[\d.]*|uv pip|uv) (?:install|add)\s")
+_INSTALLS = re.compile(r"\s(?:install|add)\s")
 _MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
 _PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
 _PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
@@ -48,7 +49,7 @@ def read_inline(page: MarkdownPage) -> ParsedFile:
     """Return what install commands within sentences and cells say, each an environment of its own."""
     reading = ParsedFile(page.document.path, "markdown")
     for piece in page.everything():
-        for code in piece.codes:
+        for code in piece.codes if _INSTALLS.search(piece.source) else ():
             if _INLINE.match(code.text) and page.document.text.startswith(code.text, code.start):
                 _read(page, reading, [Segment(code.text, code.start)], "command")
     return reading

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.lookups import VERSION, ForgeReference, Lookups, WrittenVersion, lookups, reference, written
-from compatkb.check.markdown.text import PAGES, Definition, MarkdownLink, MarkdownPage
+from compatkb.check.markdown.text import PAGES, Definition, MarkdownLink, MarkdownPage, TextRun
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
@@ -24,6 +24,7 @@ TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; r
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
 
@@ -38,7 +39,7 @@ class VersionLink(NamedTuple):
 @PAGES.rule(VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with the links of a page."""
-    links = [link for piece in page.everything() for link in piece.links]
+    links = [link for piece in _concerning(page) for link in piece.links]
     defined = {definition.label: definition for definition in page.definitions if definition.counts}
     data = lookups(context.facts)
     uses = [
@@ -55,6 +56,12 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
                 yield finding
     yield from _missing(page, data, links, defined, context)
     yield from _definitions(page, data, links)
+
+
+def _concerning(page: MarkdownPage) -> Iterator[TextRun]:
+    """Yield the pieces whose links can be judged: those that hold a number, or all where they may use a definition."""
+    everything = page.everything()
+    return everything if page.definitions else (piece for piece in everything if _DIGIT.search(piece.source))
 
 
 def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
@@ -238,7 +245,7 @@ def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
     labelled = any(written(definition.text) for definition in page.definitions)  # else brackets are those of numbers
-    for piece in page.everything() if page.unread is None else ():  # else definitions may stand in what was not read
+    for piece in _concerning(page) if page.unread is None else ():  # else definitions may stand in what was not read
         for undefined in piece.undefined:
             alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
             whole = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"[\w.+-]+", undefined.text)

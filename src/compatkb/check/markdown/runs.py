@@ -52,14 +52,15 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
 
 def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
     """Yield paths in commands and code blocks whose last part the text puts into another folder."""
+    used = [*_mounted(page, found), *_written(page)]
     stated: dict[str, set[str]] = {}
-    for piece in page.pieces:
+    for piece in page.pieces if used else ():
         for code in piece.codes:
             if _PATH.fullmatch(code.text) and _is_own(whole := _home(code.text)):
                 stated.setdefault(posixpath.basename(whole), set()).add(whole)
     for path in _outside(found):  # of the reader's own home the text says nothing about the container
         stated.get(posixpath.basename(path), set()).discard(path)
-    for start, end, text in [*_mounted(page, found), *_written(page)]:
+    for start, end, text in used:
         whole = _home(text)
         paths = stated.get(posixpath.basename(whole), set())
         if len(paths) == 1 and _is_own(whole) and not _is_another(whole, *paths):

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,16 +56,52 @@ class UndefinedLink(NamedTuple):
     end: int
 
 
-class TextRun:
-    """A run of text: a paragraph, a heading or a cell; offsets are those of the document."""
+class InlineContent(NamedTuple):
+    """What the inline parser makes of a run of text."""
 
-    def __init__(self, text: str, start: int, end: int, kind: str, section: int = 0) -> None:
-        self.text = text  # as people read it
+    text: str
+    links: tuple[MarkdownLink, ...] = ()
+    codes: tuple[CodeSpan, ...] = ()
+    undefined: tuple[UndefinedLink, ...] = ()
+
+
+class TextRun:
+    """A run of text: a paragraph, a heading or a cell; offsets are those of the document.
+
+    `source` is as it is written; it is parsed when something asks what it holds, since of most pages nothing does.
+    """
+
+    def __init__(
+        self, source: str, start: int, end: int, kind: str, section: int = 0, read: Callable[[], InlineContent] | None = None
+    ) -> None:
+        self.source = source
         self.start, self.end = start, end
         self.kind, self.section = kind, section
-        self.links: tuple[MarkdownLink, ...] = ()
-        self.codes: tuple[CodeSpan, ...] = ()
-        self.undefined: tuple[UndefinedLink, ...] = ()
+        self._read = read
+
+    @cached_property
+    def _content(self) -> InlineContent:
+        return self._read() if self._read else InlineContent(self.source)
+
+    @property
+    def text(self) -> str:
+        """The text as people read it."""
+        return self._content.text
+
+    @property
+    def links(self) -> tuple[MarkdownLink, ...]:
+        """The links, in order."""
+        return self._content.links if "[" in self.source or "<" in self.source else ()
+
+    @property
+    def codes(self) -> tuple[CodeSpan, ...]:
+        """The code spans, in order."""
+        return self._content.codes if "`" in self.source else ()
+
+    @property
+    def undefined(self) -> tuple[UndefinedLink, ...]:
+        """Brackets that lead nowhere, in order."""
+        return self._content.undefined if "[" in self.source else ()
 
 
 class MarkdownRow(NamedTuple):
@@ -219,54 +256,10 @@ class _Reader:
             line = offsets[bisect_right(offsets, (place, MOST_PLACE)) - 1]
             return line[1] + place - line[0]
 
-        piece = TextRun(content, at(0), at(len(content)), kind, self.section)
-        if len(content) > _LONG or not any(mark in content for mark in "[`<&\\*_"):
-            return piece
-        if (quick := self._simple(content, piece)) is not None:
-            return quick
-        tokens = spans(content, self.environment)
-        piece.text = _plain(tokens)
-        links, codes, covered = [], [], []
-        for number, token in enumerate(tokens):
-            span = token.meta.get("span")
-            if span is None:
-                continue
-            covered.append(span)
-            start, end = at(span[0]), at(span[1])
-            if token.type == "link_open":
-                label = token.meta.get("label")
-                links.append(MarkdownLink(_plain(_inside(tokens, number)), str(token.attrs["href"]), label, start, end))
-            elif token.type == "image" and token.meta.get("label"):
-                links.append(MarkdownLink(token.content, str(token.attrs["src"]), token.meta["label"], start, end))
-            elif token.type == "code_inline":
-                marks = len(token.markup)
-                inner = content[span[0] + marks : span[1] - marks]
-                first = span[0] + marks + len(inner) - len(inner.lstrip())
-                codes.append(CodeSpan(token.content.strip(), at(first), at(first + len(inner.strip()))))
-        piece.links, piece.codes = tuple(links), tuple(codes)
-        inside = bytearray(len(content) + 1)
-        for begin, stop in covered:
-            inside[begin:stop] = b"\1" * (stop - begin)
-        piece.undefined = tuple(
-            UndefinedLink(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
-            for m in _BRACKETS.finditer(content)
-            if not inside[m.start()]
-        )
-        return piece
-
-    def _simple(self, content: str, piece: TextRun) -> TextRun | None:
-        """Return a piece that is one code span or one link to a definition, as most cells are; None for any other."""
-        if match := _CODE.fullmatch(content):
-            piece.text = match[1]
-            piece.codes = (CodeSpan(match[1], piece.start + 1, piece.end - 1),)
-            return piece
-        match = _REFERENCE.fullmatch(content)
-        label = label_key(match["label"] or match["text"]) if match else ""
-        if match and "\n" not in content and (found := self.environment.get("references", {}).get(label)):
-            piece.text = match["text"]
-            piece.links = (MarkdownLink(match["text"], str(found["href"]), label, piece.start, piece.end),)
-            return piece
-        return None
+        start, end, environment = at(0), at(len(content)), self.environment
+        marked = len(content) <= _LONG and any(mark in content for mark in "[`<&\\*_")
+        read = (lambda: _simple(content, start, end, environment) or _inline(content, at, environment)) if marked else None
+        return TextRun(content, start, end, kind, self.section, read)
 
     def _table(self, first: int, columns: list[int]) -> None:
         rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
@@ -319,6 +312,48 @@ class _Reader:
                     self.page.definitions.append(Definition(key, match["label"], value["href"], *where, *target, counts))
                     break
         self.page.definitions.sort(key=lambda definition: definition.start)
+
+
+def _simple(content: str, start: int, end: int, environment: dict[str, Any]) -> InlineContent | None:
+    """Return a piece that is one code span or one link to a definition, as most cells are; None for any other."""
+    if match := _CODE.fullmatch(content):
+        return InlineContent(match[1], codes=(CodeSpan(match[1], start + 1, end - 1),))
+    match = _REFERENCE.fullmatch(content)
+    label = label_key(match["label"] or match["text"]) if match else ""
+    if match and "\n" not in content and (found := environment.get("references", {}).get(label)):
+        return InlineContent(match["text"], (MarkdownLink(match["text"], str(found["href"]), label, start, end),))
+    return None
+
+
+def _inline(content: str, at: Callable[[int], int], environment: dict[str, Any]) -> InlineContent:
+    """Return what a parser makes of a content; `at` gives the place in the document of one in the content."""
+    tokens = spans(content, environment)
+    links, codes, covered = [], [], []
+    for number, token in enumerate(tokens):
+        span = token.meta.get("span")
+        if span is None:
+            continue
+        covered.append(span)
+        start, end = at(span[0]), at(span[1])
+        if token.type == "link_open":
+            label = token.meta.get("label")
+            links.append(MarkdownLink(_plain(_inside(tokens, number)), str(token.attrs["href"]), label, start, end))
+        elif token.type == "image" and token.meta.get("label"):
+            links.append(MarkdownLink(token.content, str(token.attrs["src"]), token.meta["label"], start, end))
+        elif token.type == "code_inline":
+            marks = len(token.markup)
+            inner = content[span[0] + marks : span[1] - marks]
+            first = span[0] + marks + len(inner) - len(inner.lstrip())
+            codes.append(CodeSpan(token.content.strip(), at(first), at(first + len(inner.strip()))))
+    inside = bytearray(len(content) + 1)
+    for begin, stop in covered:
+        inside[begin:stop] = b"\1" * (stop - begin)
+    undefined = (
+        UndefinedLink(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
+        for m in _BRACKETS.finditer(content)
+        if not inside[m.start()]
+    )
+    return InlineContent(_plain(tokens), tuple(links), tuple(codes), tuple(undefined))
 
 
 def _inside(tokens: "list[Token]", opening: int) -> "list[Token]":

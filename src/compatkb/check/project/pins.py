@@ -119,7 +119,9 @@ def _unpublished(required: ProductRequirement, queries: ProjectQueries) -> Itera
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield a version that exists as source or tag alone, so that nothing can be installed."""
+    """Yield a version of which no index has anything, so that nothing can be installed; installers build an archive."""
+    if any(element.channels for element in queries.elements(allowed.product, allowed.mask)):
+        return
     if denial := queries.denial([allowed]):
         yield at(required.located, UNPUBLISHED, f"{short(denial.reason)} ({denial.basis})", sources=denial.sources)
 

@@ -14,7 +14,7 @@ TABLES = (
         ("id",),
         (
             number("id", "its place in the evidence"),
-            text("level", "published, resolve, gate, import or run"),
+            text("level", "published, resolve, symbols, gate, import or run"),
             text("outcome", "ok, how it failed, or not-checked"),
             text("python", "the Python that it was made with"),
             text("os", "the operating system"),
