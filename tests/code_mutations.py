@@ -3,8 +3,7 @@
 `make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quick tests of the
 package over each in a copy of the checkout, and writes down what came of it in tests/code_mutations.jsonl, from which it
 resumes; docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml.
-`python tests/code_mutations.py --again` runs over what survived once more, with slower tests, save what is judged
-equivalent; `--count 0` writes the page alone.
+`--again` puts slower tests to what survived, save what is judged equivalent; `--count 0` writes the page alone.
 """
 
 import argparse
@@ -28,7 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "tests" / "code_mutations.jsonl"
 JUDGED = ROOT / "tests" / "code_mutations.toml"
 PAGE = ROOT / "docs" / "code-mutations.md"
-SEED = 20261123
 SURVIVED, SAME = "survived", "equivalent"
 
 
@@ -43,8 +41,8 @@ class Suite(NamedTuple):
 _SMALL = ("oracle_order", "promises", "features")
 SUITES = {
     "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
-    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("disputes", "channels")),
-    "store": Suite(100, (*_SMALL, "queries", "disputes")),
+    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("symbols", "cited_places", "channels")),
+    "store": Suite(100, (*_SMALL, "queries", "disputes"), ("updates",)),
     "check": Suite(100, ("corpus", "check", "check_markdown", "check_command"), ("check_grammar", "check_cases")),
     "parsers": Suite(80, ("check", "variants", "reading", "check_markdown"), ("check_cases",)),
 }
@@ -54,7 +52,6 @@ _ARITHMETIC = [(ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr)]
 ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {**dict(_ARITHMETIC), **{new: old for old, new in _ARITHMETIC}}
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 RETURNS = {"bool": ("True", "False"), "int": ("0", "-1"), "str": ("''",), "tuple": ("()",), "list": ("[]",), "dict": ("{}",)}
-"""What a function returns instead, by the type that it names; one that may return None returns that."""
 
 
 class Site(NamedTuple):
@@ -170,7 +167,7 @@ def drawn(package: str) -> list[Mutation]:
     """Return every mutation of a package, in an order of the seed that stays when others come and go."""
     paths = sorted((ROOT / "src" / "compatkb" / package).rglob("*.py"))
     found = [mutation for path in paths for mutation in mutations_of(package, path)]
-    return sorted(found, key=lambda mutation: random.Random(f"{SEED} {mutation.name}").random())
+    return sorted(found, key=lambda mutation: random.Random(f"20261123 {mutation.name}").random())
 
 
 class Runner:
@@ -182,9 +179,8 @@ class Runner:
         self.left_out: dict[str, list[str]] = {}
         self.limit: dict[str, float] = {}
         for part in ("src", "tests", "data", "docs", "README.md", "CHANGELOG.md", "pyproject.toml", "action.yml"):
-            source = ROOT / part
-            copy = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, folder / part)
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+            copy(ROOT / part, folder / part)
 
     def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
         """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
@@ -235,7 +231,7 @@ def results() -> list[Result]:
 
 
 def judgements() -> dict[str, str]:
-    """Return what a person said of survivors, by name."""
+    """Return what a person said of survivors."""
     return tomllib.loads(JUDGED.read_text(encoding="utf-8")) if JUDGED.exists() else {}
 
 
