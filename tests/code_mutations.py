@@ -292,8 +292,7 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", default=list(SUITES), help="which packages, in this order (all)")
     parser.add_argument("--count", type=int, help="how many mutations of each package to have run in the end")
     parser.add_argument("--again", action="store_true", help="run over what survived once more, with the slower tests too")
-    given = parser.parse_args()
-    run(given.packages, given.count, given.again)
+    run(**vars(parser.parse_args()))
     PAGE.write_text(page(), encoding="utf-8")
 
 
