@@ -3,8 +3,7 @@
 `make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quick tests of the
 package over each in a copy of the checkout, and writes down what came of it in tests/code_mutations.jsonl, from which it
 resumes; docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml.
-`python tests/code_mutations.py --again` runs over what survived once more, with slower tests, save what is judged
-equivalent; `--count 0` writes the page alone.
+`--again` puts slower tests to what survived, save what is judged equivalent; `--count 0` writes the page alone.
 """
 
 import argparse
@@ -28,7 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "tests" / "code_mutations.jsonl"
 JUDGED = ROOT / "tests" / "code_mutations.toml"
 PAGE = ROOT / "docs" / "code-mutations.md"
-SEED = 20261123
 SURVIVED, SAME = "survived", "equivalent"
 
 
@@ -43,8 +41,8 @@ class Suite(NamedTuple):
 _SMALL = ("oracle_order", "promises", "features")
 SUITES = {
     "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
-    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("disputes", "channels")),
-    "store": Suite(100, (*_SMALL, "queries", "disputes")),
+    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("symbols", "cited_places", "channels")),
+    "store": Suite(100, (*_SMALL, "queries", "disputes"), ("updates",)),
     "check": Suite(100, ("corpus", "check", "check_markdown", "check_command"), ("check_grammar", "check_cases")),
     "parsers": Suite(80, ("check", "variants", "reading", "check_markdown"), ("check_cases",)),
 }
@@ -54,7 +52,6 @@ _ARITHMETIC = [(ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr)]
 ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {**dict(_ARITHMETIC), **{new: old for old, new in _ARITHMETIC}}
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 RETURNS = {"bool": ("True", "False"), "int": ("0", "-1"), "str": ("''",), "tuple": ("()",), "list": ("[]",), "dict": ("{}",)}
-"""What a function returns instead, by the type that it names; one that may return None returns that."""
 
 
 class Site(NamedTuple):
@@ -170,7 +167,7 @@ def drawn(package: str) -> list[Mutation]:
     """Return every mutation of a package, in an order of the seed that stays when others come and go."""
     paths = sorted((ROOT / "src" / "compatkb" / package).rglob("*.py"))
     found = [mutation for path in paths for mutation in mutations_of(package, path)]
-    return sorted(found, key=lambda mutation: random.Random(f"{SEED} {mutation.name}").random())
+    return sorted(found, key=lambda mutation: random.Random(f"20261123 {mutation.name}").random())
 
 
 class Runner:
@@ -182,14 +179,13 @@ class Runner:
         self.left_out: dict[str, list[str]] = {}
         self.limit: dict[str, float] = {}
         for part in ("src", "tests", "data", "docs", "README.md", "CHANGELOG.md", "pyproject.toml", "action.yml"):
-            source = ROOT / part
-            copy = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, folder / part)
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+            copy(ROOT / part, folder / part)
 
     def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
         """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
         suite = SUITES[package]
-        tests = [f"tests/test_{name}.py" for name in suite.tests + (suite.slow if self.slow else ())]
+        tests = [f"tests/test_{name}.py" for name in (suite.slow if self.slow else ()) + suite.tests]
         left_out = [f"--deselect={name}" for name in self.left_out.get(package, [])]
         quick = ["-m", "not long and not online", "--hypothesis-profile=few", "-p", "no:cacheprovider", "-q", "--tb=no"]
         (self.folder / "tmp").mkdir(exist_ok=True)
@@ -205,8 +201,8 @@ class Runner:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 return "time limit", []
-        told = [line.split(" ", 1) for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        failed = [rest.partition(" - ")[0] for _, rest in told]
+        told = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        failed = [line.partition(" ")[2].partition(" - ")[0] for line in told]
         return (SURVIVED if process.returncode == 0 else (failed or ["the start"])[0]), failed
 
     def prepare(self, package: str) -> list[str]:
@@ -228,18 +224,14 @@ class Runner:
         return Result(mutation.package, mutation.name, outcome, round(time.monotonic() - begun, 1))
 
 
-def results() -> dict[str, Result]:
-    """Return the last result of each mutation, in the order in which they were run."""
-    return {result.name: result for result in _lines()}
-
-
-def _lines() -> list[Result]:
+def results() -> list[Result]:
+    """Return every result as it was written down; the last one of a mutation counts."""
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     return [Result(**json.loads(line)) for line in lines]
 
 
 def judgements() -> dict[str, str]:
-    """Return what a person said of survivors, by name."""
+    """Return what a person said of survivors."""
     return tomllib.loads(JUDGED.read_text(encoding="utf-8")) if JUDGED.exists() else {}
 
 
@@ -247,8 +239,8 @@ def page() -> str:
     """Return docs/code-mutations.md: what was planted in each package and noticed, and every survivor with its judgement."""
     judged = judgements()
     there = {mutation.name for package in SUITES for mutation in drawn(package)}
-    first = {result.name: result.outcome for result in reversed(_lines())}
-    found = [result for result in results().values() if result.name in there]
+    first = {result.name: result.outcome for result in reversed(results())}
+    found = [result for result in {one.name: one for one in results()}.values() if result.name in there]
     lines = [
         "# Do the tests see faults of the code?",
         "",
@@ -281,7 +273,7 @@ def run(packages: list[str], count: int | None, again: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
         runner = Runner(Path(folder), again)
         for package in packages:
-            known, judged = results(), judgements()
+            known, judged = {result.name: result for result in results()}, judgements()
             alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
             jobs = drawn(package)[: SUITES[package].planned if count is None else count]
             jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
@@ -300,8 +292,7 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", default=list(SUITES), help="which packages, in this order (all)")
     parser.add_argument("--count", type=int, help="how many mutations of each package to have run in the end")
     parser.add_argument("--again", action="store_true", help="run over what survived once more, with the slower tests too")
-    given = parser.parse_args()
-    run(given.packages, given.count, given.again)
+    run(**vars(parser.parse_args()))
     PAGE.write_text(page(), encoding="utf-8")
 
 

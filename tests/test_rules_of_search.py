@@ -226,3 +226,28 @@ def test_the_default_index_is_shown_beside(pin: str, taken: str, beside: list[st
     answer = ask(universe(tmp_path, [product("torch", releases=made)]), torch=pin)
     assert [stack.packages[0].version for stack in answer.stacks] == [taken]
     assert [each.stack.packages[0].version for each in answer.beside if each.kind == "default-index"] == beside
+
+
+@pytest.mark.parametrize(("pythons", "taken"), [(("3.11", "3.12"), ("3.12",)), (("3.11",), ("3.11",))])
+def test_a_successor_keeps_the_python_where_it_can(pythons: tuple[str, ...], taken: tuple[str, ...], tmp_path: Path) -> None:
+    """What takes the place of an ended product is shown on the Python asked for, and on another one only if none is there."""
+    ended = {"last-day": TODAY - timedelta(days=1), "sources": ["page"]}
+    instead = {"product": "torch", "version": "2.0.0", "sources": ["page"]}
+    old = product("old", releases=[release("1.0", eol=ended)], eol=ended, replaced_by=instead, claims=[needs("old", "torch")])
+    facts = universe(tmp_path, [product("torch", releases=[only_on("2.0.0", *pythons)]), old])
+    answer = ask(facts, "old==1.0", python="3.12")
+    found = [each.stack for each in answer.beside if each.kind == "successor"]
+    assert [stack.python for stack in found] == [taken]
+    assert [[(e.product, e.version) for e in stack.packages] for stack in found] == [[("torch", "2.0.0")]]
+
+
+def test_a_list_of_wheels_counts_on_its_last_day(tmp_path: Path) -> None:
+    """A wheel that the index did not have on the day asked about is missing; the day after it may have come."""
+    made = [release("2.0", builds=[build("2.0", channels=["default"], wheels=[], wheels_complete=False)], on=None)]
+    listed = index("torch", [listing("2.0", wheels={"cp311": ["manylinux_2_28_x86_64"]})], seen=TODAY)
+    facts = universe(tmp_path, [product("torch", distribution="torch", releases=made)], indexes=[listed])
+    verdicts = [
+        [ask(facts, "torch==2.0", python=python, os="linux", as_of=day).verdict for python in ("3.11", "3.12")]
+        for day in (TODAY, TODAY + timedelta(days=1))
+    ]
+    assert verdicts == [["works", "does-not-work"], ["works", "unknown"]]
