@@ -35,6 +35,7 @@ def compile_snapshot(
     try:
         with db.conn:
             db.execute("PRAGMA journal_mode = OFF")
+            db.execute("PRAGMA synchronous = OFF")  # a new file, which its maker puts in place when it is whole
             cells = Interned()
             rows: dict[str, Iterator[Row]] = {
                 "meta": _meta(knowledge, digest),

@@ -4,6 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.core.symbol_table import SymbolTable, unpack
+from compatkb.store.queries.kept import kept
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot, read_sources
 
@@ -56,6 +57,7 @@ def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
     return tuple(DocumentRecord(*row) for row in facts.select("select text, url, seen from document order by rowid"))
 
 
+@kept
 def observations(facts: Snapshot, level: str | None = None) -> tuple[ObservationRecord, ...]:
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
     query = (
@@ -76,6 +78,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
+@kept
 def symbol_tables(facts: Snapshot) -> tuple[SymbolTable, ...]:
     """Return the tables of exported symbols, sorted by product and platform."""
     rows = facts.select("select product, platform, content from symbols order by product, platform")
