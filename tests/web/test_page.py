@@ -314,7 +314,7 @@ def test_tags_can_be_filtered_and_copied(address: str, watched: Any) -> None:
     one = watched(viewport={"width": 360, "height": 740}, permissions=["clipboard-read", "clipboard-write"])
     page = one.show(f"{address}images.html")
     page.locator("#find").fill("xpu 2.8.10")
-    assert re.fullmatch(r"\d of 112 tags", page.locator("#found").inner_text())
+    assert re.fullmatch(r"\d of \d{3} tags", page.locator("#found").inner_text())
     page.locator(".images tr:visible .copy").first.click()
     page.wait_for_function("() => document.getElementById('status').textContent === 'Copied'")
     assert "2.8.10" in page.evaluate("() => navigator.clipboard.readText()")
