@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -64,7 +65,8 @@ def test_official_client(mode: str, revision: str) -> None:
             assert refused.is_error
             assert "did you mean: torch" in refused.content[0].text
 
-    asyncio.run(talk())
+    with ThreadPoolExecutor(1) as thread:  # that of the test may have a loop already, which a browser left
+        thread.submit(asyncio.run, talk()).result()
 
 
 def test_answers_carry_what_an_agent_needs(server: ProtocolServer) -> None:
