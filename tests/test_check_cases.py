@@ -42,6 +42,8 @@ def test_case(path: Path, facts: Snapshot) -> None:
     """A project has the findings that its case names, each at its line, and no others."""
     case = tomllib.loads(path.read_text("utf-8"))
     assert sorted(found(case, facts)) == sorted(case["expect"]), case["shows"]
+    if "gravest" in case:
+        assert max((finding.level for finding in judged(case, facts).findings), key=list(Severity).index) == case["gravest"]
 
 
 def test_there_are_enough_cases() -> None:

@@ -137,7 +137,7 @@ def test_what_is_not_judged_is_told(facts: Snapshot) -> None:
     many = "".join(f"PyTorch 2.{t}.0 with torchvision 0.{v}.0 and torchaudio 2.{t}.0.\n\n" for t, v in pairs)
     assert "were not checked" in review(facts, many, date(2026, 11, 21)).findings[0].message
     long = review(facts, CLEAN + "\n" * 6000, DAY).findings
-    assert [(finding.rule, finding.line) for finding in long] == [("unreadable", 5001)]
+    assert [(finding.rule, finding.line) for finding in long] == [("unread", 5001)]
 
 
 def test_a_tag_may_stand_in_tables_of_other_columns(facts: Snapshot) -> None:

@@ -12,7 +12,8 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 
 UNREADABLE = CheckRule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
-RULES = (UNREADABLE,)
+UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be judged as a whole", optional=True)
+RULES = (UNREADABLE, UNREAD)
 
 MOST_BYTES = 20_000_000
 _HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".azure", ".azure-pipelines", ".devcontainer", ".docker")

@@ -174,6 +174,8 @@ class Lookups:
         labels = {element.version.partition("+")[2] for element in self.facts.elements(product.id)} - {""}
         if self.mask(product, public) and version.label.lower() not in labels:
             return None  # the release is there; of builds of other makers the data know nothing
+        if any(element.version.startswith(f"{public}.post") for element in self.facts.elements(product.id)):
+            return None  # published again at once, and called by its number all the same
         for scope in self.facts.scopes:
             if scope.product != product.id or scope.devices or scope.until < day:
                 continue
@@ -183,6 +185,18 @@ class Lookups:
             except ValueError:
                 return None
         return None
+
+    def has_series(self, product: Product, text: str) -> bool:
+        """Return whether a release begins with the first two numbers of a written version."""
+        version = written(text)
+        releases = (written(element.release) for element in self.facts.elements(product.id))
+        return version is not None and any(release and release.numbers[:2] == version.numbers[:2] for release in releases)
+
+    def has_generation(self, product: Product, number: int) -> bool:
+        """Return whether a release begins with a number, or none begins with as high a one."""
+        releases = (written(element.release) for element in self.facts.elements(product.id))
+        known = {release.numbers[0] for release in releases if release}
+        return number in known or number > max(known, default=0)
 
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:

@@ -184,7 +184,8 @@ def _tabled(page: MarkdownPage, services: set[str]) -> Iterator[Finding]:
         if not table.head or not _SERVICES.search(table.head[0].text):
             continue
         cells = [row.cells[0] for row in table.rows if row.cells and _NAME.fullmatch(row.cells[0].text.strip())]
-        there = [cell for cell in cells if cell.text.strip() in services]
+        known = {service.lower() for service in services}
+        there = [cell for cell in cells if cell.text.strip().lower() in known]
         for cell in cells if 2 * len(there) >= len(cells) and there else ():
             if cell not in there:
                 message = f"the compose file beside this document has no service {cell.text.strip()}"

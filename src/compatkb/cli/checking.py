@@ -95,6 +95,7 @@ def check(
     found = files.find(paths or ["."], reads, settings, passed)
     if verbose:
         remark_on_others(passed)
+        settings = settings._replace(levels={files.UNREAD.id: files.UNREAD.level, **settings.levels})
     known = None if write_baseline else _baseline(baseline, settings)
     report = _checked(found, asked, settings, known)
     if show_diff:

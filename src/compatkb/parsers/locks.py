@@ -6,6 +6,7 @@ from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
+from compatkb.parsers.lock_extras import extras_of
 from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, unquoted
 from compatkb.parsers.source import SourceFile
@@ -63,6 +64,9 @@ def _packages(
     _python(document, reading, (python,) if isinstance(python, str) else python)
     groups = _groups(document, array)
     forks = _forks_that_need(document, array, groups)
+    extras = extras_of(document, array, tool)
+    for group in {group: None for of in extras.values() for group in of}:
+        reading.groups[group] = Group(group, "extra", f"the lock with the {group.replace(':', ' ')}", (MAIN,))
     for _, row, place in document.tables(array):
         name, version = row.get("name"), row.get("version")
         if not isinstance(name, str) or not isinstance(version, str) or not is_name(name) or not is_specifier(f"=={version}"):
@@ -78,6 +82,8 @@ def _packages(
             reading.groups[of_groups[0]] = Group(of_groups[0], "branch", f"the lock with {name} {version}", (MAIN,))
         elif normal(name) in forks:
             of_groups = forks[normal(name)]
+        elif normal(name) in extras:
+            of_groups = extras[normal(name)]
         for group in of_groups:
             reading.statements.append(
                 Requirement(

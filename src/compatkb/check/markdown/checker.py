@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.files import UNREADABLE
+from compatkb.check.files import UNREAD
 from compatkb.check.markdown import (  # they register
     days,  # noqa: F401
     images,
@@ -16,12 +16,12 @@ from compatkb.check.markdown import (  # they register
     prose,  # noqa: F401
     runs,  # noqa: F401
     stacks,
-    tables,  # noqa: F401
+    tables,
 )
 from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding, Severity
+from compatkb.core.findings import Finding
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
@@ -54,14 +54,21 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
         yield from _checked(document, context)
     elif fragment.text:
         inner = TextDocument(document.path, fragment.text)
-        yield from moved(document, inner, fragment, _checked(inner, context))
+        for finding in moved(document, inner, fragment, _checked(inner, context)):
+            if finding.rule != tables.SHAPE.id or _shows_pipes(document, finding):
+                yield finding
+
+
+def _shows_pipes(document: TextDocument, finding: Finding) -> bool:
+    """Return whether a row is one of Markdown: HTML shows all cells, and templates of it are filled in later."""
+    return not document.path.lower().endswith((".html", ".htm")) and "|" in document.line(finding.line)
 
 
 def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     page = read_page(document)
     if page.unread is not None:
         message = f"the document is very long; it was read up to line {page.unread - 1}"
-        yield Finding(UNREADABLE.id, Severity.INFO, document.path, page.unread, message)
+        yield Finding(UNREAD.id, UNREAD.level, document.path, page.unread, message)
     counts: Counter[str] = Counter()
     found = []
     for check_page in PAGES.checks:
@@ -71,7 +78,7 @@ def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]
                 found.append(finding)
     if page.unjudged:
         message = f"too many version combinations; {page.unjudged} were not checked"
-        found.append(Finding(UNREADABLE.id, UNREADABLE.level, document.path, 0, message))
+        found.append(Finding(UNREAD.id, UNREAD.level, document.path, 0, message))
     found = _one_a_version(_one_a_row(found))
     doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
     for finding in found:

@@ -137,7 +137,7 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
 def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
     for row in rows:
         for value in row.values.values():
-            if value.mask and (row.tags or not value.product.platform):  # what was tested on an old system, was
+            if value.mask and (row.named or not value.product.platform):  # what was tested on an old system, was
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)

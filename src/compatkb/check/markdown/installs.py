@@ -57,4 +57,4 @@ def _judged(
 ) -> Iterator[Finding]:
     for finding in judged(Project(judge.facts, [(page.document, reading)]), judge):
         if rule := named.get(finding.rule):
-            yield finding._replace(rule=rule.id, level=rule.level)
+            yield finding._replace(rule=rule.id)

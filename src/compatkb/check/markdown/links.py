@@ -19,7 +19,7 @@ BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a ver
 EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
 MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
 UNDEFINED = CheckRule("link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined")
-UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere")
+UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere", optional=True)
 TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
@@ -213,6 +213,7 @@ def _missing(
             or len(leads.numbers) < 2
             or data.mask(product, target.ref)
             or data.mask(product, ".".join(map(str, leads.numbers)))
+            or not data.has_generation(product, leads.numbers[0])  # from when the repository had another name
             or (target.repository.lower(), target.ref.lower()) in data.refs  # many: looked at last
         ):
             continue

@@ -25,16 +25,25 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield where the rows of a page contradict each other, the data, or themselves."""
     data = lookups(context.facts)
     rows = [row for row in read_rows(page, data) if row.values]
+    named = {(id(row.table), product) for row in rows for product, value in row.values.items() if value.mask}
     for row in rows:
-        yield from _unknown(page, data, row, context)
+        yield from _unknown(page, data, row, context, named)
         yield from _contents(page, data, row, context)
         yield from _together(page, data, row, context)
     yield from _differ(page, data, rows, context)
 
 
-def _unknown(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
+def _unknown(
+    page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext, named: set[tuple[int, str]]
+) -> Iterator[Finding]:
+    """Yield releases that do not exist; a column of which no number is near a release has measurements."""
     for value in row.values.values():
-        if value.mask or (sources := data.covered(value.product, value.text, context.clock.lists_until)) is None:
+        is_version = (id(row.table), value.product.id) in named or data.has_series(value.product, value.text)
+        if (
+            value.mask
+            or not is_version
+            or (sources := data.covered(value.product, value.text, context.clock.lists_until)) is None
+        ):
             continue
         message = f"{value.product.name} has no release {value.text} (the release list is complete)"
         yield at(page, UNKNOWN, value, message, sources)

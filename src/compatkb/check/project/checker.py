@@ -1,18 +1,20 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterable, Iterator
 
+from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.files import UNREADABLE
+from compatkb.check.files import UNREAD, UNREADABLE
 from compatkb.check.project import machine, metadata, pairs, pins, updates  # noqa: F401 - they register
 from compatkb.check.project.documented import files_with_an_index
 from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding, Severity
+from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import ParsedFile
+from compatkb.parsers.statement import ParsedFile, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
@@ -35,15 +37,13 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     for document, more in project.unjudged():
         if project.read[document.path][1].kind in _ANY_PURPOSE:
             continue
-        yield document.finding(UNREADABLE, 0, 0, f"has more environments than are judged; {more} are left out")
+        yield document.finding(UNREAD, 0, 0, f"has more environments than are judged; {more} are left out")
     yield from judged(project, queries)
     yield from updates.check(project, queries)
     if project.is_exhausted:
-        yield documents[0].finding(
-            UNREADABLE, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged"
-        )
+        yield documents[0].finding(UNREAD, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged")
     if queries.is_exhausted:
-        yield documents[0].finding(UNREADABLE, 0, 0, "there are more different combinations of versions than are judged")
+        yield documents[0].finding(UNREAD, 0, 0, "there are more different combinations of versions than are judged")
 
 
 def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Findi
     if found:
         more = f"; so are {len(found) - 1} more files" if len(found) > 1 else ""
         message = f"is too long to be read: {found[0][1].unread:,} characters{more}"
-        yield found[0][0].finding(UNREADABLE, 0, 0, message)._replace(level=Severity.INFO)
+        yield found[0][0].finding(UNREAD, 0, 0, message)
 
 
 def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
@@ -73,7 +73,26 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
                 found.update(dict.fromkeys(check_setting(plan, queries)))
     for check_project in PROJECTS.checks:
         found.update(dict.fromkeys(check_project(plans, queries)))
-    yield from found
+    yield from _ends_once(found, plans)
+
+
+def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:
+    """Yield findings, each end of life once a file, and of a lock only where no file beside it asks for the product."""
+    asked: set[tuple[str, str]] = set()
+    locked: dict[tuple[str, int], tuple[str, str]] = {}
+    for required in (required for plan in plans for required in plan.requirements):
+        path, key = required.document.path, (posixpath.dirname(required.document.path), required.product.id)
+        if required.requirement.role is RequirementRole.LOCKED:
+            locked[path, required.requirement.place.line] = key
+        else:
+            asked.add(key)
+    told: set[tuple[str, str]] = set()
+    for finding in findings:
+        if finding.rule == ENDED.id:
+            if (finding.path, finding.message) in told or locked.get((finding.path, finding.line)) in asked:
+                continue
+            told.add((finding.path, finding.message))
+        yield finding
 
 
 def _line(document: TextDocument, line: int) -> tuple[int, int]:

@@ -48,8 +48,11 @@ class InstallPlan:
         requirements: tuple[ProductRequirement, ...],
         pythons: Pythons,
         systems: tuple[str, ...],
+        *,
+        of_markers: bool = False,
     ) -> None:
         self.environment, self.requirements = environment, requirements
+        self.of_markers = of_markers  # its Pythons are those that markers part, and nothing says that all of them run
         self.pythons, self.systems = pythons, systems
         self.final: dict[str, InstalledProduct] = {}
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
@@ -115,7 +118,8 @@ def _plans(
         families = {FAMILIES[platform] for platform, _ in places}
         chosen = systems or (tuple(families) if len(families) == 1 else ())
         left = Pythons(mask, pythons.patch) if pythons or len(groups) > 1 else ANY_PYTHON
-        yield _installed(InstallPlan(environment, requirements, left, chosen), queries)
+        plan = InstallPlan(environment, requirements, left, chosen, of_markers=not admitted)
+        yield _installed(plan, queries)
 
 
 @lru_cache(maxsize=65536)

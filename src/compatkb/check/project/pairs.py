@@ -162,7 +162,7 @@ def _denied(
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if 0 <= first.step < last.step and all(queries.requires(build, first.allowed.product) for build in builds):
         return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
-    return found
+    return found._replace(level=Severity.WARNING) if denial.of_device else found
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:

@@ -120,7 +120,7 @@ def _unpublished(required: ProductRequirement, queries: ProjectQueries) -> Itera
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield a version of which no index has anything, so that nothing can be installed; installers build an archive."""
-    if any(element.channels for element in queries.elements(allowed.product, allowed.mask)):
+    if required.requirement.url or any(e.channels for e in queries.elements(allowed.product, allowed.mask)):
         return
     if denial := queries.denial([allowed]):
         yield at(required.located, UNPUBLISHED, f"{short(denial.reason)} ({denial.basis})", sources=denial.sources)
@@ -255,6 +255,10 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     allowed = installed.allowed
     if not allowed.text or not allowed.mask or installed.step < 0 or queries.facts.products[allowed.product].role == Role.LEAF:
         return
+    if plan.of_markers and not any(one.requirement.marker for one in installed.requirements):
+        return  # the markers are those of other packages
+    if not any(e.strong for e in queries.elements(allowed.product, allowed.mask)):
+        return  # no wheel was seen anywhere: installers build an archive
     if queries.denial([allowed]) is not None:
         return
     located = installed.parts[-1].located

@@ -57,6 +57,7 @@ class Denial(NamedTuple):
     sources: tuple[str, ...]
     products: frozenset[str]
     nearest: tuple[Near, ...]
+    of_device: bool = False  # what is installed is for another device, and installs and imports all the same
 
 
 _Question = tuple[tuple[AllowedVersions, ...], Pythons, tuple[str, ...]]
@@ -180,7 +181,8 @@ class ProjectQueries:
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
-        return Denial(reason, _basis(found), sources, products, answer.nearest)
+        of_device = bool(found.refused) and all(code == "device" for code, _ in found.refused)
+        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
