@@ -22,6 +22,9 @@ UNTESTED = CheckRule(
 )
 MISSING = CheckRule("row-missing", Severity.INFO, "a table leaves out an image whose siblings the page has", optional=True)
 ALONE = CheckRule("image-base-missing", Severity.INFO, "a page has an image, and not the base of its release", optional=True)
+OPEN = CheckRule(
+    "image-open", Severity.INFO, "a row names a version that the build files of its image leave open", optional=True
+)
 
 _NUMBERS = re.compile(r"(?:[a-z]+-)*(\d+(?:\.\d+)+)")
 
@@ -35,12 +38,13 @@ class RowVersion(NamedTuple):
     value: CellVersion | None  # None where the row does not name it
 
 
-@PAGES.rule(LABEL, UNTESTED, MISSING, ALONE)
+@PAGES.rule(LABEL, UNTESTED, MISSING, ALONE, OPEN)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield where tables of images leave out what the data know of them."""
     data = lookups(context.facts)
     rows = read_rows(page, data)
     yield from _labels(page, data, rows, context)
+    yield from _open(page, data, rows, context)
     told: set[str] = set()
     for row in rows:
         for finding in _untested(page, data, row, context):
@@ -86,6 +90,20 @@ def _own_build(data: Lookups, value: CellVersion, part: ImageContent) -> str | N
     if not elements or any(element.version.partition("+")[0] == written for element in elements):
         return None
     return elements[-1].version if all(element.release == written for element in elements) else None
+
+
+def _open(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
+    """Yield versions of rows that the build files of their images install without one: a day of building decides."""
+    for row in rows:
+        speaker = _speaker(data, row, context)
+        for product, part in data.contents(speaker[0]).items() if speaker else ():
+            value = row.values.get(product)
+            if speaker and value and not part.spec and part.basis == "inferred":
+                message = f"the build files of {speaker[0].name} install {value.product.name} in any version, not in {value.text}"
+                cell = value.cell
+                yield page.document.finding(
+                    OPEN, cell.start, cell.end, message, fix="pin it there", sources=speaker[0].sources, subject=value.text
+                )
 
 
 # -- makers' lists ---------------------------------------------------------------------------------------------------------
