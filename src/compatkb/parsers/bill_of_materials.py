@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree, walk
+from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
 from compatkb.parsers.requirement import is_name, is_specifier, normal
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
@@ -16,11 +16,7 @@ STEP = 1
 
 def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a bill of materials; one in several versions is in several environments, so it is left out."""
-    try:
-        tree = json_tree(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
+    tree = read_json(source, reading)
     found: dict[str, Requirement] = {}
     several = set()
     for name in _LISTS:

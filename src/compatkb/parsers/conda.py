@@ -1,7 +1,7 @@
 """Conda environments and conda-lock files."""
 
 from compatkb.parsers.commands.model import conda_requirement
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
+from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
 from compatkb.parsers.requirement import is_specifier, normal
 from compatkb.parsers.requirements import read_requirements
 from compatkb.parsers.source import Fragment, SourceFile
@@ -37,12 +37,8 @@ def _pip_line(line: Fragment, reading: ParsedFile) -> None:
 
 def read_conda_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a conda-lock.yml; each platform is a group."""
-    try:
-        roots = yaml_documents(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
-    packages = roots[0].get("package") if roots else None
+    root = read_yaml(source, reading)
+    packages = root.get("package") if root else None
     for row in packages.items if packages else []:
         name, version, manager, platform = (row.get(key) for key in ("name", "version", "manager", "platform"))
         if not name or not version or not is_specifier(f"=={version.text}"):

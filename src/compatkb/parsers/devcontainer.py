@@ -3,7 +3,7 @@
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
 from compatkb.parsers.pipelines import Runner
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
+from compatkb.parsers.positioned_yaml import YamlNode, read_json
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 from compatkb.parsers.statement import MAIN, ParsedFile
 
@@ -12,11 +12,7 @@ _COMMANDS = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "po
 
 def read_devcontainer(source: SourceFile, reading: ParsedFile) -> None:
     """Add the image, the Python and the commands of a development container; they run in the order of its life."""
-    try:
-        tree = json_tree(source, comments=True)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
+    tree = read_json(source, reading, comments=True)
     if tree is None:
         return
     runner, scope = Runner(reading), CommandScope(reading)

@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.lock_extras import extras_of
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
+from compatkb.parsers.positioned_yaml import YamlNode, read_json
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, unquoted
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
@@ -185,11 +185,7 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
 
 def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a Pipfile.lock; those for development are a group based on the others."""
-    try:
-        tree = json_tree(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
+    tree = read_json(source, reading)
     if tree is None:
         return
     indexes = tree.get("_meta", "sources")

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
+from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
 from compatkb.parsers.requirement import is_specifier, normal, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import (
@@ -78,12 +78,7 @@ def _text(value: Any) -> str | None:
 
 def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a pixi.lock holds; each environment on each platform is a group."""
-    try:
-        roots = yaml_documents(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
-    root = roots[0] if roots else None
+    root = read_yaml(source, reading)
     listed = root.get("packages") if root else None
     packages = {}
     for row in listed.items if listed else []:

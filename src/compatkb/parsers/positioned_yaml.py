@@ -11,6 +11,7 @@ from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.statement import ParsedFile
 
 _MOST_DEPTH = 100
 _MOST_NODES = 1_500_000
@@ -311,3 +312,21 @@ def json_tree(source: SourceFile, *, comments: bool = False) -> YamlNode | None:
     if depth:
         raise TreeError(source.place(end), "is no JSON: it ends too early")
     return builder.roots[0] if builder.roots else None
+
+
+def read_yaml(source: SourceFile, reading: ParsedFile) -> YamlNode | None:
+    """Return the first document of a YAML file, None for an empty file, and for none of YAML, which is noted as a problem."""
+    try:
+        return next(iter(yaml_documents(source)), None)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+    return None
+
+
+def read_json(source: SourceFile, reading: ParsedFile, *, comments: bool = False) -> YamlNode | None:
+    """Return a JSON file as a tree, None for one that is no JSON, which is noted as a problem."""
+    try:
+        return json_tree(source, comments=comments)
+    except TreeError as error:
+        reading.problem(error.place, str(error))
+    return None

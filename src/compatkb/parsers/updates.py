@@ -2,7 +2,7 @@
 
 import re
 
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree, yaml_documents
+from compatkb.parsers.positioned_yaml import YamlNode, read_json, read_yaml
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import Action, ParsedFile
 
@@ -18,11 +18,7 @@ _OTHERS = ("excludePackageNames", "excludeDepNames")
 
 def read_renovate(source: SourceFile, reading: ParsedFile) -> None:
     """Add the groups of a Renovate configuration whose packages can be told without running its patterns."""
-    try:
-        tree = json_tree(source, comments=True)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
+    tree = read_json(source, reading, comments=True)
     rules = tree.get("packageRules") if tree else None
     for rule in rules.items if rules else []:
         name = rule.get("groupName")
@@ -54,12 +50,8 @@ def _matched(rule: YamlNode) -> list[str] | None:
 
 def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:
     """Add the groups of a Dependabot configuration that are about packages of Python."""
-    try:
-        roots = yaml_documents(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
-    updates = roots[0].get("updates") if roots else None
+    root = read_yaml(source, reading)
+    updates = root.get("updates") if root else None
     for update in updates.items if updates else []:
         ecosystem = update.get("package-ecosystem")
         groups = update.get("groups")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
+from compatkb.parsers.positioned_yaml import YamlNode, read_json
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
 from compatkb.parsers.variants import named_release, variants_of
@@ -11,11 +11,7 @@ from compatkb.parsers.variants import named_release, variants_of
 
 def read_variants(source: SourceFile, reading: ParsedFile) -> None:
     """Add the release that a table is about, and what of the table does not keep the draft."""
-    try:
-        tree = json_tree(source)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-        return
+    tree = read_json(source, reading)
     if tree is None or (release := named_release(reading.path)) is None:
         return
     for problem in variants_of(plain(tree))[1]:

@@ -99,7 +99,9 @@ def _open(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Chec
         for product, part in data.contents(speaker[0]).items() if speaker else ():
             value = row.values.get(product)
             if speaker and value and not part.spec and part.basis == "inferred":
-                message = f"the build files of {speaker[0].name} install {value.product.name} in any version, not in {value.text}"
+                message = (
+                    f"the build files of {speaker[0].name} install {value.product.name} in any version, not in {value.text}"
+                )
                 cell = value.cell
                 yield page.document.finding(
                     OPEN, cell.start, cell.end, message, fix="pin it there", sources=speaker[0].sources, subject=value.text
