@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from compatkb.check import baseline, files, migration_rules, suppressions
+from compatkb.check.common_rules import is_expected
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.rules import CheckRule
@@ -110,7 +111,7 @@ def make_report(
 
     `others` are the rules that were not asked.
     """
-    left, accepted = _unsuppressed(found, by_path, others)
+    left, accepted = _unsuppressed([finding for finding in found if not is_expected(finding)], by_path, others)
     off = {rule.id for rule in rules_by_id().values() if rule.optional} - set(settings.levels)
     counting = [_levelled(f, settings) for f in left if f.rule not in off and not settings.ignored(f.path, f.rule)]
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)

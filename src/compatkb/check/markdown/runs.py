@@ -88,7 +88,8 @@ def _below_home(path: str) -> str:
 def _outside(found: list[Command]) -> set[str]:
     """Return the paths below a home that commands name outside of containers, and what they mount into them."""
     runs = [run for command in found if (run := container_run(command))]
-    mounted = {word.value.partition(":")[0] for run in runs for name, word in run.options if name in ("-v", "--volume")}
+    mounts = [word.raw.replace('"', "") for run in runs for name, word in run.options if name in ("-v", "--volume")]
+    mounted = {re.sub(r"^\$(?:HOME|\{HOME\})", "~", mount).partition(":")[0] for mount in mounts}
     plain = [command for command in found if not container_run(command)]
     named = {word.value for command in plain for word in command if word.value.startswith("~/")}
     return {_home(path) for path in mounted | named}

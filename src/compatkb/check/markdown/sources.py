@@ -11,6 +11,8 @@ from compatkb.parsers.source import Fragment, Segment, SourceFile
 MOST_CHARACTERS = 2_000_000
 """Longer pages are read up to here."""
 
+_GENERATED = re.compile(r"<meta\s[^>]*\bname=[\"']?generator\b|\bdocumentation_options\.js\b", re.IGNORECASE)
+"""What pages have that a program made: they are mended in what they are made from."""
 _OPENS = re.compile(r"<table\b", re.IGNORECASE)
 _CLOSES = re.compile(r"</table\s*>", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
@@ -28,6 +30,8 @@ def as_markdown(document: TextDocument) -> Fragment | None:
         from compatkb.check.markdown.rst_text import markdown_of_rst
 
         return Fragment(source, markdown_of_rst(source))
+    if _GENERATED.search(document.text):
+        return Fragment(source, [])
     from compatkb.check.markdown.html_text import markdown_of_html
 
     return Fragment(source, markdown_of_html(source, 0, MOST_CHARACTERS))

@@ -29,7 +29,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
         if not any(column.kind in ("product", "tags") for column in columns_of(table, data).values()):
             continue
         yield from _repeated(page, table)
-        long = [row for row in table.rows if len(row.cells) > len(table.head)]
+        long = [row for row in table.rows if any(cell.text for cell in row.cells[len(table.head) :])]
         if long:
             more = f"; so do {len(long) - 1} more" if len(long) > 1 else ""
             width, cells = len(table.head), long[0].cells

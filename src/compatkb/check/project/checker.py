@@ -8,7 +8,7 @@ from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
 from compatkb.check.project import machine, metadata, pairs, pins, updates  # noqa: F401 - they register
 from compatkb.check.project.documented import files_with_an_index
-from compatkb.check.project.environments import MOST_STATEMENTS, Project
+from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
@@ -18,6 +18,7 @@ from compatkb.parsers.statement import ParsedFile, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
+_MOST_PLACES = 3  # of the other uses of a product that has ended
 
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
 
@@ -77,22 +78,29 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:
-    """Yield findings, each end of life once a file, and of a lock only where no file beside it asks for the product."""
+    """Yield findings, those of the end of life of one product as one; of a lock only where no file beside it asks for it."""
     asked: set[tuple[str, str]] = set()
-    locked: dict[tuple[str, int], tuple[str, str]] = {}
+    pinned: dict[tuple[str, int, int | None], ProductRequirement] = {}
     for required in (required for plan in plans for required in plan.requirements):
-        path, key = required.document.path, (posixpath.dirname(required.document.path), required.product.id)
-        if required.requirement.role is RequirementRole.LOCKED:
-            locked[path, required.requirement.place.line] = key
-        else:
-            asked.add(key)
-    told: set[tuple[str, str]] = set()
+        pinned[required.document.path, *required.requirement.place] = required
+        if required.requirement.role is not RequirementRole.LOCKED:
+            asked.add(_folder_and_product(required))
+    ended: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.rule == ENDED.id:
-            if (finding.path, finding.message) in told or locked.get((finding.path, finding.line)) in asked:
-                continue
-            told.add((finding.path, finding.message))
-        yield finding
+        of = pinned.get((finding.path, finding.line, finding.column)) if finding.rule == ENDED.id else None
+        if of is None:
+            yield finding
+        elif of.requirement.role is not RequirementRole.LOCKED or _folder_and_product(of) not in asked:
+            ended.setdefault(of.product.id, []).append(finding)
+    for first, *others in ended.values():
+        places = list(dict.fromkeys(f"{other.path}:{other.line}" for other in others))
+        more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+        also = f"; see also {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
+        yield first._replace(message=f"{first.message}{also}")
+
+
+def _folder_and_product(required: ProductRequirement) -> tuple[str, str]:
+    return posixpath.dirname(required.document.path), required.product.id
 
 
 def _line(document: TextDocument, line: int) -> tuple[int, int]:

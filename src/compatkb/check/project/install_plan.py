@@ -230,7 +230,7 @@ def _put(
     if before and before.step != step:
         both = before.allowed.mask & allowed.mask
         if both:
-            text = ",".join(t for t in (before.allowed.text, allowed.text) if t)
+            text = ",".join(dict.fromkeys(t for t in (before.allowed.text, allowed.text) if t))
             merged = AllowedVersions(product_id, text, both, before.allowed.exact or allowed.exact)
             plan.final[product_id] = InstalledProduct(
                 merged,

@@ -40,9 +40,9 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         return
     denied = list(_together(plan, final, queries))
     yield from denied
-    if not denied and not any(
-        one.requirements and one.requirements[0].requirement.role is RequirementRole.LOCKED for one in final
-    ):
+    roles = {required.requirement.role for one in final for required in one.requirements}
+    installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
+    if not denied and installs:
         yield from _drifting(plan, final, queries)
 
 
@@ -162,7 +162,9 @@ def _denied(
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if 0 <= first.step < last.step and all(queries.requires(build, first.allowed.product) for build in builds):
         return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
-    return found._replace(level=Severity.WARNING) if denial.of_device else found
+    imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
+    runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
+    return found._replace(level=Severity.WARNING) if runs else found
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -175,7 +177,8 @@ def _where(first: InstalledProduct, last: InstalledProduct) -> str:
 
 def _shown(one: InstalledProduct, queries: ProjectQueries) -> str:
     name = queries.facts.products[one.allowed.product].name
-    return f"{name} {one.allowed.text.removeprefix('==')}".strip()
+    text = one.allowed.text
+    return f"{name} {text.removeprefix('==') if ',' not in text else text}".strip()
 
 
 def _way(
@@ -328,7 +331,8 @@ def _pin(
         if near.relaxed == (element.product,):
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
-            text = _fitting(one, match, _exactly(rest), plan, queries) if match else None
+            admitted = match is not None and bool(one.allowed.mask >> match.idx & 1)
+            text = _fitting(one, match, _exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()
