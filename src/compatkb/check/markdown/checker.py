@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD
-from compatkb.check.markdown import (  # they register
-    days,  # noqa: F401
+from compatkb.check.markdown import (
+    days,
     images,
-    installs,  # noqa: F401
-    links,  # noqa: F401
+    installs,
+    links,
     listings,
     machine,
-    prose,  # noqa: F401
-    runs,  # noqa: F401
+    prose,
+    runs,
     stacks,
     tables,
 )
@@ -22,6 +22,9 @@ from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
+
+TOPICS = (days, images, installs, links, listings, machine, prose, runs, stacks, tables)
+"""The modules whose checks are in `PAGES` once they are imported; a new one is named here."""
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
