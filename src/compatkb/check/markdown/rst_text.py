@@ -24,6 +24,11 @@ _INLINE = re.compile(
 _FIELD = re.compile(r"\s*:[\w -]+:")
 
 
+_Cell = list[tuple[int, int, int | None]]
+"""The stretches of lines that a cell has: number, start and end, the end of the line where None."""
+_Rows = list[list[_Cell]]
+
+
 class _RestReader:
     def __init__(self, source: SourceText) -> None:
         self.source = source
@@ -37,9 +42,9 @@ class _RestReader:
             if directive and directive[2] in _CODE:
                 yield from self._code(len(directive[1]), directive[3].strip())
             elif directive and directive[2] == "list-table":
-                yield from self._list_table(len(directive[1]))
+                yield from self._directive_table(len(directive[1]), _add_item)
             elif directive and directive[2] == "csv-table":
-                yield from self._csv_table(len(directive[1]))
+                yield from self._directive_table(len(directive[1]), _add_record)
             elif line.lstrip().startswith(".. ") and not directive:
                 self.at += 1  # a comment, a target of a link
             elif _GRID.fullmatch(line):
@@ -102,7 +107,7 @@ class _RestReader:
         bare = text.strip()
         yield from _inline(bare, self.source.starts[number] + start + len(text) - len(text.lstrip()), in_cell=True)
 
-    def _rows(self, rows: list[list[list[tuple[int, int, int | None]]]]) -> Iterator[Segment]:
+    def _rows(self, rows: _Rows) -> Iterator[Segment]:
         """Yield rows of cells, each the stretches of lines that it has, as a table of Markdown."""
         for count, row in enumerate(rows):
             first = self.source.starts[row[0][0][0]] if row and row[0] else 0
@@ -120,7 +125,7 @@ class _RestReader:
         border = self.lines[self.at]
         columns = [match.start() for match in re.finditer(r"\+", border)]
         spans = [(a + 1, b) for a, b in pairwise(columns)]
-        rows: list[list[list[tuple[int, int, int | None]]]] = []
+        rows: _Rows = []
         open_row = False
         while self.at < len(self.lines) and self.lines[self.at].lstrip()[:1] in ("+", "|") and self.lines[self.at].strip():
             if self.lines[self.at].lstrip().startswith("+"):
@@ -139,7 +144,7 @@ class _RestReader:
         border = self.lines[self.at]
         starts = [match.start() for match in re.finditer(r"=+", border)]
         spans = list(zip(starts, [*starts[1:], None], strict=True))
-        rows: list[list[list[tuple[int, int, int | None]]]] = []
+        rows: _Rows = []
         borders = 1
         self.at += 1
         while self.at < len(self.lines) and borders < 3:
@@ -158,36 +163,38 @@ class _RestReader:
             self.at += 1
         yield from self._rows(rows)
 
-    def _list_table(self, indent: int) -> Iterator[Segment]:
+    def _directive_table(self, indent: int, add: Callable[[_Rows, int, str], None]) -> Iterator[Segment]:
         self.at += 1
-        rows: list[list[list[tuple[int, int, int | None]]]] = []
+        rows: _Rows = []
         for number in self._block(indent):
-            line = self.lines[number]
-            bare = line.lstrip()
-            at = len(line) - len(bare)
-            if match := re.match(r"\*\s+-\s*", bare):
-                rows.append([[(number, at + match.end(), None)]])
-            elif rows and (match := re.match(r"-(?:\s+|$)", bare)):
-                rows[-1].append([(number, at + match.end(), None)] if bare[match.end() :] else [])
-            elif rows and bare and not _FIELD.match(line):
-                rows[-1][-1].append((number, at, None))
+            add(rows, number, self.lines[number])
         yield from self._rows(rows)
 
-    def _csv_table(self, indent: int) -> Iterator[Segment]:
-        self.at += 1
-        rows: list[list[list[tuple[int, int, int | None]]]] = []
-        for number in self._block(indent):
-            line = self.lines[number]
-            if not line.strip() or ((field := re.match(r"\s*:([\w-]+):[ \t]*", line)) and field[1] != "header"):
-                continue
-            start = field.end() if (field := re.match(r"\s*:header:[ \t]*", line)) else 0
-            cells: list[list[tuple[int, int, int | None]]] = []
-            for value in next(csv.reader([line[start:]], skipinitialspace=True), []):
-                at = line.find(value.strip(), start)
-                cells.append([(number, at, at + len(value.strip()))] if at >= 0 and value.strip() else [])
-                start = max(at, start) + len(value)
-            rows.append(cells)
-        yield from self._rows(rows)
+
+def _add_item(rows: _Rows, number: int, line: str) -> None:
+    """Add a line of a list-table: an item of its list of lists, or more of the item before."""
+    bare = line.lstrip()
+    at = len(line) - len(bare)
+    if match := re.match(r"\*\s+-\s*", bare):
+        rows.append([[(number, at + match.end(), None)]])
+    elif rows and (match := re.match(r"-(?:\s+|$)", bare)):
+        rows[-1].append([(number, at + match.end(), None)] if bare[match.end() :] else [])
+    elif rows and bare and not _FIELD.match(line):
+        rows[-1][-1].append((number, at, None))
+
+
+def _add_record(rows: _Rows, number: int, line: str) -> None:
+    """Add a line of a csv-table, or its header."""
+    field = re.match(r"\s*:([\w-]+):[ \t]*", line)
+    if not line.strip() or (field and field[1] != "header"):
+        return
+    start = field.end() if field else 0
+    cells: list[_Cell] = []
+    for value in next(csv.reader([line[start:]], skipinitialspace=True), []):
+        at = line.find(value.strip(), start)
+        cells.append([(number, at, at + len(value.strip()))] if at >= 0 and value.strip() else [])
+        start = max(at, start) + len(value)
+    rows.append(cells)
 
 
 def _ends_below(lines: list[str], at: int) -> bool:
