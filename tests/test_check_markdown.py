@@ -3,8 +3,11 @@
 from datetime import date
 
 import pytest
+from conftest import clock
 from markdown_defects import review, rules
 
+from compatkb.check import check
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.store.reader import Snapshot
 
 DAY = date(2024, 8, 26)
@@ -186,3 +189,15 @@ def test_paths_of_the_readers_own_home_are_no_contradiction(facts: Snapshot) -> 
     text = "Put it into `~/ai/models`:\n\n```sh\ncd ~/ai/models\ndocker run -it -v $PWD:/models intel/x:1 bash\n```\n"
     assert "command-path" not in rules(review(facts, text, DAY))
     assert "command-path" in rules(review(facts, text.replace("cd ~/ai/models\n", ""), DAY))
+
+
+def test_lines_that_messages_name_are_those_of_the_file(facts: Snapshot) -> None:
+    """A message about reStructuredText names the line of the other pin in the file, not in the Markdown made from it."""
+    text = (
+        "Install\n=======\n\n.. list-table::\n\n   * - PyTorch\n     - Day\n   * - 2.5.0\n     - May\n\n"
+        ".. code-block:: sh\n\n   pip install torch==2.5.0\n   pip install intel-extension-for-pytorch==2.4.0\n"
+    )
+    found = check([TextDocument("a.rst", text)], CheckContext(facts, clock(DAY))).findings
+    (message,) = [finding.message for finding in found if finding.rule == "install-together"]
+    assert "(line 13)" in message
+    assert text.splitlines()[12].strip() == "pip install torch==2.5.0"

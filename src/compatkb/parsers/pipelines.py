@@ -1,5 +1,6 @@
 """GitHub workflows and actions: jobs with every combination of their matrix, and what their steps install."""
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
@@ -14,6 +15,7 @@ from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Syste
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000
+_COMPARISON = re.compile(r"(?P<name>matrix\.[\w.-]+)\s*(?P<sign>[=!]=)\s*'(?P<text>[^']*)'")
 
 Combination = dict[str, YamlNode]
 """The values of a matrix by name; names of values within values are joined by dots."""
@@ -209,7 +211,10 @@ def _steps(runner: Runner, steps: YamlNode | None, scope: CommandScope, origins:
     for step in steps.items if steps else []:
         if step.kind != "map" or not runner.allows():
             continue
-        if step.get("if") is not None:
+        condition = step.get("if")
+        if condition is not None and _is_skipped(condition.text, scope.variables):
+            continue
+        if condition is not None:
             name = f"{group}/if-{step.place.line}"
             scope.group = runner.group(name, f"the step at line {step.place.line}", (group,), kind="branch")
         runner.settings(step.get("env"), scope.variables, scope.group, "env.")
@@ -224,6 +229,16 @@ def _steps(runner: Runner, steps: YamlNode | None, scope: CommandScope, origins:
         elif run is not None and run.kind == "text":
             read_shell(run.fragment(), scope)
         scope.group = group
+
+
+def _is_skipped(condition: str, variables: Variables) -> bool:
+    """Return whether a condition compares a value of the matrix with another text than it is; what else it says is unknown."""
+    text = condition.strip().removeprefix("${{").removesuffix("}}")
+    if "||" in text or "(" in text:
+        return False
+    comparisons = (_COMPARISON.fullmatch(term.strip()) for term in text.split("&&"))
+    known = [match for match in comparisons if match and variables.get(match["name"]) is not None]
+    return any((variables[match["name"]] == match["text"]) != (match["sign"] == "==") for match in known)
 
 
 def _set_up(runner: Runner, version: YamlNode | None, scope: CommandScope, origins: Mapping[str, Place]) -> None:

@@ -13,6 +13,7 @@ MOST_CHARACTERS = 2_000_000
 
 _GENERATED = re.compile(r"<meta\s[^>]*\bname=[\"']?generator\b|\bdocumentation_options\.js\b", re.IGNORECASE)
 """What pages have that a program made: they are mended in what they are made from."""
+_LINE = re.compile(r"\bline (\d+)\b")
 _OPENS = re.compile(r"<table\b", re.IGNORECASE)
 _CLOSES = re.compile(r"</table\s*>", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
@@ -86,7 +87,12 @@ def _fenced(document: SourceFile) -> list[tuple[int, int]]:
 def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findings: Iterator[Finding]) -> Iterator[Finding]:
     """Yield findings about the Markdown at their places in the document; edits only where it has the same letters."""
     source = fragment.source
+
+    def named(match: re.Match[str]) -> str:
+        return f"line {source.place(min(fragment.origin(inner.offset(max(int(match[1]), 1))), len(source.text))).line}"
+
     for finding in findings:
+        finding = finding._replace(message=_LINE.sub(named, finding.message))
         if not finding.line or finding.column is None:
             yield finding._replace(edits=())
             continue

@@ -83,6 +83,7 @@ class ProjectEnvironment:
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
         self.missing = False  # it includes a file that is not there
+        self.bounds_others = False  # it bounds versions of packages that the data do not know
 
     @cached_property
     def flags(self) -> dict[int, set[str]]:
@@ -192,6 +193,7 @@ class Project:
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
+                made.bounds_others |= product is None and bool(statement.specifier)
                 if product:
                     made.requirements.append(ProductRequirement(located, statement, product))
             elif isinstance(statement, IndexUse):

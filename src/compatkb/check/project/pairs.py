@@ -160,7 +160,7 @@ def _denied(
     way = _way(last, first, denial, plan, queries)
     found = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if 0 <= first.step < last.step and all(queries.requires(build, first.allowed.product) for build in builds):
+    if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
         return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
@@ -259,6 +259,8 @@ def _drifting_from(
         element = queries.taken(one.allowed, channels, beside)
         if element is not None:
             chosen[one.allowed.product] = element
+    if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
+        chosen = {product: element for product, element in chosen.items() if queries.has_metadata(product)}
     loose = [one for one in final if one.allowed.product in chosen and not is_exact(one.allowed.text)]
     for one in loose:
         yield from _drifts(one, final, chosen, plan, queries)

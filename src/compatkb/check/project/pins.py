@@ -95,7 +95,7 @@ def _lost(required: ProductRequirement) -> Finding:
 
 def _unpublished(required: ProductRequirement, queries: ProjectQueries) -> Iterator[Finding]:
     specifier = required.requirement.specifier
-    if not is_exact(specifier) or "," in specifier or specifier.startswith("==="):
+    if required.requirement.url or not is_exact(specifier) or "," in specifier or specifier.startswith("==="):
         return
     version = specifier.removeprefix("==").strip()
     public, _, label = version.partition("+")

@@ -73,6 +73,7 @@ class ProjectQueries:
         self.day = context.day.toordinal()
         self._denials: dict[_Question, Denial | None] = {}
         self._refused: dict[_Question, bool | None] = {}
+        self._metadata: dict[str, bool] = {}
         self.is_exhausted = False
 
     @property
@@ -286,6 +287,13 @@ class ProjectQueries:
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
         return any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+
+    def has_metadata(self, product: str) -> bool:
+        """Return whether the data know what releases of a product demand by their metadata, of whatever product."""
+        if product not in self._metadata:
+            others = self.facts.products
+            self._metadata[product] = any(e.listed for other in others for e in self.facts.edges(product, other))
+        return self._metadata[product]
 
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""
