@@ -197,7 +197,7 @@ def test_lines_that_messages_name_are_those_of_the_file(facts: Snapshot) -> None
         "Install\n=======\n\n.. list-table::\n\n   * - PyTorch\n     - Day\n   * - 2.5.0\n     - May\n\n"
         ".. code-block:: sh\n\n   pip install torch==2.5.0\n   pip install intel-extension-for-pytorch==2.4.0\n"
     )
-    found = check([TextDocument("a.rst", text)], CheckContext(facts, clock(DAY))).findings
+    found = check([TextDocument("a.rst", text)], CheckContext(facts, clock())).findings
     (message,) = [finding.message for finding in found if finding.rule == "install-together"]
     assert "(line 13)" in message
     assert text.splitlines()[12].strip() == "pip install torch==2.5.0"
