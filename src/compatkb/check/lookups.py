@@ -171,9 +171,9 @@ class Lookups:
         if version is None or version.early:
             return None
         public = ".".join(map(str, version.numbers))
-        labels = {element.version.partition("+")[2] for element in self.facts.elements(product.id)} - {""}
+        labels = {e.version.partition("+")[2] for e in self.facts.elements(product.id) if not e.foreign} - {""}
         if self.mask(product, public) and version.label.lower() not in labels:
-            return None  # the release is there; of builds of other makers the data know nothing
+            return None  # the release is there; of builds of other makers and for other devices the data know nothing
         if any(element.version.startswith(f"{public}.post") for element in self.facts.elements(product.id)):
             return None  # published again at once, and called by its number all the same
         for scope in self.facts.scopes:
@@ -185,6 +185,14 @@ class Lookups:
             except ValueError:
                 return None
         return None
+
+    def is_passed(self, product: Product, text: str) -> bool:
+        """Return whether a written version lies before a release of its series: indexes remove such releases."""
+        version = written(text)
+        releases = (written(element.release) for element in self.facts.elements(product.id))
+        if version is None or len(version.numbers) < 3:
+            return False
+        return any(r and r.numbers[:2] == version.numbers[:2] and r.numbers[2:] > version.numbers[2:] for r in releases)
 
     def has_series(self, product: Product, text: str) -> bool:
         """Return whether a release begins with the first two numbers of a written version."""

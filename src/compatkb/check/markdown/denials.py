@@ -17,4 +17,4 @@ def denial(page: MarkdownPage, context: CheckContext, *versions: tuple[str, str,
     page.queries = page.queries or ProjectQueries(context)
     allowed = [AllowedVersions(product, f"=={text.removeprefix('v')}", mask, exact=True) for product, text, mask in versions]
     found: Denial | None = page.queries.denial(allowed, near=False)
-    return found
+    return None if found and found.unbuilt else found

@@ -90,6 +90,8 @@ def _unknown(page: MarkdownPage, data: Lookups, mentions: list[Mention], context
         version = written(mention.text)
         if mention.mask or version is None or "-" in mention.text or version.numbers[0] > _newest(data, mention.product):
             continue  # the version of somebody's image, of an extension, of what else the sentence is about
+        if data.is_passed(mention.product, mention.text):
+            continue
         sources = data.covered(mention.product, mention.text, context.clock.lists_until)
         if sources is not None:
             message = f"{mention.product.name} has no release {mention.text} (the release list is complete)"

@@ -15,7 +15,7 @@ from compatkb.parsers.commands.tools import ContainerRun, container_run
 from compatkb.parsers.images import repository_name
 from compatkb.parsers.statement import Word
 
-PATH = CheckRule("command-path", Severity.INFO, "a command or file puts something elsewhere than the text says")
+PATH = CheckRule("command-path", Severity.INFO, "a command or file puts something elsewhere than the text says", optional=True)
 FILE = CheckRule("command-file", Severity.INFO, "a command changes a file that nothing in the document makes or names")
 PORT = CheckRule("command-port", Severity.INFO, "a command publishes another port than the table gives for the image")
 NAME = CheckRule("command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have")

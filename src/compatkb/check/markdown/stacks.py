@@ -39,6 +39,7 @@ def _unknown(
     """Yield releases that do not exist; a column of which no number is near a release has measurements."""
     for value in row.values.values():
         is_version = (id(row.table), value.product.id) in named or data.has_series(value.product, value.text)
+        is_version = is_version and not data.is_passed(value.product, value.text)
         if (
             value.mask
             or not is_version

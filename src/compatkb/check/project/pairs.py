@@ -76,6 +76,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     found = False
     reported: set[int] = set()
     told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
+    denied: set[frozenset[str]] = set()
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
         if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
@@ -84,6 +85,11 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         if not denial:
             continue
         found = True
+        pair = {one.allowed.product, other.allowed.product}
+        between = denial.products - pair
+        if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
+            continue  # one of them does not go with what the other needs, which is told
+        denied.add(frozenset(pair))
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
         ):

@@ -58,6 +58,7 @@ class Denial(NamedTuple):
     products: frozenset[str]
     nearest: tuple[Near, ...]
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
+    unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
 
 
 _Question = tuple[tuple[AllowedVersions, ...], Pythons, tuple[str, ...]]
@@ -182,8 +183,9 @@ class ProjectQueries:
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
-        of_device = bool(found.refused) and all(code == "device" for code, _ in found.refused)
-        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device)
+        codes = {code for code, _ in found.refused}
+        unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
+        return Denial(reason, _basis(found), sources, products, answer.nearest, codes == {"device"}, unbuilt)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
