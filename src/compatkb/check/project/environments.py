@@ -29,6 +29,7 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
+_UPPER = ("<", "==", "~=")
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
 MOST_ENVIRONMENTS = 400
@@ -83,7 +84,7 @@ class ProjectEnvironment:
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
         self.missing = False  # it includes a file that is not there
-        self.bounds_others = False  # it bounds versions of packages that the data do not know
+        self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
 
     @cached_property
     def flags(self) -> dict[int, set[str]]:
@@ -193,7 +194,7 @@ class Project:
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
-                made.bounds_others |= product is None and bool(statement.specifier)
+                made.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
                 if product:
                     made.requirements.append(ProductRequirement(located, statement, product))
             elif isinstance(statement, IndexUse):
