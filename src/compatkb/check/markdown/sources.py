@@ -11,7 +11,7 @@ from compatkb.parsers.source import Fragment, Segment, SourceFile
 MOST_CHARACTERS = 2_000_000
 """Longer pages are read up to here."""
 
-_GENERATED = re.compile(r"<meta\s[^>]*\bname=[\"']?generator\b|\bdocumentation_options\.js\b", re.IGNORECASE)
+_GENERATED = re.compile(r"<meta\s[^>]{0,200}\bname=[\"']?generator\b|\bdocumentation_options\.js\b", re.IGNORECASE)
 """What pages have that a program made: they are mended in what they are made from."""
 _LINE = re.compile(r"\bline (\d+)\b")
 _OPENS = re.compile(r"<table\b", re.IGNORECASE)
