@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
@@ -25,6 +26,8 @@ _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
+MOST_LOOKS = 64
+"""After so many times 1,024 steps of the search nobody looks on for why versions do not go together."""
 
 
 class AllowedVersions(NamedTuple):
@@ -172,7 +175,11 @@ class ProjectQueries:
     ) -> Denial | None:
         request = self._request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
         try:
-            answer = resolve(self.facts, request, near=near) if request is not None else None
+            looks = count()
+            answer = resolve(self.facts, request, lambda: next(looks) > MOST_LOOKS, near=near) if request is not None else None
+        except GaveUpError:
+            self.is_exhausted = True
+            return None
         except CompatkbError:
             return None
         if answer is None or answer.verdict != Verdict.DOES_NOT_WORK or not answer.causes:
