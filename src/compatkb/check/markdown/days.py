@@ -135,9 +135,16 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
 
 
 def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
+    current = {  # tables of tags that have a system or Python of today list what there was before, too
+        (id(row.table), product)
+        for row in rows
+        for product, value in row.values.items()
+        if not row.tags and data.ended(product, value.mask, day, 0) is None
+    }
     for row in rows:
         for value in row.values.values():
-            if value.mask and (row.named or not value.product.platform):  # what was tested on an old system, was
+            listed = row.tags or (row.named and (id(row.table), value.product.id) not in current)
+            if value.mask and (listed or not value.product.platform):  # what was tested on an old system, was
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)

@@ -1,6 +1,7 @@
 """Rules about a project as a whole: images against the rest, indexes against what is meant, steps in their order."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, GONE, UNLISTED
@@ -86,6 +87,9 @@ def _order(environment: ProjectEnvironment) -> Iterator[Finding]:
         if located.document is not environment.document or include.path.startswith(("http:", "https:")):
             continue
         mine = bringing.get(posixpath.basename(include.path), ())
+        before = located.document.text[: located.span[0]]
+        if re.search(r"\b(?:cd|pushd|clone)\s", before[before.rfind("\nRUN") + 1 :]):
+            continue  # a file of another folder
         if mine and mine[0].step > include.step and (everything is None or everything > include.step):
             line = mine[0].place.line
             message = f"{include.path} is read here, and copied into the image by line {line} only"

@@ -168,6 +168,9 @@ def _denied(
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
         return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
+    leaf = queries.facts.products[last.allowed.product].role == Role.LEAF
+    if leaf and 0 <= first.step < last.step:
+        return found._replace(level=Severity.WARNING)  # the installer says so, and goes on
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
     return found._replace(level=Severity.WARNING) if runs else found
