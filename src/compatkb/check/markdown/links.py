@@ -24,7 +24,7 @@ TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; r
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
-_CURRENT = r"(?i)(?<!/)\b(?:current|latest|newest)\b"
+_CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`]{0,40}$"
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
@@ -96,7 +96,7 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
         if version.text.lstrip("v") in path or "".join(map(str, version.numbers)) in anchor or len(version.numbers) < 2:
             return  # a folder, page or heading of that version; "v2" alone is as often that of an interface
         if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
-            if target.ref is None and re.search(_CURRENT, document.line(document.place(link.start).line)):
+            if target.ref is None and re.search(_CURRENT, document.text[max(0, link.start - 60) : link.start]):
                 return  # it is said to move on
             shown = target.ref or "the newest release"
             said_so = (
