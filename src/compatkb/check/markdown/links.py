@@ -24,7 +24,7 @@ TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; r
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
-_CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`]{0,40}$"
+_CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
