@@ -73,18 +73,18 @@ def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]
         message = f"the document is very long; it was read up to line {page.unread - 1}"
         yield Finding(UNREAD.id, UNREAD.level, document.path, page.unread, message)
     counts: Counter[str] = Counter()
-    found = []
+    findings = []
     for check_page in PAGES.checks:
         for finding in check_page(page, context):
             counts[finding.rule] += 1
             if counts[finding.rule] <= MOST:
-                found.append(finding)
+                findings.append(finding)
     if page.unjudged:
         message = f"too many version combinations; {page.unjudged} were not checked"
-        found.append(Finding(UNREAD.id, UNREAD.level, document.path, 0, message))
-    found = _one_a_version(_one_a_row(found))
-    doubted = {(f.line, f.column) for f in found if f.rule in _DOUBTS}
-    for finding in found:
+        findings.append(Finding(UNREAD.id, UNREAD.level, document.path, 0, message))
+    findings = _one_a_version(_one_a_row(findings))
+    doubted = {(f.line, f.column) for f in findings if f.rule in _DOUBTS}
+    for finding in findings:
         doubtful = finding.edits and (finding.line, finding.column) in doubted
         yield finding._replace(edits=()) if doubtful else finding
     for rule in RULES:
@@ -96,15 +96,15 @@ def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]
 def _one_a_version(findings: list[Finding]) -> list[Finding]:
     """Return findings with the end of life of a version and what else is wrong with it as one."""
     ended = {(f.line, f.column): f for f in findings if f.rule == ENDED.id}
-    found = []
+    others = []
     for finding in findings:
         end = ended.get((finding.line, finding.column))
         if end and finding.rule == machine.ADVISORY.id:
             sources = tuple(dict.fromkeys((*end.sources, *finding.sources)))
             ended[finding.line, finding.column] = end._replace(message=f"{end.message}; {finding.message}", sources=sources)
         elif not end or finding.rule != ENDED.id:
-            found.append(finding)
-    return [*found, *ended.values()]
+            others.append(finding)
+    return [*others, *ended.values()]
 
 
 def _one_a_row(findings: list[Finding]) -> list[Finding]:

@@ -52,21 +52,21 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
 
 def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:
     """Yield files that are too long to be read, as one finding: most are bundles, dumps and outputs."""
-    found = [(document, reading) for document, reading in readings if reading.unread]
-    if found:
-        more = f"; so are {len(found) - 1} more files" if len(found) > 1 else ""
-        message = f"is too long to be read: {found[0][1].unread:,} characters{more}"
-        yield found[0][0].finding(UNREAD, 0, 0, message)
+    long = [(document, reading) for document, reading in readings if reading.unread]
+    if long:
+        more = f"; so are {len(long) - 1} more files" if len(long) > 1 else ""
+        message = f"is too long to be read: {long[0][1].unread:,} characters{more}"
+        yield long[0][0].finding(UNREAD, 0, 0, message)
 
 
 def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the environments of some files, each finding once."""
     plans: list[InstallPlan] = []
-    found: dict[Finding, None] = {}
+    findings: dict[Finding, None] = {}
     for environment in project.environments():
         if environment.images or environment.includes:
             for check_environment in ENVIRONMENTS.checks:
-                found.update(dict.fromkeys(check_environment(environment, queries)))
+                findings.update(dict.fromkeys(check_environment(environment, queries)))
         if not environment.requirements and not environment.images:
             continue
         for plan in install_plans(environment, queries):
@@ -74,10 +74,10 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
                 continue
             plans.append(plan)
             for check_setting in SETTINGS.checks:
-                found.update(dict.fromkeys(check_setting(plan, queries)))
+                findings.update(dict.fromkeys(check_setting(plan, queries)))
     for check_project in PROJECTS.checks:
-        found.update(dict.fromkeys(check_project(plans, queries)))
-    yield from _ends_once(found, plans)
+        findings.update(dict.fromkeys(check_project(plans, queries)))
+    yield from _ends_once(findings, plans)
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

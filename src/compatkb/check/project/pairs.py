@@ -164,16 +164,16 @@ def _denied(
     reason = f"{short(denial.reason)} ({denial.basis})"
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
     way = _way(last, first, denial, plan, queries)
-    found = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
+    finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
-        return found._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
+        return finding._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
     leaf = queries.facts.products[last.allowed.product].role == Role.LEAF
     if leaf and 0 <= first.step < last.step:
-        return found._replace(level=Severity.WARNING)  # the installer says so, and goes on
+        return finding._replace(level=Severity.WARNING)  # the installer says so, and goes on
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    return found._replace(level=Severity.WARNING) if runs else found
+    return finding._replace(level=Severity.WARNING) if runs else finding
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -240,11 +240,11 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
     only what drifts with both counts.
     """
-    found = list(_drifting_from(plan, final, queries, first_index=False))
-    if found and plan.environment.uses_uv:
+    drifting = list(_drifting_from(plan, final, queries, first_index=False))
+    if drifting and plan.environment.uses_uv:
         places = {(one.path, one.line) for one in _drifting_from(plan, final, queries, first_index=True)}
-        found = [one for one in found if (one.path, one.line) in places]
-    yield from found
+        drifting = [one for one in drifting if (one.path, one.line) in places]
+    yield from drifting
 
 
 def _drifting_from(
