@@ -18,7 +18,9 @@ VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names on
 BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a version, its target moves on")
 EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
 MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
-UNDEFINED = CheckRule("link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined")
+UNDEFINED = CheckRule(
+    "link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined", optional=True
+)
 UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere", optional=True)
 TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 

@@ -18,7 +18,9 @@ DRIFTS = CheckRule("pin-drifts", Severity.WARNING, "what installers choose today
 LOOSE = CheckRule(
     "pin-missing", Severity.WARNING, "a package that has to match a pinned one is not pinned, and metadata do not tie it"
 )
-REPLACES = CheckRule("step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed")
+REPLACES = CheckRule(
+    "step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed", optional=True
+)
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
 
@@ -76,7 +78,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     found = False
     reported: set[int] = set()
     told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
-    denied: set[frozenset[str]] = set()
+    denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
         if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
@@ -89,7 +91,6 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         between = denial.products - pair
         if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
             continue  # one of them does not go with what the other needs, which is told
-        denied.add(frozenset(pair))
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
         ):
@@ -97,6 +98,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         mine = id(one if other.step < 0 else other)
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
         if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
+            denied.add(frozenset(pair))
             yield _denied(one, other, denial, plan, queries)
         told |= same
         if inside:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
+from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
@@ -103,8 +103,9 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if label:
         builds = queries.allowed(product, [f"=={public}"])
         labels = {e.version.partition("+")[2] for e in queries.facts.elements(product.id)}
-        pages = any(use.style == "find-links" for _, use in plan.environment.indexes)  # nobody knows what those list
-        if builds and builds.mask and label in labels and not pages:
+        pages = (use.url for _, use in plan.environment.indexes if use.style == "find-links")
+        listed = any(address(page) in queries.channels for page in pages)  # pages of its makers have more than is known
+        if builds and builds.mask and label in labels and not listed:
             near = [e.version for e in queries.elements(product.id, builds.mask)]
             message = f"{product.name} {version} was never published; of {public} there are {', '.join(near)}"
             yield at(
