@@ -10,6 +10,8 @@ from compatkb.parsers.requirement import normal
 _Node = tuple[str, str]
 """A package, and the extra of it that is asked for; an empty one for the package alone."""
 _OWN = {"editable", "virtual", "directory", "workspace"}
+MOST_GROUPS = 200
+"""Of more extras of one file what they bring is not told apart."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -82,7 +84,7 @@ def _beyond(
     """Return the groups by the packages that they bring beyond what is installed without them."""
     always = _reached(graph, own)
     found: dict[str, list[str]] = {}
-    for group, nodes in wanted.items():
+    for group, nodes in list(wanted.items())[:MOST_GROUPS]:
         for name in _reached(graph, nodes) - always if always else ():
             found.setdefault(name, []).append(group)
     return found

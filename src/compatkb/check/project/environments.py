@@ -9,6 +9,7 @@ from compatkb.check.document import TextDocument
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.requirement import normal
 from compatkb.parsers.statement import (
+    MAIN,
     Action,
     ImageUse,
     Include,
@@ -163,6 +164,8 @@ class Project:
         for document, reading in self.read.values():
             stated = _by_group(reading)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
+                if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
+                    continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
@@ -171,6 +174,10 @@ class Project:
                     own += self._python_version(document.path)
                 self._put(made, own, (document.path,))
                 yield made
+
+    def _concerns(self, statements: Iterable[Statement]) -> bool:
+        """Return whether something is no requirement, or one of a product of the data."""
+        return any(not isinstance(one, Requirement) or self.product(one.name, one.tool) for one in statements)
 
     def _python_version(self, path: str) -> Iterable[LocatedStatement]:
         """Return the Python of the nearest `.python-version`, beside a file or above it."""
