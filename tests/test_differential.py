@@ -25,15 +25,14 @@ from differential import (
     recorded_versions,
     report,
 )
+from validation import HERE, with_own_pip
 
 from compatkb.schema import Outcome
 from compatkb.store.reader import Snapshot
-from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import RunContext
 from compatkb.validate.session import run_context
 from compatkb.validate.targets import this_platform
 
-HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 LINES = [line for line in read_lines(SAMPLE / "questions.jsonl") if line["python"] == HERE]
 """pip judges markers with the interpreter that runs it, so each Python has questions of its own."""
 FIRST = [line for outcome in ("ok", "conflict", "not-found") for line in [x for x in LINES if x["pip"] == outcome][:2]]
@@ -59,12 +58,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[
     folder = tmp_path_factory.mktemp("differential")
     day = date.fromisoformat(facts.meta["data_date"])
     named = [f"{HERE}={sys.executable}"]
-    made = run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
-    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
-    yield made
-    for server in recorded_index._servers.values():
-        server.__exit__()
-    recorded_index._servers.clear()
+    with with_own_pip(
+        run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
+    ) as made:
+        yield made
 
 
 @pytest.mark.parametrize("line", ASKED, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))
