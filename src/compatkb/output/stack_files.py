@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Kind, Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.answer import Answer
