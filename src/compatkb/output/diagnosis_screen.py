@@ -46,7 +46,7 @@ def diagnosis_lines(facts: Snapshot, made: Diagnosis, day: date, shell: str = PO
     elif made.about_versions:
         blocks.append(Block(labelled("then", "`compatkb doctor` checks the rest of the machine"), 2))
     if made.target.foreign:
-        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}; compatkb knows no stacks for it"), 2))
+        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}, for which compatkb has no stacks"), 2))
     blocks += _read(facts, made)
     if first and first.sources:
         blocks.append(Block(labelled("seen in", short(first.sources[0])), 2))
