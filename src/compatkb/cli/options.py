@@ -44,7 +44,7 @@ Route = Annotated[
     typer.Option(
         "--route",
         metavar="ID",
-        help="only this way to the device, such as native (default: any)",
+        help="only this kind of support for the device, such as native (default: any)",
         autocompletion=completion.routes,
     ),
 ]
@@ -123,7 +123,7 @@ MinAge = Annotated[
         "--min-age",
         metavar="DAYS",
         parser=days,
-        help="only what was uploaded at least so many days ago, such as 14d, as installers with a cool-down see it",
+        help="only what was uploaded at least so many days ago, such as 14d, as installers with a minimum release age see it",
     ),
 ]
 StackNumber = Annotated[int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")]

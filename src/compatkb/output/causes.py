@@ -147,7 +147,7 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
         what, proof = f"no release of {what}", "has"
     lack = "a" if what.startswith("no ") else "no"
     known = "" if found.certain else "known "
-    return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that is left'}{have}"
+    return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that the rest supports'}{have}"
 
 
 def _has_glibc(facts: Snapshot, request: Request) -> bool:
@@ -233,4 +233,4 @@ def _denial(facts: Snapshot, found: Cause, edge: Edge, request: Request | None) 
 def excluded(request: Request, facts: Snapshot) -> str:
     """Return that what is fixed of the platform excludes itself."""
     words: Iterable[str] = (pin_words(facts, pin) for pin in request.pins if facts.products[pin.product].role == "dimension")
-    return f"no platform has {listed(list(words))} together" if request.pins else "no platform is left"
+    return f"{listed(list(words))} do not occur together" if request.pins else "no platform supports all of it"

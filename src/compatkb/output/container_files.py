@@ -87,7 +87,7 @@ def base_of(facts: Snapshot, stack: Stack) -> Base:
     have = "; ".join(f"{value(facts, 'os', r['os'])} with Python {', '.join(r['python'])}" for r in fitting)
     what = f"{', '.join(value(facts, 'os', system) for system in stack.os)}, Python {', '.join(minors(stack))}"
     driver = f" with a driver for {value(facts, 'device', stack.device)}" if has_graphics else ""
-    raise NoRequirementsError(f"no base image{driver} for {what}; the data have {have}: say so with --os and --python")
+    raise NoRequirementsError(f"no base image{driver} for {what}; the data have {have}; choose one with --os and --python")
 
 
 def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:

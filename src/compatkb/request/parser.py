@@ -122,7 +122,7 @@ def parse_day(text: str) -> date:
 def _option(facts: Snapshot, name: str, text: str, lists_until: int) -> Pin:
     product = facts.products.get(name)
     if product is None:
-        raise UsageError(f"the data know no product {name!r}")
+        raise UsageError(f"unknown product {name!r}")
     if not text.strip():
         raise UsageError(f"{product.id} needs a version, such as {facts.elements(product.id)[-1].release}")
     text = plain_version(text) if product.scheme == "minor" else text
