@@ -114,11 +114,19 @@ def _set_of(words: dict[str, str], device: str | None, plan: InstallPlan | None,
     except UsageError:
         return None
     pins = (*request.pins, *places.pins, *_python(plan, queries))
-    ranked = sorted(pins, key=lambda pin: facts.ranks[pin.product])
+    ranked = sorted((_with_wheels(facts, pin) for pin in pins), key=lambda pin: facts.ranks[pin.product])
     request = request._replace(pins=tuple(ranked), devices=(device,) if device in request.devices else request.devices)
     leaves = {product for product in words if facts.products[product].role == Role.LEAF}
     channels = _channels(known, plan, queries) if plan else frozenset({queries.own})
     return PinnedSet(request, without(facts, request, leaves), tuple(remarks), channels)
+
+
+def _with_wheels(facts: Snapshot, pin: Pin) -> Pin:
+    """Return a pin that names the builds with wheels, where all of these are for devices that are not ours."""
+    wheels = [element for element in facts.elements(pin.product).of(pin.mask) if element.installable]
+    if pin.extra or not wheels or not all(element.foreign for element in wheels):
+        return pin
+    return pin._replace(mask=sum(1 << element.idx for element in wheels))
 
 
 def _nearest_known(context: CheckContext, product: str, specifier: str) -> str:
@@ -159,17 +167,19 @@ def _systems(plan: InstallPlan | None) -> tuple[str, ...]:
 
 
 def _channels(known: dict[str, str], plan: InstallPlan, queries: ProjectQueries) -> frozenset[str] | None:
-    """Return the indexes that installers ask, the client's own for those that the data do not know.
+    """Return the indexes that installers ask, or their own alone where those are not for our devices.
 
-    None where they lack something that is pinned.
+    None where neither has all that is pinned.
     """
     found: set[str] = set()
     for required in plan.requirements:
         asked = sources_of(plan, required.requirement.step, required.requirement, queries)
         found |= asked.channels if asked.known and asked.channels else {*asked.channels, queries.own}
-    channels = frozenset(found or {queries.own})
     packages = [p for p in known if queries.facts.products[p].role in _PACKAGES]
-    return channels if all(_is_served(p, known[p], channels, queries) for p in packages) else None
+    for channels in (frozenset(found), frozenset({queries.own})):
+        if channels and all(_is_served(p, known[p], channels, queries) for p in packages):
+            return channels
+    return None
 
 
 def _serves(product: str, specifier: str, device: str, queries: ProjectQueries) -> bool:
@@ -179,7 +189,9 @@ def _serves(product: str, specifier: str, device: str, queries: ProjectQueries) 
 
 def _is_served(product: str, specifier: str, channels: frozenset[str], queries: ProjectQueries) -> bool:
     allowed = queries.allowed(queries.facts.products[product], [specifier])
-    return bool(allowed and queries.narrowed(allowed, channels).mask)
+    wheels = [e for e in queries.elements(product, allowed.mask) if e.installable] if allowed else []
+    ours = [e for e in wheels if not e.foreign] if "+" not in specifier else wheels
+    return any(channels & set(element.channels) for element in ours or wheels)
 
 
 def _device(words: dict[str, str], environment: ProjectEnvironment | None, text: str, queries: ProjectQueries) -> str | None:

@@ -39,6 +39,7 @@ INSTRUCTIONS = (
     "before you write or change such a pin, an index URL or an install command; copy the command as it stands."
 )
 _SOURCES = 3
+_FEWER = 3
 _PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
 """What a token holds at most; over 650 answers there were 0.93 to 1.3 of these for each token of two public vocabularies."""
 _LEFT_OUT = "... (cut; ask about less at once)\n"
@@ -174,10 +175,28 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
 def _together(facts: Snapshot, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
     """Return the answer with the leaves where the packages go together; where they do not, those that move bring their own."""
     answer = _served(facts, pinned.without_leaves, pinned, expired)
+    for _ in range(_FEWER):
+        if answer.verdict.is_usable or answer.nearest or answer.beside or not (fewer := _in_the_way(facts, answer)):
+            break
+        answer = _served(facts, fewer, pinned, expired)
     if pinned.request == pinned.without_leaves or not answer.verdict.is_usable:
         return answer
     whole = _served(facts, pinned.request, pinned, expired)
     return whole if whole.stacks or whole.nearest else answer
+
+
+def _in_the_way(facts: Snapshot, answer: Answer) -> Request | None:
+    """Return a request for what the causes name alone, or without the one product that they name; None for no fewer."""
+    request = answer.request
+    asked = {
+        name for name in (*(pin.product for pin in request.pins), *request.bare) if facts.products[name].role != "dimension"
+    }
+    named = asked.intersection(name for cause in answer.causes for name in cause.blocker[1:])
+    left = named if len(named) > 1 else asked - named
+    if not named or not left or left == asked:
+        return None
+    pins = tuple(pin for pin in request.pins if pin.product in left or pin.product not in asked)
+    return request._replace(pins=pins, bare=tuple(name for name in request.bare if name in left))
 
 
 def _served(facts: Snapshot, request: Request, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
