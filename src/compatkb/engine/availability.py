@@ -1,6 +1,6 @@
 """Where elements can be: their platforms, by how well each is known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Kind
@@ -41,13 +41,15 @@ class Availability:
     def __init__(
         self,
         facts: Snapshot,
+        edges: Callable[[str, str], tuple[Edge, ...]],
         edges_from: Callable[[str, int, str], tuple[Edge, ...]],
         as_of: int,
         lists_until: int,
         glibc: str | None = None,
     ) -> None:
-        """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
-        self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
+        """Hold what products and their elements say of others, and the days; see `context.Circumstances`."""
+        self.facts, self._edges, self._edges_from = facts, edges, edges_from
+        self._as_of, self._lists_until = as_of, lists_until
         self.firm_conflicts: dict[
             tuple[tuple[str, int], ...], PlatformSet
         ] = {}  # where runtimes exclude each other, by members
@@ -99,22 +101,28 @@ class Availability:
 
     @memoized
     def denials(self, product: str, idx: int, waived: frozenset[str] = frozenset()) -> tuple[PlatformSet, PlatformSet]:
-        """Return where what an element says of Python, OS and architecture excludes it, without what is waived.
+        """Return where an element and what it is said to be beside (a Python, an OS, an architecture) exclude each other.
 
-        And where it would, but for an undecided dispute that leaves it open.
+        And where they would, but for an undecided dispute that leaves it open. What is waived does not count.
         """
         denied = disputed = 0
         for dimension in PLATFORM:
-            for edge in () if dimension in waived else self._edges_from(product, idx, dimension):
-                if edge.kind == Kind.VERIFIED:
-                    continue
-                named = self.facts.dimension_cells(dimension, edge.to_mask)
-                platforms = edge.denies & (named if edge.kind == Kind.BREAKS else ~named)
+            for edge, platforms in () if dimension in waived else self._exclusions(product, idx, dimension):
                 if edge.open:
                     disputed |= platforms
                 else:
                     denied |= platforms
         return denied, disputed
+
+    def _exclusions(self, product: str, idx: int, dimension: str) -> Iterator[tuple[Edge, PlatformSet]]:
+        """Yield what an element and a dimension say of each other, with where that excludes the element."""
+        for edge in self._edges_from(product, idx, dimension):
+            if edge.kind != Kind.VERIFIED:
+                named = self.facts.dimension_cells(dimension, edge.to_mask)
+                yield edge, edge.denies & (named if edge.kind == Kind.BREAKS else ~named)
+        for edge in self._edges(dimension, product):
+            if edge.kind != Kind.VERIFIED and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
+                yield edge, edge.denies & self.facts.dimension_cells(dimension, edge.of_mask)
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:

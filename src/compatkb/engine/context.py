@@ -121,7 +121,7 @@ class Context:
         circumstances = self.circumstances
         if all(self._is_plain(product, dimension) for product in self.facts.products for dimension in PLATFORM):
             return self._plain.availability(glibc)
-        return Availability(self.facts, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
+        return Availability(self.facts, self.edges, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
 
     # -- what products need ---------------------------------------------------------------------------------------
 
