@@ -1,13 +1,13 @@
 """An answer as conda's environment.yml or as a pixi.toml: Python from conda, the stack from its own indexes by pip or uv."""
 
 from compatkb.core.platforms import conda_platform
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import distribution_of, requirements
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import minors, one_step, packages_of, platforms_of, stack_of, title_of
-from compatkb.output.uv_project import quoted
 from compatkb.store.reader import Snapshot
 
 _PLAIN = Wanted()
