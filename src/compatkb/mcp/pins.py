@@ -105,9 +105,12 @@ def _set_of(words: dict[str, str], device: str | None, plan: InstallPlan | None,
     known = {product: _nearest_known(context, product, specifier) for product, specifier in words.items()}
     remarks = [f"not in the data: {product}{specifier}" for product, specifier in words.items() if known[product] != specifier]
     if device:
-        others = {p: s for p, s in known.items() if "+" in s and not _serves(p, s, device, queries)}
-        known |= {product: specifier.partition("+")[0] for product, specifier in others.items()}
-        remarks += [f"no build for {device}: {product}{specifier}" for product, specifier in others.items()]
+        others = {p: s for p, s in known.items() if s and not _serves(p, s, device, queries)}
+        instead = {product: _for_device(product, specifier, device, queries) for product, specifier in others.items()}
+        known |= {product: specifier for product, specifier in instead.items() if specifier}
+        remarks += [
+            f"no build for {device}: {product}{others[product]}" for product, specifier in instead.items() if specifier
+        ]
     try:
         request = make_request(facts, (), [f"{p}{specifier}" for p, specifier in known.items()], clock=context.clock)
         places = make_request(facts, (), [f"os=={system}" for system in _systems(plan)], clock=context.clock)
@@ -117,7 +120,7 @@ def _set_of(words: dict[str, str], device: str | None, plan: InstallPlan | None,
     ranked = sorted((_with_wheels(facts, pin) for pin in pins), key=lambda pin: facts.ranks[pin.product])
     request = request._replace(pins=tuple(ranked), devices=(device,) if device in request.devices else request.devices)
     leaves = {product for product in words if facts.products[product].role == Role.LEAF}
-    channels = _channels(known, plan, queries) if plan else frozenset({queries.own})
+    channels = _channels(known, plan, device, queries) if plan else frozenset({queries.own})
     return PinnedSet(request, without(facts, request, leaves), tuple(remarks), channels)
 
 
@@ -140,6 +143,14 @@ def _nearest_known(context: CheckContext, product: str, specifier: str) -> str:
     release, series = (number[1], f"=={number[2]}.*") if number else ("", "")
     tried = (specifier, series) if label in devices else (specifier, public, release, series)
     return next((each for each in tried if each and _is_known(context, product, each)), "")
+
+
+def _for_device(product: str, specifier: str, device: str, queries: ProjectQueries) -> str:
+    """Return a specifier of the same version or series that has a build for a device, else the version; empty for ranges."""
+    public, plus, _ = specifier.partition("+")
+    number = _NUMBERS.fullmatch(public)
+    tried = (public, f"=={number[2]}.*") if number else ()
+    return next((each for each in tried if _serves(product, each, device, queries)), public if plus else "")
 
 
 def _is_known(context: CheckContext, product: str, specifier: str) -> bool:
@@ -166,10 +177,10 @@ def _systems(plan: InstallPlan | None) -> tuple[str, ...]:
     return plan.systems or (("linux",) if plan.environment.reading.kind == "dockerfile" else ())
 
 
-def _channels(known: dict[str, str], plan: InstallPlan, queries: ProjectQueries) -> frozenset[str] | None:
+def _channels(known: dict[str, str], plan: InstallPlan, device: str | None, queries: ProjectQueries) -> frozenset[str] | None:
     """Return the indexes that installers ask, or their own alone where those are not for our devices.
 
-    None where neither has all that is pinned.
+    None where neither has all that is pinned, for the device where one is named.
     """
     found: set[str] = set()
     for required in plan.requirements:
@@ -177,7 +188,7 @@ def _channels(known: dict[str, str], plan: InstallPlan, queries: ProjectQueries)
         found |= asked.channels if asked.known and asked.channels else {*asked.channels, queries.own}
     packages = [p for p in known if queries.facts.products[p].role in _PACKAGES]
     for channels in (frozenset(found), frozenset({queries.own})):
-        if channels and all(_is_served(p, known[p], channels, queries) for p in packages):
+        if channels and all(_is_served(p, known[p], channels, device, queries) for p in packages):
             return channels
     return None
 
@@ -187,9 +198,10 @@ def _serves(product: str, specifier: str, device: str, queries: ProjectQueries) 
     return bool(allowed and any(device in e.devices for e in queries.elements(product, allowed.mask)))
 
 
-def _is_served(product: str, specifier: str, channels: frozenset[str], queries: ProjectQueries) -> bool:
+def _is_served(product: str, specifier: str, channels: frozenset[str], device: str | None, queries: ProjectQueries) -> bool:
     allowed = queries.allowed(queries.facts.products[product], [specifier])
-    wheels = [e for e in queries.elements(product, allowed.mask) if e.installable] if allowed else []
+    builds = queries.elements(product, allowed.mask) if allowed else []
+    wheels = [e for e in builds if e.installable and (device is None or device in e.devices)]
     ours = [e for e in wheels if not e.foreign] if "+" not in specifier else wheels
     return any(channels & set(element.channels) for element in ours or wheels)
 
@@ -205,11 +217,11 @@ def _device(words: dict[str, str], environment: ProjectEnvironment | None, text:
 
 
 def _of_indexes(environment: ProjectEnvironment, queries: ProjectQueries) -> str | None:
-    """Return the device for which all builds on the indexes named are, or that their addresses end with; else None."""
+    """Return the device for which all builds on the indexes named are, or that their addresses name; else None."""
     devices = {e.version for e in queries.facts.elements("device")}
     addresses = [address(use.url) for _, use in environment.indexes]
-    ends = {last for each in addresses if (last := each.rpartition("/")[2]) in devices}
+    named = {part for each in addresses for part in each.split("/")} & devices
     channels = {queries.channels.get(each) for each in addresses} - {None}
     builds = [e for required in environment.requirements for e in queries.facts.elements(required.product.id) if not e.foreign]
-    found = ends or {device for e in builds if channels & set(e.channels) for device in e.devices}
+    found = named or {device for e in builds if channels & set(e.channels) for device in e.devices}
     return found.pop() if len(found) == 1 else None

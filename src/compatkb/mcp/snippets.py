@@ -9,12 +9,13 @@ from compatkb.check.markdown.sources import as_markdown
 from compatkb.check.markdown.text import CodeBlock, read_page
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import ParsedFile
+from compatkb.parsers.statement import ParsedFile, Requirement
 
 _COMMAND = re.compile(r"[$!%>#]? ?(?:sudo |python3? -m )?(?:pip3?|uv|conda|mamba|poetry|pdm)[ \t]")
 _REQUIREMENT = re.compile(
     r"(?:[A-Za-z0-9][\w.-]*[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?:[=<>~!]=|[<>]|@|;|#|\\?$)|-{1,2}[a-z][\w-]*|#|\\?$)"
 )
+_EMBEDDED = re.compile(r"\b(?:uv pip|pip3?|conda|mamba) (?:install|create)[ \t][^\n\"'`()]+")
 _LOOSE = ("", "diff", "patch", "suggestion", "txt", "text", "plaintext", "ini", "none")
 """Languages of code blocks that may hold requirements."""
 _KEYS = (
@@ -55,6 +56,15 @@ def guessed_name(text: str) -> str:
 
 
 def readings(document: TextDocument) -> Iterator[ParsedFile]:
+    """Yield what a document states; of one that states no requirement the install commands that stand in it anywhere."""
+    found = list(_readings(document))
+    if not any(isinstance(statement, Requirement) for reading in found for statement in reading.statements):
+        commands = [match[0].strip() for match in _EMBEDDED.finditer(document.text)]
+        found = [read(f"{document.path}.sh", "\n".join(commands), "shell")]
+    yield from found
+
+
+def _readings(document: TextDocument) -> Iterator[ParsedFile]:
     """Yield what a document states: of Markdown its commands and the code blocks that are files or lines of them."""
     if kind_of(document.path) not in (None, "markdown"):
         yield read(document.path, document.text)
