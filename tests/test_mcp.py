@@ -171,6 +171,23 @@ def test_pins_are_read_as_they_are_written(server: ProtocolServer, name: str, te
     assert said in told
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + " " * 90_000 + "é",
+        "|" + " " * 90_000 + "| torch",
+        "{\n" * 40_000,
+        "[" * 90_000,
+        "pip install " * 8_000,
+        "+\n-\n" * 20_000,
+    ],
+)
+@pytest.mark.parametrize("name", ["", "README.md", "setup.py"])
+def test_hostile_texts_are_answered(server: ProtocolServer, name: str, text: str) -> None:
+    """A text that is all blanks, brackets or repeats is answered like any other."""
+    assert not call(server, "check_text", text=text, **({"name": name} if name else {}))[1]
+
+
 @pytest.mark.parametrize("index", ["", "--index-url https://download.pytorch.org/whl/cu118\n"])
 def test_plain_pins_stay_plain(server: ProtocolServer, index: str) -> None:
     """What is proposed is from the indexes that the text asks, so no label is added, and none taken away."""

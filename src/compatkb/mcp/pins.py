@@ -94,8 +94,7 @@ def _told(facts: Snapshot, text: str) -> dict[str, str]:
     from compatkb.doctor.error_text import Pasted
     from compatkb.doctor.version_extraction import read_versions
 
-    cells = re.sub(r"[ \t]*\|[ \t]*", " ", text)
-    found = read_versions(facts, Pasted(cells))
+    found = read_versions(facts, Pasted(text.replace("|", " ")))
     return {read.product: f"=={read.version}" for read in found if facts.products[read.product].role in _PACKAGES}
 
 

@@ -13,7 +13,7 @@ from compatkb.parsers.statement import ParsedFile, Requirement
 
 _COMMAND = re.compile(r"[$!%>#]? ?(?:sudo |python3? -m )?(?:pip3?|uv|conda|mamba|poetry|pdm)[ \t]")
 _REQUIREMENT = re.compile(
-    r"(?:[A-Za-z0-9][\w.-]*[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?:[=<>~!]=|[<>]|@|;|#|\\?$)|-{1,2}[a-z][\w-]*|#|\\?$)"
+    r"(?:[A-Za-z0-9][\w.-]*+[ \t]*+(?:\[[^\]\n]*+\][ \t]*+)?(?:[=<>~!]=|[<>]|@|;|#|\\?$)|-{1,2}[a-z][\w-]*|#|\\?$)"
 )
 _EMBEDDED = re.compile(r"\b(?:uv pip|pip3?|conda|mamba) (?:install|create)[ \t][^\n\"'`()]+")
 _LOOSE = ("", "diff", "patch", "suggestion", "txt", "text", "plaintext", "ini", "none")
