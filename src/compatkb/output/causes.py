@@ -94,6 +94,8 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
     if code == "too-new":
         first_day = date.fromordinal((request.uploaded_until or 0) + 1)
         return f"{names} {is_} too new: uploaded on {first_day} or later"
+    if code == "elsewhere":
+        return f"{names} {is_} on another index than those asked"
     if code == "yanked":
         return f"{names} {is_} yanked, and only an exact pin selects a yanked release"
     if code == "python-patch":

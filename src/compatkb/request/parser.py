@@ -119,6 +119,14 @@ def parse_day(text: str) -> date:
         raise UsageError(f"{text!r} is not a date; write it as YYYY-MM-DD, such as 2026-11-21") from None
 
 
+def parse_days(text: str) -> int:
+    """Return a span such as 90d, 12w or 1y in days; raises UsageError."""
+    match = re.fullmatch(r"(\d{1,5})([dwmy]?)", text.strip())
+    if not match:
+        raise UsageError(f"{text!r} is not a span; write it as 90d, 12w, 6m or 1y")
+    return int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
+
+
 def _option(facts: Snapshot, name: str, text: str, lists_until: int) -> Pin:
     product = facts.products.get(name)
     if product is None:

@@ -9,18 +9,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from compatkb.core.platforms import uv_platform
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
 from compatkb.validate.recorded_index import indexes, metadata_error
-from compatkb.validate.targets import NEWEST_MACOS, uv_platform
+from compatkb.validate.targets import NEWEST_MACOS
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Let uv resolve the pins of a cell, and return what it said."""
-    platform, uv = uv_platform(cell.platform), find_uv()
+    platform, uv = uv_platform(*cell.platform.rsplit("-", 1)), find_uv()
     reason = ""
     if uv is None:
         reason = "uv is not installed; run: python -m pip install uv"
