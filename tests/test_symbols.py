@@ -103,6 +103,23 @@ def test_a_library_tells_what_it_exports_and_needs(tmp_path: Path) -> None:
 
 
 @needs_gcc
+def test_a_library_without_sections(tmp_path: Path) -> None:
+    """Sections are for linkers and debuggers: a library that lost them exports and needs what it did."""
+    whole = library(tmp_path, "libthing.so", exporting("torch_own") + asking("torch_new"))
+    before = read_binary(tmp_path / "libthing.so")
+    offset, number = 0x28, 0x3C  # e_shoff and e_shnum of the ELF header
+    bare = bytearray(whole)
+    bare[offset : offset + 8], bare[number : number + 2] = bytes(8), bytes(2)
+    (tmp_path / "libthing.so").write_bytes(bare)
+    after = read_binary(tmp_path / "libthing.so")
+    assert before
+    assert after
+    assert (after.soname, after.needed) == (before.soname, before.needed)
+    assert {"torch_own", "own"} <= after.exported
+    assert "torch_new" in after.undefined
+
+
+@needs_gcc
 def test_files_that_are_no_library(tmp_path: Path) -> None:
     """Other files are passed over; what begins like a library and is none is named."""
     (tmp_path / "a.so").write_bytes(b"!<arch>\nnot a library")

@@ -90,7 +90,11 @@ def _elf(file: BinaryIO) -> Binary | None:
 
 def _by_sections(image: Any) -> Iterator[tuple[str, int, int, int]]:
     """Yield name, info, other and section of the dynamic symbols."""
+    from elftools.common.exceptions import ELFError
+
     table = image.get_section_by_name(".dynsym")
+    if table is None:
+        raise ELFError("no section of symbols")
     names = image.get_section(table["sh_link"]).data()
     for name, info, other, section, _, _ in _ENTRY.iter_unpack(table.data()):
         if name:

@@ -95,15 +95,10 @@ def _day_of(path: str) -> str:
 
 
 def data_date(path: str) -> str:
-    """Return the day of the data in a snapshot file, as ISO text; raises DataError where it is none."""
-    import sqlite3
-    from contextlib import closing
+    """Return the day of the data in a snapshot file, as ISO text; raises DataError where it is none of our format."""
+    from compatkb.store.reader import Snapshot
 
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as store:
-            return str(store.execute("select value from meta where key = 'data_date'").fetchone()[0])
-    except (sqlite3.Error, TypeError) as error:
-        raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
+    return Snapshot(path).meta["data_date"]
 
 
 def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
