@@ -259,16 +259,15 @@ def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, context
 @needs_gcc
 def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
-    directory = tmp_path / "data"
     for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
         lib = library(tmp_path / version, "libtorch_base.so", exporting(*names))
         offer(index, "torch", version, {"torch/lib/libtorch_base.so": lib})
     for version in ("2.0", "1.0"):
-        (path,) = write_tables(directory, [asked(("torch", version))], context)
+        (path,) = write_tables([asked(("torch", version))], context)
     table = unpack(path.name, path.read_bytes())
     assert table.releases == ("1.0", "2.0")
     assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
-    assert write_tables(directory, [asked(("torch", "1.0"))], context) == []
+    assert write_tables([asked(("torch", "1.0"))], context) == []
 
 
 def observed(outcome: Outcome, base: str, *missing: str) -> Observation:

@@ -332,6 +332,13 @@ def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: 
     assert seen.outcome is not Outcome.OK
 
 
+def test_what_was_recorded_is_asked_without_a_client() -> None:
+    """What reads indexes and libraries is imported where one is asked: a record needs neither, and both are an extra."""
+    code = "import sys, compatkb.validate.session; print([name for name in sys.argv[1:] if name in sys.modules])"
+    words = [sys.executable, "-c", code, "requests", "pypi_simple", "elftools", "compatkb.refresh"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
     """Markers are judged with the interpreter that runs pip, so without one nothing is said; nor for another platform."""
     with with_own_pip(context(tmp_path, record=recorded)) as shop:

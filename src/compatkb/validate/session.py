@@ -20,7 +20,6 @@ from compatkb.validate.plan import Claimed, LinkedProducts, PlanScope, claimed, 
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.rot import with_rot
 from compatkb.validate.runner import Executor, run
-from compatkb.validate.symbol_tables import write_tables
 from compatkb.validate.user_stacks import named, verdict_of
 
 
@@ -149,7 +148,10 @@ def validate(
             write_file(out, text_of(seen).encode())
         else:
             add_evidence(context.data, seen)
-            write_tables(context.data, cells, context)
+            if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
+                from compatkb.validate.symbol_tables import write_tables  # with what reads indexes and libraries
+
+                write_tables(cells, context)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}
