@@ -30,6 +30,7 @@ from compatkb.validate.runner import Dask, Threads, run
 from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
+from compatkb.validate.tools import find_uv
 
 CPYTHON = HERE.replace(".", "")
 
@@ -304,7 +305,7 @@ def test_real_installers_ask_a_record(
     packages: list[str], outcome: Outcome, said: str, tool: str, tmp_path: Path, recorded: Path
 ) -> None:
     """Real pip and uv resolve over recorded pages and metadata; a page that is not recorded settles nothing."""
-    if tool == "uv" and uv_level.find_uv() is None:
+    if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
     with with_own_pip(context(tmp_path, record=recorded)) as shop:
         seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), shop)
@@ -315,7 +316,7 @@ def test_real_installers_ask_a_record(
 
 def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
     """The digests of two independent resolutions of one cell are equal, and so is what was served for the same questions."""
-    if uv_level.find_uv() is None:
+    if find_uv() is None:
         pytest.skip("uv is not installed")
     with with_own_pip(context(tmp_path, record=recorded)) as shop:
         one, other = pip.check(cell("quick==1.0"), shop), uv_level.check(cell("quick==1.0", tool="uv"), shop)
@@ -325,7 +326,7 @@ def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: Path) -> None:
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
-    if tool == "uv" and uv_level.find_uv() is None:
+    if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
     with with_own_pip(context(tmp_path, record=recorded)) as shop:
         seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), shop)
