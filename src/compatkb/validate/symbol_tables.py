@@ -11,8 +11,8 @@ from compatkb.core.symbol_table import pack, unpack
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Level
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.linking import exports_of, symbols_of
-from compatkb.validate.proofs import subjects_of
+from compatkb.validate.linking import symbols_of
+from compatkb.validate.proofs import exports_of, subjects_of
 
 
 def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
@@ -26,7 +26,7 @@ def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[P
             continue
         for build in subjects_of(context.data, cell.packages):
             _, version, subject = build
-            exports, releases = exports_of(context, subject), found[subject.product, cell.platform]
+            exports, releases = exports_of(context.data, subject.product), found[subject.product, cell.platform]
             if exports and version not in releases:
                 try:
                     releases[version] = symbols_of(cell, context, build, exports).exported
