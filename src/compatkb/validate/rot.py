@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
 
+from compatkb.core.versions import matches
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate.cell import RunContext, cell_of
@@ -17,7 +17,7 @@ from compatkb.validate.targets import fits, version_of
 _SOUND = (Outcome.OK, Outcome.YANKED)
 _REFUSED = (Outcome.CONFLICT, Outcome.NOT_FOUND)
 _LEVELS = (Level.PUBLISHED, Level.RESOLVE)
-_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d[\w.+!]*[\w])"
+_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d(?:[\w.+!]*\w)?)"
 _MISSING = (
     re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
     re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
@@ -57,13 +57,11 @@ def _vanished(seen: Observation, day: date, context: RunContext) -> Iterator[str
 
 
 def _is_meant(wheel: Wheel, version: str, seen: Observation) -> bool:
-    try:
-        wanted = Version(version)
-    except InvalidVersion:
-        return False
     own = version_of(wheel.file)
-    same = own is not None and (own == wanted or (not wanted.local and Version(own.public) == wanted))
-    return same and fits(wheel.file, seen.python, seen.platform)
+    try:
+        return own is not None and matches(f"=={version}", str(own)) and fits(wheel.file, seen.python, seen.platform)
+    except ValueError:  # the installer's words hold no version there
+        return False
 
 
 def _page(seen: Observation, name: str, context: RunContext) -> list[Wheel]:
