@@ -10,6 +10,7 @@ from compatkb.check import check, reads
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
@@ -121,7 +122,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
 
 def _answer(facts: Snapshot, answer: Answer) -> str:
     text = answer_text(facts, answer, shell=POSIX)
-    if answer.stacks and answer.verdict != "unknown":  # a "no" names its sources
+    if answer.stacks and answer.verdict is not Verdict.UNKNOWN:  # a "no" names its sources
         text += "".join(f"  source: {source}\n" for source in _cited(facts, answer))
     return _cut(text)
 
