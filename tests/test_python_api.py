@@ -33,7 +33,7 @@ def test_answers_are_frozen() -> None:
     answer = base.explain("torch==2.7.1", "ipex==2.8.0")
     for each in (answer, base.product("torch"), base.releases("torch")[0], base.diagnose("oops")):
         with pytest.raises(AttributeError):
-            each.verdict = Verdict.WORKS  # type: ignore[misc, union-attr]
+            each.verdict = Verdict.WORKS  # type: ignore[misc, union-attr]  # what must fail
 
 
 def test_assert_compatible(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ FIRST, LATER, LAST = date(2026, 5, 1), date(2026, 5, 29), date(2026, 6, 9)
 
 
 @contextmanager
-def shop_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iterator[RunContext]:
+def context_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iterator[RunContext]:
     """Return a context of a day over the record of that day, which lacks what is gone unless it is whole."""
     record = folder / "cache" / "record" / day.isoformat()
     (record / "default").mkdir(parents=True)
@@ -79,9 +79,9 @@ def test_incidents(name: str, tool: str, tmp_path: Path) -> None:
     level = Level.PUBLISHED if tool == "index" else Level.RESOLVE
     cell = ValidationCell(level, tool, tuple(sorted(set(pins))), HERE, this_platform())
     for day, whole in ((FIRST, True), (LATER, False), (LAST, False), (date(2026, 7, 1), True)):
-        with shop_of(tmp_path, day, incident, whole=whole) as shop:
-            report = validate([cell], shop, Threads(1), None, lambda *_: None)
-        (seen,) = read_evidence(shop.data)
+        with context_of(tmp_path, day, incident, whole=whole) as context:
+            report = validate([cell], context, Threads(1), None, lambda *_: None)
+        (seen,) = read_evidence(context.data)
         if whole:
             assert (seen.outcome, seen.resolved, seen.vanished) == (Outcome.OK, None, ())
             assert "no longer" not in report_text(report)

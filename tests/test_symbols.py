@@ -275,13 +275,20 @@ def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
     return asked(("audio", "1.0"), ("torch", base)).observed(outcome, TODAY, missing=missing)
 
 
-def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:
-    """Return the answers to audio 1.0 beside each release of torch on Linux, with that evidence."""
+def facts_with(
+    tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = (), symbols: tuple[SymbolFile, ...] = ()
+) -> Snapshot:
+    """Return the facts of two products with that evidence."""
     torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
     audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
-    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen, symbols=symbols))
     add_observations(knowledge)
-    facts = compiled(knowledge, tmp_path)
+    return compiled(knowledge, tmp_path)
+
+
+def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:
+    """Return the answers to audio 1.0 beside each release of torch on Linux, with that evidence."""
+    facts = facts_with(tmp_path, *seen, claims=claims)
     pins = {version: {"torch": version, "audio": "1.0", "os": "linux"} for version in ("1.0", "2.0", "3.0")}
     return {version: resolve(facts, request(facts, wanted)) for version, wanted in pins.items()}
 
@@ -292,7 +299,7 @@ def test_missing_symbols_deny_and_links_alone_only_hint(tmp_path: Path) -> None:
     found = answers(tmp_path, *seen)
     assert [answer.verdict for answer in found.values()] == ["does-not-work", "does-not-work", "likely"]
     (cause,) = {edge.claim for cause in found["1.0"].causes for edge in cause.edges}
-    facts = answers_facts(tmp_path, *seen)
+    facts = facts_with(tmp_path, *seen)
     assert claim_record(facts, cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
 
 
@@ -302,7 +309,7 @@ def test_what_is_said_already_is_not_said_again(tmp_path: Path) -> None:
     seen = [observed(Outcome.MISSING_SYMBOL, "1.0", "torch_x"), observed(Outcome.LINKS, "3.0")]
     found = answers(tmp_path, *seen, claims=(needs_three,))
     assert (found["1.0"].verdict, found["3.0"].verdict) == ("does-not-work", "works")
-    facts = answers_facts(tmp_path, *seen, claims=(needs_three,))
+    facts = facts_with(tmp_path, *seen, claims=(needs_three,))
     assert not [edge for edge in facts.edges("audio", "torch") if edge.claim != needs_three["id"]]
 
 
@@ -328,25 +335,15 @@ def test_a_claim_beside_missing_symbols_is_for_a_person(tmp_path: Path) -> None:
         assert len(report.findings) == found
 
 
-def answers_facts(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> Snapshot:
-    """Return the facts with that evidence."""
-    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
-    audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
-    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
-    add_observations(knowledge)
-    return compiled(knowledge, tmp_path)
-
-
 def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
     """Only what was seen longer ago is asked, whatever the plan says now, beside what the data say of it now."""
-    facts = answers_facts(tmp_path)
+    facts = facts_with(tmp_path)
     old, new = observed(Outcome.LINKS, "1.0"), observed(Outcome.LINKS, "2.0").model_copy(update={"checked": date(2026, 3, 1)})
     wanted = PlanScope(date(2026, 3, 2))
     options = ValidationOptions(wanted, (Level.SYMBOLS,), max_age=timedelta(30), stale=True)
     (cell,) = choose(facts, options, [old, new])
-    assert (cell.packages, cell.claimed) == (old_packages := tuple(sorted(old.packages.items())), "unknown")
+    assert (cell.packages, cell.claimed) == (tuple(sorted(old.packages.items())), "unknown")
     assert not choose(facts, replace(options, levels=(Level.RESOLVE,)), [old, new])
-    assert old_packages
 
 
 TABLE = pack(
@@ -405,10 +402,7 @@ def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
 
 def table_facts(tmp_path: Path, *seen: Observation) -> Snapshot:
     """Return facts with a table of symbols."""
-    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
-    audio = product("audio", distribution="audio", releases=["1.0"])
-    files = replace(files_of([torch, audio]), evidence=seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
-    return compiled(build_knowledge(files), tmp_path)
+    return facts_with(tmp_path, *seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
 
 
 PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").read_text(encoding="utf-8"))["case"]
