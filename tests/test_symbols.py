@@ -243,17 +243,21 @@ def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index:
 
 @needs_gcc
 def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, context: RunContext) -> None:
-    """The second question is answered from the cache; what an index lacks, or will not send in parts, checks nothing."""
+    """The second question is answered from the cache; what an index lacks, damages or will not send in parts is told."""
     offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
     offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
     offer(index, "audio", "3.0", {"audio/_C.so": b"\x7fELF" + b"\0" * 80})
+    offer(index, "audio", "4.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
     cell = asked(("audio", "1.0"), ("torch", "1.0"))
     assert check(cell, context).outcome == "links"
     before = len(index.asked)
     assert check(cell, context).outcome == "links"
     assert len(index.asked) == before
     assert check(asked(("audio", "9.0"), ("torch", "1.0")), context).outcome == "not-found"
-    assert check(asked(("audio", "3.0"), ("torch", "1.0")), context).outcome == "not-checked"
+    damaged = check(asked(("audio", "3.0"), ("torch", "1.0")), context)
+    assert (damaged.outcome, damaged.detail.partition(": cannot")[0]) == ("not-checked", "audio/_C.so")
+    index.ranges = "none"
+    assert "does not send part of a file" in check(asked(("audio", "4.0"), ("torch", "1.0")), context).detail
 
 
 @needs_gcc

@@ -33,8 +33,11 @@ class Binary:
     versions: frozenset[str]  # such as GLIBC_2.28
 
 
-def read_binary(path: Path) -> Binary | None:
-    """Return what a library says, None for a file of another format; raises UnavailableError where it is damaged."""
+def read_binary(path: Path, name: str = "") -> Binary | None:
+    """Return what a library says, None for a file of another format.
+
+    Raises UnavailableError where it is damaged, with `name` where it is known by another one than its file's.
+    """
     from elftools.common.exceptions import ELFError
     from pefile import PEFormatError
 
@@ -53,7 +56,7 @@ def read_binary(path: Path) -> Binary | None:
             AttributeError,
             OverflowError,
         ) as error:
-            raise UnavailableError(f"{path.name}: cannot be read as a library: {error}") from None
+            raise UnavailableError(f"{name or path.name}: cannot be read as a library: {error}") from None
 
 
 def _elf(file: BinaryIO) -> Binary | None:

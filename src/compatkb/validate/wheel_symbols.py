@@ -129,7 +129,7 @@ def read_wheel(
         network = Network(index, Limits(run=math.inf, answer=600))
         for path, unpacked, fetched in network.unpacked(file, is_read, Path(name), _MOST_OF_A_WHEEL):
             size = fetched
-            binary = read_binary(unpacked)
+            binary = read_binary(unpacked, path)
             if binary:
                 exported = sorted(symbol for symbol in binary.exported if belongs(symbol, exports))
                 undefined = sorted(symbol for symbol in binary.undefined if belongs(symbol, exports))
