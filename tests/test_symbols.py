@@ -34,7 +34,7 @@ from compatkb.validate.levels import check
 from compatkb.validate.plan import PlanScope
 from compatkb.validate.session import ValidationOptions, choose
 from compatkb.validate.symbol_tables import write_tables
-from compatkb.validate.wheel_symbols import belongs
+from compatkb.validate.wheel_symbols import belongs, read_wheel, wheel_for
 
 ROOT = Path(__file__).parents[1]
 TODAY = date(2026, 1, 2)
@@ -258,6 +258,18 @@ def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, context
     assert (damaged.outcome, damaged.detail.partition(": cannot")[0]) == ("not-checked", "audio/_C.so")
     index.ranges = "none"
     assert "does not send part of a file" in check(asked(("audio", "4.0"), ("torch", "1.0")), context).detail
+
+
+@needs_gcc
+def test_a_wheel_is_read_again_for_other_symbols(tmp_path: Path, index: Index, context: RunContext) -> None:
+    """What the data say of whose symbols are meant is part of the question that the cache answers."""
+    offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a", "other_b"))})
+    url = f"{index.url}/"
+    file = wheel_for(url, False, "audio", "1.0", PLATFORM)
+    for names, found in ((("torch_*",), ("torch_a",)), (("other_*",), ("other_b",)), (("torch_*",), ("torch_a",))):
+        exports = TORCH.model_copy(update={"names": names})
+        (read_library,) = read_wheel(url, file, exports, (), context.cache, context.folder).libraries
+        assert read_library.undefined == found
 
 
 @needs_gcc

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,14 @@ def read_wheel(
 ) -> WheelSymbols:
     """Return the symbols of a wheel's libraries whose path a pattern of `wanted` matches (all where there is none).
 
-    What was read before comes from `cache`; libraries are unpacked one by one in `folder`. Raises UnavailableError.
+    What was read before for the same symbols comes from `cache`; libraries are unpacked one by one in `folder`. Raises
+    UnavailableError.
     """
-    kept = cache / "symbols" / f"{file.entry.name}.{_FORMAT}.json.gz"
+    patterns, begun, size = tuple(wanted), time.monotonic(), 0
+    asked = sha256(repr((_FORMAT, exports.product, exports.namespaces, exports.names, patterns)).encode()).hexdigest()
+    kept = cache / "symbols" / f"{file.entry.name}.{asked[:16]}.json.gz"
     if kept.is_file():
         return _load(kept)
-    patterns, begun, size = tuple(wanted), time.monotonic(), 0
     libraries: list[Library] = []
     bundled: set[str] = set()
 
