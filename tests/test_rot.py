@@ -20,9 +20,9 @@ from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_evidence, text_of
+from compatkb.validate.installer_errors import missing_pins
 from compatkb.validate.record import line_of
 from compatkb.validate.report_text import report_text
-from compatkb.validate.rot import missing
 from compatkb.validate.runner import Threads
 from compatkb.validate.session import validate
 from compatkb.validate.targets import this_platform
@@ -102,8 +102,8 @@ def test_incidents(name: str, tool: str, tmp_path: Path) -> None:
 )
 def test_what_installers_miss(words: str) -> None:
     """The pin is read from the words of each, however short its version is."""
-    assert ("triton-xpu", "3.6.0") in missing(words)
-    assert ("triton-xpu", "3") in missing(words.replace("3.6.0", "3"))
+    assert ("triton-xpu", "3.6.0") in missing_pins(words)
+    assert ("triton-xpu", "3") in missing_pins(words.replace("3.6.0", "3"))
 
 
 def test_changes_tell_it(tmp_path: Path) -> None:
