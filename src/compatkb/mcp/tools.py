@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -148,7 +148,7 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
     findings = check([document], context).findings
     order = list(Severity)
     ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    found = _cut("".join(_findings(ranked)), MOST // 2) if ranked else f"no findings in {path}\n"
+    found = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
     for pinned in pinned_sets(document, context):
         found += "".join(f"not in the data: {pin}\n" for pin in pinned.unlisted)
         try:
@@ -177,15 +177,16 @@ def _guessed(text: str) -> str:
     return "install.sh" if any(line.startswith(_COMMANDS) for line in lines) else "requirements.txt"
 
 
-def _findings(findings: Iterable[Finding]) -> list[str]:
-    texts = []
-    for before, finding in pairwise([None, *findings]):
-        assert finding
-        where = "" if before and before.line == finding.line else f"line {finding.line}\n"
-        fix = f"  fix: {finding.fix}\n" if finding.fix else ""
-        source = f"  source: {finding.sources[0]}\n" if finding.sources else ""
-        texts.append(f"{where}  {finding.level}: {finding.message} [{finding.rule}]\n{fix}{source}")
-    return texts
+def _findings(findings: Iterable[Finding]) -> str:
+    """Return findings with fix and first source; those of one line that follow each other stand below it."""
+    lines = []
+    for number, group in groupby(findings, lambda finding: finding.line):
+        lines.append(f"line {number}")
+        for finding in group:
+            lines.append(f"  {finding.level}: {finding.message} [{finding.rule}]")
+            lines += [f"  fix: {finding.fix}"] if finding.fix else []
+            lines += [f"  source: {source}" for source in finding.sources[:1]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _cut(text: str, most: int = MOST) -> str:
