@@ -9,7 +9,6 @@ which the two work, and the rule `evidence-contradicts` then asks a person which
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
@@ -143,15 +142,23 @@ def _edge(
     versions = [knowledge.elements[other][number].version for number in numbers]
     specs = [f"=={each}" for each in versions]
     kind, basis, verb = (Kind.BREAKS, Basis.OBSERVED, "lacks") if when else (Kind.VERIFIED, Basis.INFERRED, "links")
-    places = (f"-{observation.os}-{observation.arch}",) if when else ()
-    claim_id = _unused(knowledge, "".join((f"{product}-{version}-{verb}-{other}-{versions[0]}", *places)))
+    place = f"-{observation.os}-{observation.arch}" if when else ""
+    claim_id = _unused(knowledge, f"{product}-{version}-{verb}-{other}-{versions[0]}{place}")
     file = f"symbols of {product} {version} and of {other} {versions[0]}{' and others' if versions[1:] else ''}"
     source = SourceEntry(
         channel=observation.index, file=file, at=f"{observation.os}, {observation.arch}", seen=observation.checked
     )
-    said: dict[str, Any] = {"reason": reason, "when": when, "note": None if when else _UNTRIED}
-    to = tuple(f"{other}{spec}" for spec in specs)
-    claim = Claim(id=claim_id, kind=kind, of=f"{product}=={version}", to=to, sources=("index",), basis=basis, **said)
+    claim = Claim(
+        id=claim_id,
+        kind=kind,
+        of=f"{product}=={version}",
+        to=tuple(f"{other}{spec}" for spec in specs),
+        basis=basis,
+        reason=reason,
+        when=when,
+        note=None if when else _UNTRIED,
+        sources=("index",),
+    )
     knowledge.claims[claim_id] = Cited(claim, product, (source,), ClaimOrigin.EVIDENCE)
     mask = sum(1 << number for number in numbers)
     denies, vouches = (cells, 0) if when else (0, cells)
