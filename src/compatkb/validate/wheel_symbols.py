@@ -85,17 +85,16 @@ def _is_named(name: str, exports: ExportedSymbols) -> bool:
 def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
     """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError."""
     files = _page(index, flat, distribution)
-    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.entry.name, platform)]
+    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.platform, platform)]
     if not found:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
     return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
 
 
-def _is_for(name: str, platform: str) -> bool:
-    """Return whether a wheel's tag names a system and architecture; one for several architectures of macOS is left out."""
-    system, _, arch = platform.rpartition("-")
-    tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
-    return any((found := target(tag)) is not None and (found.os, found.arch) == (system, arch) for tag in tags)
+def _is_for(tags: str, platform: str) -> bool:
+    """Return whether a wheel's tags name a system and architecture; one for several architectures of macOS is left out."""
+    targets = (target(tag) for tag in tags.split("."))
+    return platform in {f"{found.os}-{found.arch}" for found in targets if found}
 
 
 @lru_cache(maxsize=64)
