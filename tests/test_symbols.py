@@ -24,7 +24,7 @@ from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import DataError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.schema.proofs import ExportedSymbols
+from compatkb.schema.proofs import ExportedSymbols, ProofFile
 from compatkb.store.cache import locate
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
@@ -164,6 +164,12 @@ def test_tables_come_back_as_they_were() -> None:
     for wrong in (content[:-8], b"no table", b""):
         with pytest.raises(DataError, match=r"x\.xz"):
             unpack("x.xz", wrong)
+
+
+def test_what_is_linked_exports_something() -> None:
+    """A product cannot be built against one of whose symbols the data say nothing."""
+    with pytest.raises(ValueError, match="no `exports` says what that offers"):
+        ProofFile.model_validate(tomllib.loads(PROOFS.replace('against = "torch"', 'against = "tourch"')))
 
 
 @pytest.fixture
