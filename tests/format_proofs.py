@@ -39,7 +39,7 @@ from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.session import interpreters
-from compatkb.validate.uv import find_uv
+from compatkb.validate.tools import find_uv
 
 REQUESTS = tuple(
     """

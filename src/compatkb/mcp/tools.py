@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,6 +10,7 @@ from compatkb.check import check, reads
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
@@ -125,7 +126,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
 
 def _answer(facts: Snapshot, answer: Answer) -> str:
     text = answer_text(facts, answer, shell=POSIX)
-    if answer.stacks and answer.verdict != "unknown":  # a "no" names its sources
+    if answer.stacks and answer.verdict is not Verdict.UNKNOWN:  # a "no" names its sources
         text += "".join(f"  source: {source}\n" for source in _cited(facts, answer))
     return _cut(text + _brought(facts, answer))
 
@@ -162,7 +163,7 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
     findings = check([document], context).findings
     order = list(Severity)
     ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    found = _cut("".join(_findings(ranked)), MOST // 2) if ranked else f"no findings in {path}\n"
+    found = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
     for pinned in pinned_sets(document, context):
         found += "".join(f"{remark}\n" for remark in pinned.remarks)
         try:
@@ -210,15 +211,16 @@ def _served(facts: Snapshot, request: Request, pinned: PinnedSet, expired: Calla
     return answer._replace(nearest=served.nearest or answer.nearest)
 
 
-def _findings(findings: Iterable[Finding]) -> list[str]:
-    texts = []
-    for before, finding in pairwise([None, *findings]):
-        assert finding
-        where = "" if before and before.line == finding.line else f"line {finding.line}\n"
-        fix = f"  fix: {finding.fix}\n" if finding.fix else ""
-        source = f"  source: {finding.sources[0]}\n" if finding.sources else ""
-        texts.append(f"{where}  {finding.level}: {finding.message} [{finding.rule}]\n{fix}{source}")
-    return texts
+def _findings(findings: Iterable[Finding]) -> str:
+    """Return findings with fix and first source; those of one line that follow each other stand below it."""
+    lines = []
+    for number, group in groupby(findings, lambda finding: finding.line):
+        lines.append(f"line {number}")
+        for finding in group:
+            lines.append(f"  {finding.level}: {finding.message} [{finding.rule}]")
+            lines += [f"  fix: {finding.fix}"] if finding.fix else []
+            lines += [f"  source: {source}" for source in finding.sources[:1]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _cut(text: str, most: int = MOST) -> str:

@@ -14,7 +14,7 @@ from compatkb.output.uv_project import uv_text
 from compatkb.store.reader import Snapshot
 from compatkb.validate.index_urls import DEFAULT
 from compatkb.validate.limits import isolated, run_limited
-from compatkb.validate.uv import find_uv
+from compatkb.validate.tools import find_uv
 
 _SECONDS, _MEGABYTES = 600.0, 4000
 

@@ -1,9 +1,5 @@
 """uv as a second opinion, independent of pip: it resolves for other platforms and Pythons than this machine's too."""
 
-import re
-import shutil
-import sys
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +13,7 @@ from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
 from compatkb.validate.recorded_index import indexes, metadata_error
 from compatkb.validate.targets import NEWEST_MACOS
+from compatkb.validate.tools import find_uv, version_of
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
@@ -67,19 +64,3 @@ def _patch(minor: str, context: RunContext) -> str:
     """Return the version of the interpreter at hand for a minor: a bare minor means its first release to uv."""
     interpreter = context.interpreters.get(minor)
     return version_of(interpreter) if interpreter else minor
-
-
-@cache
-def find_uv() -> str | None:
-    """Return the uv beside this interpreter, or on the path."""
-    beside = Path(sys.executable).parent / "uv"
-    return str(beside) if beside.is_file() else shutil.which("uv")
-
-
-@cache
-def version_of(tool: str) -> str:
-    """Return the version that uv or an interpreter gives of itself."""
-    with TemporaryDirectory() as name:
-        ended = run_limited([tool, "--version"], Path(name), isolated(Path(name)), 30, 100)
-    match = re.search(r"(?<!\d)\d++(?:\.\w+)+", ended.output)
-    return match[0] if match else "unknown"
