@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins, updates
+from compatkb.check.project import machine, metadata, pairs, pins, routing, updates
 from compatkb.check.project.documented import files_with_an_index
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
@@ -20,7 +20,7 @@ _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
-TOPICS = (machine, metadata, pairs, pins)
+TOPICS = (machine, metadata, pairs, pins, routing)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
