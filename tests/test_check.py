@@ -372,12 +372,14 @@ def test_encodings_are_kept(encoding: str) -> None:
 
 
 def test_a_file_that_is_too_long_is_told(facts: Snapshot) -> None:
-    """A file beyond what is read is one finding with its length, and its pins are not judged."""
+    """A file beyond what is read is one finding with its length where it is asked for, and its pins are not judged."""
     text = "pip install torch==2.8.0 torchvision==0.19.0\n" * 30_000
-    (found,) = report(facts, text, "a.sh").findings
-    assert (found.rule, found.level) == ("unreadable", Severity.INFO)
+    settings = Settings(levels={"unread": Severity.INFO})
+    (found,) = report(facts, text, "a.sh", settings).findings
+    assert (found.rule, found.level) == ("unread", Severity.INFO)
     assert found.message == f"is too long to be read: {len(text):,} characters"
-    assert [finding.rule for finding in report(facts, text[:90], "a.sh").findings] != ["unreadable"]
+    assert report(facts, text, "a.sh").findings == ()
+    assert report(facts, text[:90], "a.sh").findings
 
 
 def test_no_text_is_told() -> None:
