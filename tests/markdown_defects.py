@@ -19,7 +19,7 @@ Images of `intel/intel-extension-for-pytorch`, with [PyTorch] and what goes with
 
 def review(facts: Snapshot, text: str, day: date | None = None, within: int = 0) -> CheckReport:
     """Return what the reviewer finds in a Markdown text, as of a day if one is named."""
-    optional = ("link-unused", "link-undefined", "unread", "command-path")
+    optional = ("link-unused", "unread", "command-path")
     settings = Settings(levels=dict.fromkeys(optional, Severity.INFO))
     return check([TextDocument("README.md", text)], CheckContext(facts, clock(day), within), settings)
 

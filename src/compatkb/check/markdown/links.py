@@ -18,15 +18,14 @@ VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names on
 BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a version, its target moves on")
 EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
 MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
-UNDEFINED = CheckRule(
-    "link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined", optional=True
-)
+UNDEFINED = CheckRule("link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined")
 UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere", optional=True)
 TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
 _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
+_DRIVER = re.compile(r"\d{3,}")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
@@ -251,9 +250,10 @@ def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -
                 UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
             )
     labelled = any(written(definition.text) for definition in page.definitions)  # else brackets are those of numbers
+    numbered = any(_DRIVER.fullmatch(definition.text) for definition in page.definitions)  # else they are sizes
     for piece in _concerning(page) if page.unread is None else ():  # else definitions may stand in what was not read
         for undefined in piece.undefined:
-            alone = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"\d{3,}", undefined.text)
+            alone = numbered and piece.text.strip() == f"[{undefined.text}]" and _DRIVER.fullmatch(undefined.text)
             whole = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"[\w.+-]+", undefined.text)
             version = labelled and (whole or written(undefined.text)) and re.search(r"\d\.\d|^v\d", undefined.text)
             full = undefined.full and not _INDEXED.fullmatch(undefined.label) and _concerns(data, undefined.label)
