@@ -274,6 +274,11 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         yield at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
         return
     if plan.systems and (denial := queries.denial([allowed], systems=plan.systems)):
+        roles = {
+            queries.facts.products[one].role for one in denial.products - {allowed.product} if one in queries.facts.products
+        }
+        if Role.PACKAGE in roles:
+            return  # what it needs has nothing, which is told there
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
 
