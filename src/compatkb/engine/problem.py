@@ -144,7 +144,7 @@ class Question:
         if product in self.route.without:
             return 0
         mask = self.context.candidates.offers(product)
-        if not self._pins_foreign or (pin and not self._is_foreign(pin)):
+        if not self._pins_foreign:
             mask &= ~self.context.candidates.foreign(product)
         for others, bound in self.context.candidates.only_beside(product):
             if not others <= set(self.required):

@@ -197,7 +197,7 @@ class ProjectQueries:
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
-        for allowed in self._of_one_kind(tuple(constraints)):
+        for allowed in constraints:
             if allowed.text:
                 pins.append(
                     Pin(allowed.product, f"{allowed.product}{allowed.text}", allowed.mask, strict=True, exact=allowed.exact)
@@ -221,19 +221,6 @@ class ProjectQueries:
             )
         except CompatkbError:
             return None
-
-    def _of_one_kind(self, constraints: tuple[AllowedVersions, ...]) -> Iterable[AllowedVersions]:
-        """Yield constraints; beside a build for a device that nothing here serves, of others the builds of that kind.
-
-        `==0.12.0` admits `0.12.0+cu113`, and installers take it beside a torch with that label.
-        """
-        labelled = [self.elements(one.product, one.mask) for one in constraints if "+" in one.text]
-        kinds = {element.kind for elements in labelled if all(e.foreign for e in elements) for element in elements}
-        for one in constraints:
-            same = (
-                sum(1 << e.idx for e in self.elements(one.product, one.mask) if e.foreign and e.kind in kinds) if kinds else 0
-            )
-            yield one._replace(mask=same) if same else one
 
     def _serves(self, pin: Pin, device: str) -> bool:
         chosen = self.elements(pin.product, pin.mask)
