@@ -49,7 +49,7 @@ class Question:
         roles = facts.products
         self.required = tuple(p for p in asked if not roles[p].platform and p != "device")
         self.optional = self.context.optional(self.required)
-        self.variables = tuple(p for p in roles if p in self.required or p in self.optional)
+        self.variables = tuple(sorted((*self.required, *self.optional), key=facts.ranks.__getitem__))
         self.pinned_runtimes = frozenset(p for p in self.required if roles[p].role == Role.LEAF)
         self.platforms = platforms_of(facts, request)
         self._pins_foreign = any(self._is_foreign(pin) for pin in request.pins)
@@ -74,12 +74,12 @@ class Question:
         facts, pin = self.facts, self.pins.get(product)
         if facts.products[product].role in UNBUILT or (pin and (pin.extra or self._is_fixed(pin))):
             return True
-        covered = 0
-        for of, _, mask, devices, until, *_ in facts.scopes:
-            if of == product and until >= self.request.lists_until and (not devices or self.device in devices):
-                covered |= mask
         if pin and pin.beyond:
             return False
+        covered = 0
+        for scope in facts.scopes_of(product):
+            if scope.until >= self.request.lists_until and (not scope.devices or self.device in scope.devices):
+                covered |= scope.mask
         wanted = pin.mask if pin else (1 << facts.sizes[product]) - 1
         return not wanted & ~covered
 
@@ -231,9 +231,9 @@ class Problem:
         is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
         self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
         self.domains = dict(question.domains)
-        for kind, *about in waived.constraints:  # a provider that served a product would bring its own build of it along
-            if kind == "claim" and about[0] == self.route.provider and about[1] in self.domains:
-                self.domains[about[1]] = question.provided(about[1]) or self.domains[about[1]]
+        for product in self.variables if waived.constraints else ():
+            if ("claim", self.route.provider, product) in waived.constraints:  # it would bring its own build of that along
+                self.domains[product] = question.provided(product) or self.domains[product]
 
     def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
         """Return the same question with constraints left out of account."""
@@ -367,20 +367,10 @@ def platforms_of(facts: Snapshot, request: Request) -> PlatformSet:
     """Return the platforms that a request leaves open: families of systems where it names none."""
     platforms = facts.all_platforms
     for dimension in PLATFORM:
-        platforms &= facts.dimension_cells(dimension, _admitted(facts, request.pin(dimension), dimension))
+        pin = request.pin(dimension)
+        platforms &= facts.dimension_cells(dimension, pin.mask if pin else facts.usual[dimension])
     if request.pin(GLIBC):
         for n, name in enumerate(facts.grid["os"]):
             if GLIBC_FAMILY not in (name, *facts.wider.get(name, ())):
                 platforms &= ~facts.dimension_cells("os", 1 << n)
     return platforms
-
-
-def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> ElementSet:
-    values = facts.grid[dimension]
-    if pin:
-        return pin.mask
-    if dimension == "os":
-        return sum(1 << values.index(family) for family in facts.families)
-    if default := facts.products[dimension].default:
-        return 1 << values.index(default)
-    return (1 << len(values)) - 1
