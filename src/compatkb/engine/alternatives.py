@@ -46,12 +46,15 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
 
     `conflicts` are those of the request, where it has no stack at all. Raises GaveUpError.
     """
-    for candidates in (tuple(pin for pin in request.pins if pin.product not in _HARD), request.pins):
-        names = {pin.product for pin in candidates}
+    pinned = frozenset(pin.product for pin in request.pins)
+    tried: set[frozenset[str]] = set()
+    for names in dict.fromkeys((pinned.difference(_HARD), pinned)):
         given_up: list[frozenset[str]] = [frozenset()]
         for _ in range(_MOST_GIVEN_UP):
             given_up = _one_more(facts, request, given_up, names, conflicts, budget)
-            if found := _distinct(near for relaxed in given_up for near in _without(facts, request, relaxed, budget)):
+            fresh = [relaxed for relaxed in given_up if relaxed not in tried]
+            tried.update(fresh)
+            if found := _distinct(near for relaxed in fresh for near in _without(facts, request, relaxed, budget)):
                 return found
     return ()
 
@@ -60,7 +63,7 @@ def _one_more(
     facts: Snapshot,
     request: Request,
     given_up: Iterable[frozenset[str]],
-    names: set[str],
+    names: frozenset[str],
     conflicts: Conflicts,
     budget: Budget,
 ) -> list[frozenset[str]]:
@@ -73,9 +76,9 @@ def _one_more(
                 conflict: tuple[Constraint, ...] | None = conflicts[device, route.id]
             else:
                 conflict = conflict_of(Problem(Question(facts, free, device, route, budget)))
-            about = {product for constraint in conflict or () for product in constraint[1:]}
+            about = frozenset(product for constraint in conflict or () for product in constraint[1:])
             if conflict is None:  # there is a stack that nothing supports: any pin may be what keeps from a better one
-                about = names if not relaxed and len(names) <= _FEW_PINS else set()
+                about = names if not relaxed and len(names) <= _FEW_PINS else frozenset()
             elif not conflict or any(constraint[0] == "platform" for constraint in conflict):
                 about |= {*PLATFORM, GLIBC}
             for product in names & about - relaxed:
@@ -211,11 +214,11 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
         return None
     if not request.pin("os") and (systems := _systems_of(facts, request, replaced)):
         request = request._replace(pins=(*request.pins, Pin("os", "", systems)))
-    others = [pin for pin in request.pins if pin.product not in replaced]
-    machine = [pin for pin in others if facts.products[pin.product].role == Role.DIMENSION]
-    for kept in (others, machine, [pin for pin in machine if pin.product != "python"]):
+    others = tuple(pin for pin in request.pins if pin.product not in replaced)
+    machine = tuple(pin for pin in others if facts.products[pin.product].role == Role.DIMENSION)
+    for kept in dict.fromkeys((others, machine, tuple(pin for pin in machine if pin.product != "python"))):
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
-        free = request._replace(pins=tuple(kept), bare=tuple(sorted(bare)), devices=devices, route=None)
+        free = request._replace(pins=kept, bare=tuple(sorted(bare)), devices=devices, route=None)
         problems = _problems(facts, free, budget)
         stack = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
         if stack and not replaced & {element.product for element in stack.packages}:
