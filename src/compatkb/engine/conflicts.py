@@ -48,7 +48,7 @@ class _Conflicts:
         if any(not is_listed(problem, one, problem.domains[one]) for one in (products[:1] if of_platform else products)):
             return False
         if of_platform:
-            waived = problem.waived.of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
+            waived = problem.waived_of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
             return not problem.question.placed(product, problem.domains[product], waived)
         (other,) = others
         table = problem.context.table(product, other)

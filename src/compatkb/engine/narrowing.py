@@ -29,7 +29,7 @@ def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: boo
     """Drop candidates until nothing changes; return whether every required product has one left."""
     listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
     for product in listed:
-        domains[product] = problem.question.placed(product, domains[product], problem.waived.of_platform(product))
+        domains[product] = problem.question.placed(product, domains[product], problem.waived_of_platform(product))
     queue = list(problem.required)
     while queue:
         product = queue.pop()

@@ -7,7 +7,7 @@ from functools import cached_property
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
-from compatkb.engine.constraints import NOTHING, Constraint, Waived, constraint_groups
+from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
@@ -220,24 +220,24 @@ class Question:
 class Problem:
     """A question of which some constraints are `waived`: they do not count."""
 
-    def __init__(self, question: Question, waived: Waived = NOTHING) -> None:
+    def __init__(self, question: Question, waived: frozenset[Constraint] = frozenset()) -> None:
         self.question, self.waived = question, waived
         self.is_narrowed = False  # of its candidates nothing more can be dropped before a search
         self.facts, self.request, self.context = question.facts, question.request, question.context
         self.variables, self.required, self.optional = question.variables, question.required, question.optional
         self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
         self.route, self.device, self.availability = question.route, question.device, question.availability
-        self.placeholders = waived.offers | question.open_products
-        is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
+        self.placeholders = question.open_products.union(p for p in self.variables if ("offer", p) in waived)
+        is_plain = not waived and not question.pinned_runtimes  # what is found then holds for all questions
         self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
         self.domains = dict(question.domains)
-        for product in self.variables if waived.constraints else ():
-            if ("claim", self.route.provider, product) in waived.constraints:  # it would bring its own build of that along
+        for product in self.variables if waived else ():
+            if ("claim", self.route.provider, product) in waived:  # it would bring its own build of that along
                 self.domains[product] = question.provided(product) or self.domains[product]
 
     def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
         """Return the same question with constraints left out of account."""
-        return Problem(self.question, Waived(constraints))
+        return Problem(self.question, frozenset(constraints))
 
     def limited_to(self, domains: Mapping[str, ElementSet], *, is_narrowed: bool = False) -> "Problem":
         """Return the same problem with these candidates alone."""
@@ -261,25 +261,29 @@ class Problem:
         """Return the platforms of an element that the request leaves open, by how well they are known."""
         if idx == PLACEHOLDER and product in self.question.open_products:
             every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
-            denied = self.availability.denied_to_all(product, every, self.waived.of_platform(product))
+            denied = self.availability.denied_to_all(product, every, self.waived_of_platform(product))
             return Support(self.platforms & ~denied, 0, 0)
-        return self.question.support(product, idx, self.waived.of_platform(product))
+        return self.question.support(product, idx, self.waived_of_platform(product))
+
+    def waived_of_platform(self, product: str) -> frozenset[str]:
+        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
+        return platform_parts(self.waived, product) if self.waived else frozenset()
 
     # -- members together -----------------------------------------------------------------------------------------
 
     def table(self, product: str, other: str) -> RelationTable | None:
         """Return what two products say of each other; None where they say nothing, or it does not count."""
-        if (product, other) in self.waived.claims:
+        if self.waived and is_waived(self.waived, product, other):
             return None
         return self.context.table(product, other)
 
     @cached_property
     def partners(self) -> dict[str, dict[str, RelationTable]]:
         """For each variable the others that it has relations with."""
-        ignored, found = self.waived.claims, self.question.partners
-        if not ignored:
+        waived, found = self.waived, self.question.partners
+        if not waived:
             return found
-        return {p: {q: table for q, table in tables.items() if (p, q) not in ignored} for p, tables in found.items()}
+        return {p: {q: table for q, table in tables.items() if not is_waived(waived, p, q)} for p, tables in found.items()}
 
     def relation(self, product: str, idx: int, other: str, number: int) -> Relation:
         """Return what is known of two members together."""
@@ -290,7 +294,7 @@ class Problem:
 
     def edges_between(self, product: str, idx: int, other: str, number: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two members, and whether each names the other one."""
-        if idx < 0 or number < 0 or (product, other) in self.waived.claims:
+        if idx < 0 or number < 0 or (self.waived and is_waived(self.waived, product, other)):
             return []
         found = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
         return found + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]

@@ -130,7 +130,7 @@ class Search:
             if chosen[other] >= 0:
                 domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
-            waived = self.problem.waived.of_platform(product)
+            waived = self.problem.waived_of_platform(product)
             domain = self.problem.availability.placed(product, domain, platforms, waived)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
