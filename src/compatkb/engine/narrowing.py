@@ -38,7 +38,7 @@ def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: boo
         if product not in listed:
             continue
         for other, table in problem.partners[product].items():
-            left = domains[other] & table.allowed_by(domains[product], problem.platforms)
+            left = domains[other] & table.allowed_by(domains[product], problem.platforms, known_only=known_only)
             if left != domains[other] and other not in problem.placeholders:
                 domains[other] = left
                 if other in problem.required and other not in queue:

@@ -128,7 +128,7 @@ class Search:
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
-                domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
+                domain &= partners[other][product].allowed(chosen[other], platforms, known_only=self.known_only)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
             waived = self.problem.waived_of_platform(product)
             domain = self.problem.availability.placed(product, domain, platforms, waived)
