@@ -157,7 +157,9 @@ class Search:
                 support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
                 support = self._beside(product, idx, chosen, state.support)
-            if idx >= 0 and support.anywhere:
+            if self._is_beaten(State(support, *after[1:])):
+                continue
+            if idx >= 0:
                 support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
                 support = self._vouched(due, extended, support)
@@ -181,13 +183,13 @@ class Search:
 
     def _is_beaten(self, state: State) -> bool:
         """Return whether what was found is at least as good as anything that this state can become."""
+        certain, inferred, unknown = state.support
         if not self._covered:
-            return False
-        certain, inferred, _ = state.support
+            return not certain | inferred | unknown
         level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
         flags = (level == Certainty.UNKNOWN, state.is_outdated, False, state.is_presumed)
         hoped = Quality(*flags, state.age, level, state.warnings)
-        left = state.support.anywhere
+        left = certain | inferred | unknown
         for known, covered in self._covered.items():
             if known <= hoped:
                 left &= 0 if self.best_only and known < hoped else ~covered
