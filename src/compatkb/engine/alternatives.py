@@ -7,14 +7,15 @@ of each conflict, then one of what still conflicts without it, and so on.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, PLATFORM
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.narrowing import narrowed
+from compatkb.engine.preference import preference
 from compatkb.engine.problem import Problem, Question, routes_of
-from compatkb.engine.search import Found, Search
+from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack, foremost
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import ElementSet, Pin, Request
@@ -34,8 +35,6 @@ class Near(NamedTuple):
     where: str  # same series, below, above, or best
     stack: Stack
 
-
-_Hit = tuple[Problem, Found]
 
 Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...]]
 """What excludes every stack, by device and route."""
@@ -119,7 +118,7 @@ def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Pro
     """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
     for device, route in routes_of(facts, request):
         problem = Problem(Question(facts, request, device, route, budget))
-        if left := narrowed(problem, known_only=True):
+        if left := narrowed(problem, Certainty.INFERRED):
             yield problem.limited_to(left, is_narrowed=True)
 
 
@@ -141,36 +140,25 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
 
 def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any."""
-    found: dict[int, list[_Hit]] = {}
+    stacks = (_best(_limited(problem, product, group) for problem in problems) for group in groups)
+    return next((stack for stack in stacks if stack), None)
+
+
+def _limited(problem: Problem, product: str, group: ElementSet) -> Problem:
+    """Return a problem with some elements of a product alone."""
+    if product in problem.required:
+        return problem.limited_to({product: group & problem.domains[product]})
+    request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
+    return Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
+
+
+def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Stack | None:
+    """Return the best stack whose support is at `worst` so, on any device and over any route."""
+    hits: list[tuple[Problem, Found]] = []
     for problem in problems:
-        for number, limited in _limited(problem, product, groups[: min(found, default=len(groups)) + 1]):
-            if hits := _hits(limited):
-                found.setdefault(number, []).extend(hits)
-                break
-    return foremost(found[min(found)]) if found else None
-
-
-def _limited(problem: Problem, product: str, groups: list[ElementSet]) -> Iterator[tuple[int, Problem]]:
-    """Yield a problem for each group of a product's elements that others may admit."""
-    if product not in problem.required:
-        for number, group in enumerate(groups):
-            request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
-            yield number, Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
-        return
-    for number, group in enumerate(groups):
-        if left := group & problem.domains[product]:
-            yield number, problem.limited_to({product: left})
-
-
-def _hits(problem: Problem, *, certain_only: bool = False) -> list[_Hit]:
-    """Return what is best of what something supports."""
-    found = Search(problem, best_only=True, known_only=True, certain_only=certain_only).run()
-    return [(problem, each) for each in found]
-
-
-def _best(problems: Iterable[Problem], *, certain_only: bool = False) -> Stack | None:
-    """Return the best stack that something supports, on any device and over any route."""
-    return foremost([hit for problem in problems for hit in _hits(problem, certain_only=certain_only)])
+        bar = min((preference(each, found.quality) for each, found in hits), default=None)
+        hits += [(problem, found) for found in Search(problem, Aim.BEST, worst, bar).run()]
+    return foremost(hits)
 
 
 def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
@@ -183,7 +171,7 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
-    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), certain_only=True)
+    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN)
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:

@@ -9,7 +9,7 @@ from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question, routes_of
-from compatkb.engine.search import Search
+from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
@@ -130,7 +130,7 @@ def is_possible(facts: Snapshot, request: Request) -> bool:
     Raises GaveUpError when the search exceeds its budget.
     """
     problems = (Problem(Question(facts, request, device, route)) for device, route in routes_of(facts, request))
-    return any(Search(problem, first_only=True).run() for problem in problems)
+    return any(Search(problem, Aim.FIRST).run() for problem in problems)
 
 
 def best_stacks(
@@ -143,9 +143,9 @@ def best_stacks(
     budget = budget or Budget()
     problems = [Problem(Question(facts, request, device, route, budget)) for device, route in routes_of(facts, request)]
     found: list[Stack] = []
-    for known_only in (True,) if certain_only else (True, False):
+    for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
         for problem in problems:
-            for hit in Search(problem, known_only=known_only, certain_only=certain_only).run():
+            for hit in Search(problem, Aim.EVERY, worst).run():
                 found += stacks_of(problem, hit)
         if found:
             break

@@ -7,7 +7,7 @@ from compatkb.core.vocabulary import ANY_VERSION, Kind
 from compatkb.engine.constraints import EXPLAINING, Constraint
 from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
-from compatkb.engine.search import Search
+from compatkb.engine.search import Aim, Search
 from compatkb.store.records import Edge, Element
 
 
@@ -31,7 +31,7 @@ class _Conflicts:
 
     def exclude(self, active: list[Constraint]) -> bool:
         """Return whether some constraints alone exclude every stack."""
-        return not Search(self._problem.waiving(self._every.difference(active)), first_only=True).run()
+        return not Search(self._problem.waiving(self._every.difference(active)), Aim.FIRST).run()
 
     def excludes_alone(self, constraint: Constraint) -> bool:
         """Return whether one constraint excludes every stack by itself; of runtimes, whose constraints meet, that is not said.

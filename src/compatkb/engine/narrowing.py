@@ -3,21 +3,22 @@
 from functools import reduce
 from operator import or_
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.problem import Problem
 from compatkb.store.records import ElementSet
 
 
-def narrowed(problem: Problem, *, known_only: bool) -> dict[str, ElementSet]:
+def narrowed(problem: Problem, worst: Certainty) -> dict[str, ElementSet]:
     """Return the candidates of each product that are left; none at all where some required product has none.
 
-    With `known_only` those go too that nothing supports beside any other product's candidates.
+    If the support of a stack is at `worst` inferred, those go too that nothing supports beside other products' candidates.
     """
     if problem.is_narrowed:
         return problem.domains
     domains = dict(problem.domains)
-    return domains if problem.platforms and _narrow(problem, domains, known_only=known_only) else {}
+    is_left = bool(problem.platforms) and _narrow(problem, domains, known_only=worst < Certainty.UNKNOWN)
+    return domains if is_left else {}
 
 
 def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:

@@ -66,6 +66,15 @@ class Question:
             return frozenset()
         return frozenset(product for product in self.variables if not self.is_closed(product))
 
+    @cached_property
+    def device_rank(self) -> int:
+        """The place of the device among those asked for where hardware is pinned; those that some of it lacks come last."""
+        if "hardware" not in self.pins:
+            return 0
+        elements = self.facts.elements("hardware").of(self.pins["hardware"].mask)
+        lacks = any(self.device not in element.devices for element in elements)
+        return self.request.devices.index(self.device) + lacks * len(self.request.devices)
+
     def is_closed(self, product: str) -> bool:
         """Return whether no release of a product can exist that the data do not know and the request admits.
 

@@ -8,6 +8,7 @@ from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role, Verdict
 from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
+from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
@@ -225,26 +226,17 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     def links() -> tuple[Link, ...]:
         return _links(problem, chosen, members, platforms)
 
-    rank = (*_head(problem, found, platforms), -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
+    first = rank_of(problem, found.quality, found.chosen, platforms)
+    rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
         found.device, found.route.id, found.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
         archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
-def _head(problem: Problem, found: Found, platforms: PlatformSet) -> tuple[object, ...]:
-    """What ranks first: the preference, the foremost family of systems, the device, the newest product by product."""
-    named, facts = dict(found.chosen), problem.facts
-    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
-    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
-    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
-    device = problem.request.devices.index(found.device)  # the last one is on every machine
-    return (*found.preference, -family, -device, newest)
-
-
 def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
     """Return the stack of the least rank of all that was found; None where nothing was."""
-    heads = [_head(problem, found, found.platforms) for problem, found in hits]
+    heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
     first = [hit for hit, head in zip(hits, heads, strict=True) if head == min(heads)]
     return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
 
