@@ -152,14 +152,20 @@ class Context:
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the packages that some element of these products needs, or of what those need in turn."""
-        found: dict[str, None] = {}
-        queue = list(required)
+        """Return the packages that some element of these products needs, or of what those need in turn.
+
+        Each comes after those that need it, as far as they do not need each other.
+        """
+        left: list[str] = []
+        queue, found = list(required), list[str]()
         while queue:
-            for to in self.needs(queue.pop()):
-                if to not in required and to not in found:
-                    found[to] = None
-                    queue.append(to)
+            fresh = [to for to in self.needs(queue.pop()) if to not in required and to not in left]
+            left += fresh
+            queue += fresh
+        while left:
+            first = next((one for one in left if not any(one in self.needs(other) for other in left if other != one)), left[0])
+            left.remove(first)
+            found.append(first)
         return tuple(found)
 
     @memoized

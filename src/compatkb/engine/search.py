@@ -93,24 +93,25 @@ class Search:
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
 
-        Where any stack will do, those with the fewest candidates come first.
+        Where any stack will do, those with the fewest candidates come first, and optional ones after those that need them.
         """
         roles, domains = self.problem.facts.products, self._domains
+        led_to = {product: place for place, product in enumerate(self.problem.optional, 1)}
 
-        def place(product: str) -> tuple[bool, bool, int]:
+        def place(product: str) -> tuple[bool, int, int]:
             size = domains[product].bit_count()
             if self.aim is Aim.FIRST:
-                return roles[product].role == Role.FEATURE, product in self.problem.optional, size
-            return False, product in self.problem.optional or size > 1, 0
+                return roles[product].role == Role.FEATURE, led_to.get(product, 0), size
+            return False, product in led_to or size > 1, 0
 
         return tuple(sorted(self.problem.variables, key=place))
 
     def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> list[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
-        if product in self.problem.placeholders:
-            return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
         if product in self._optional and not self._may_be_needed(product, chosen):
             return [ABSENT]
+        if product in self.problem.placeholders:
+            return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
