@@ -118,7 +118,8 @@ def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Pro
     """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
     for device, route in routes_of(facts, request):
         problem = Problem(Question(facts, request, device, route, budget))
-        if left := narrowed(problem, Certainty.INFERRED):
+        left, _ = narrowed(problem, Certainty.INFERRED)
+        if left:
             yield problem.limited_to(left, is_narrowed=True)
 
 

@@ -73,8 +73,10 @@ class Availability:
         known = ~denied & ~disputed
         return Support(certain & known, inferred & known, unknown & ~denied)
 
-    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]) -> ElementSet:
-        """Return those of some listed elements of a product that can be on one of some platforms."""
+    def placed(
+        self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]
+    ) -> tuple[ElementSet, PlatformSet]:
+        """Return those of some listed elements of a product that can be on some platforms, and on which of these they can."""
         places = self._places.setdefault((product, waived), {})
         left = candidates & ~sum(places.values())
         while left:
@@ -82,7 +84,12 @@ class Availability:
             where = self.support(product, lowest.bit_length() - 1, waived).anywhere
             places[where] = places.get(where, 0) | lowest
             left ^= lowest
-        return candidates & sum(mask for where, mask in places.items() if where & platforms)
+        found = anywhere = 0
+        for where, mask in places.items():
+            if where & platforms and mask & candidates:
+                found |= mask & candidates
+                anywhere |= where & platforms
+        return found, anywhere
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

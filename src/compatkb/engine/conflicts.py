@@ -49,7 +49,7 @@ class _Conflicts:
             return False
         if of_platform:
             waived = problem.waived_of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
-            return not problem.question.placed(product, problem.domains[product], waived)
+            return not problem.availability.placed(product, problem.domains[product], problem.platforms, waived)[0]
         (other,) = others
         table = problem.context.table(product, other)
         theirs = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]

@@ -113,10 +113,6 @@ class Question:
             return Support(self.platforms, 0, 0)
         return self.availability.support(product, idx, waived).limited_to(self.platforms)
 
-    def placed(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> ElementSet:
-        """Return those of some listed candidates that have a platform here."""
-        return self.availability.placed(product, candidates, self.platforms, waived)
-
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
         if not 0 <= idx < self.facts.sizes[product]:
@@ -277,6 +273,10 @@ class Problem:
     def waived_of_platform(self, product: str) -> frozenset[str]:
         """Return what of a product's platforms does not count: dimensions, and `wheels`."""
         return platform_parts(self.waived, product) if self.waived else frozenset()
+
+    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet) -> tuple[ElementSet, PlatformSet]:
+        """Return those of some listed candidates that can be on some platforms, and on which of these they can."""
+        return self.availability.placed(product, candidates, platforms, self.waived_of_platform(product))
 
     # -- members together -----------------------------------------------------------------------------------------
 

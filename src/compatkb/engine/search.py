@@ -69,7 +69,7 @@ class Search:
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
-        domains = narrowed(problem, self.worst)
+        domains, everywhere = narrowed(problem, self.worst)
         if not domains:
             return ()
         self._domains = domains
@@ -86,7 +86,6 @@ class Search:
             product: [(other, table) for other, table in problem.partners[product].items() if depths[other] < depths[product]]
             for product in self._order
         }
-        everywhere = problem.platforms
         self._extend(0, {}, State(Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)))
         return self._assigned()
 
@@ -117,8 +116,7 @@ class Search:
             if chosen[other] >= 0:
                 domain &= partners[other][product].allowed(chosen[other], platforms, known_only=self.worst < Certainty.UNKNOWN)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
-            waived = self.problem.waived_of_platform(product)
-            domain = self.problem.availability.placed(product, domain, platforms, waived)
+            domain, _ = self.problem.placed(product, domain, platforms)
         found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
         return [*found, ABSENT] if product in self._optional else found
 
