@@ -65,9 +65,7 @@ def _narrow(
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
-def _needing_dropped(
-    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet
-) -> list[str]:
+def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet) -> list[str]:
     """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
     dropped = []
     for needed in [product for product in problem.optional if product in listed]:
