@@ -141,14 +141,15 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
 
 def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any."""
-    stacks = (_best(_limited(problem, product, group) for problem in problems) for group in groups)
+    stacks = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
     return next((stack for stack in stacks if stack), None)
 
 
-def _limited(problem: Problem, product: str, group: ElementSet) -> Problem:
-    """Return a problem with some elements of a product alone."""
+def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | None:
+    """Return a problem with some elements of a product alone; None where it has none of them."""
     if product in problem.required:
-        return problem.limited_to({product: group & problem.domains[product]})
+        left = group & problem.domains[product]
+        return problem.limited_to({product: left}) if left else None
     request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
     return Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
 
