@@ -77,6 +77,9 @@ class Availability:
         self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]
     ) -> tuple[ElementSet, PlatformSet]:
         """Return those of some listed elements of a product that can be on some platforms, and on which of these they can."""
+        if candidates and not candidates & (candidates - 1):
+            where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
+            return (candidates if where else 0), where
         places = self._places.setdefault((product, waived), {})
         left = candidates & ~sum(places.values())
         while left:

@@ -53,7 +53,7 @@ class _Conflicts:
         (other,) = others
         table = problem.context.table(product, other)
         theirs = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
-        return table is not None and not table.allowed_by(problem.domains[product], problem.platforms) & theirs
+        return table is not None and not table.allowed_by(problem.domains[product], theirs, problem.platforms)
 
     @cached_property
     def _free(self) -> Problem:

@@ -52,12 +52,19 @@ class Context:
             else self._plain.candidates
         )
 
-    @memoized
     def _is_plain(self, of: str, to: str) -> bool:
         """Return whether what two products say of each other is the same whatever hardware is pinned; most is."""
-        if self._plain is self:
-            return False
-        return not any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
+        return self._plain is not self and not self._plain.name_hardware(of, to)
+
+    @memoized
+    def name_hardware(self, of: str, to: str) -> bool:
+        """Return whether something that two products say of each other is about some hardware alone."""
+        return any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
+
+    @memoized
+    def platforms_name_hardware(self) -> bool:
+        """Return whether on some hardware a product has other platforms than elsewhere."""
+        return any(self.name_hardware(product, dimension) for product in self.facts.products for dimension in PLATFORM)
 
     # -- edges --------------------------------------------------------------------------------------------------
 
@@ -117,7 +124,7 @@ class Context:
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         circumstances = self.circumstances
-        if all(self._is_plain(product, dimension) for product in self.facts.products for dimension in PLATFORM):
+        if self._plain is not self and not self._plain.platforms_name_hardware():
             return self._plain.availability(glibc)
         return Availability(self.facts, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
 
@@ -147,8 +154,12 @@ class Context:
 
     @memoized
     def _needing(self, product: str, to: str) -> tuple[tuple[ElementSet, PlatformSet], ...]:
-        """Return elements that need another product, each with where."""
-        return tuple([(edge.of_mask, edge.denies) for edge in self.edges(product, to) if edge.kind == Kind.NEEDS])
+        """Return elements that need another product, by where they do."""
+        found: dict[PlatformSet, ElementSet] = {}
+        for edge in self.edges(product, to):
+            if edge.kind == Kind.NEEDS:
+                found[edge.denies] = found.get(edge.denies, 0) | edge.of_mask
+        return tuple([(mask, needed_on) for needed_on, mask in found.items()])
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:

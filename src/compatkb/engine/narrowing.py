@@ -53,7 +53,7 @@ def _narrow(
         if product not in listed:
             continue
         for other, table in problem.partners[product].items():
-            left = domains[other] & table.allowed_by(domains[product], platforms, known_only=known_only)
+            left = table.allowed_by(domains[product], domains[other], platforms, known_only=known_only)
             if left != domains[other] and other not in problem.placeholders:
                 domains[other] = left
                 if other in problem.required and other not in queue:
@@ -73,9 +73,9 @@ def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: s
             needing = domains[product] & problem.context.needing(product, needed, platforms)
             if needing:
                 table = problem.partners[needed].get(product)
-                fit = table.allowed_by(domains[needed], platforms) if table else -1
-                if left := needing & ~(fit if domains[needed] else 0):
-                    domains[product] &= ~left
+                fit = table.allowed_by(domains[needed], needing, platforms) if table else needing if domains[needed] else 0
+                if needing != fit:
+                    domains[product] &= ~needing | fit
                     dropped.append(product)
     return dropped
 
@@ -88,8 +88,8 @@ def _unsupported_dropped(problem: Problem, domains: dict[str, ElementSet], liste
             continue
         others = [other for other in partners[product] if problem.facts.products[other].role != Role.FEATURE]
         if listed.issuperset(others):
-            left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
-            if left & domain != domain:
-                domains[product] = left & domain
+            left = reduce(or_, (partners[other][product].supported_by(domains[other], domain) for other in others), 0)
+            if left != domain:
+                domains[product] = left
                 dropped.append(product)
     return dropped

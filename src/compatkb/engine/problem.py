@@ -232,7 +232,9 @@ class Problem:
         self.variables, self.required, self.optional = question.variables, question.required, question.optional
         self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
         self.route, self.device, self.availability = question.route, question.device, question.availability
-        self.placeholders = question.open_products.union(p for p in self.variables if ("offer", p) in waived)
+        self.placeholders = question.open_products
+        if waived:
+            self.placeholders |= {product for product in self.variables if ("offer", product) in waived}
         is_plain = not waived and not question.pinned_runtimes  # what is found then holds for all questions
         self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
         self.domains = dict(question.domains)

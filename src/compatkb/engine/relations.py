@@ -134,26 +134,31 @@ class RelationTable:
                     left[edge.denies] = left.get(edge.denies, -1) & (~edge.of_mask | supported)
         return tuple(left.items())
 
-    def allowed_by(self, candidates: ElementSet, platforms: PlatformSet, *, known_only: bool = False) -> ElementSet:
-        """Return the second product's elements that some of the first product's candidates admit."""
-        found, every = 0, (2 << self._sizes[1]) - 1
-        while candidates and found != every:
+    def allowed_by(
+        self, candidates: ElementSet, among: ElementSet, platforms: PlatformSet, *, known_only: bool = False
+    ) -> ElementSet:
+        """Return those among the second product's elements that some of the first product's candidates admit."""
+        left = among
+        while candidates and left:
             idx = candidates.bit_length() - 1
             candidates ^= 1 << idx
-            found |= self.allowed(idx, platforms, known_only=known_only)
-        return found
+            left &= ~self.allowed(idx, platforms, known_only=known_only)
+        return among & ~left
 
     @memoized
     def supported(self, idx: int) -> ElementSet:
         """Return the second product's elements that something supports beside an element, on any platform."""
-        return self.supported_by(1 << idx)
+        return self.supported_by(1 << idx, (1 << self._sizes[1]) - 1)
 
-    def supported_by(self, candidates: ElementSet) -> ElementSet:
-        """Return the second product's elements that something supports beside some of the first product's candidates."""
-        found = 0
+    def supported_by(self, candidates: ElementSet, among: ElementSet) -> ElementSet:
+        """Return those among the second product's elements that something supports beside some of the first's candidates."""
+        left = among
         for of_mask, to_mask in self._supporting:
-            found |= to_mask if of_mask & candidates else 0
-        return found
+            if of_mask & candidates:
+                left &= ~to_mask
+                if not left:
+                    break
+        return among & ~left
 
     @cached_property
     def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:

@@ -74,7 +74,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
         unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
-        parts = _cut(parts, _runtime_values(problem, runtime, unread))
+        parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
     for dimension in [p.id for p in problem.facts.products.values() if p.shown]:
         if dimension not in problem.pins:
             parts = _cut(parts, _dimension_values(_vouched(problem, chosen, dimension, found.quality.level), dimension))
@@ -148,6 +148,8 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
     """
     roles, table = problem.facts.products, problem.context.table
     packages = [(p, i) for p, i in chosen if roles[p].role not in UNBUILT and table(p, dimension)]
+    if not packages:
+        return {}
     values: dict[int, PlatformSet] = {}
     bounds: dict[str, PlatformSet] = {}
     for product, idx in packages:
