@@ -6,7 +6,7 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Kind
 from compatkb.engine.memo import memoized
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
 
 PLATFORM = ("python", "os", "arch")
 """The dimensions that are bits of a set of platforms."""
@@ -48,9 +48,8 @@ class Availability:
     ) -> None:
         """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
         self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
-        self.firm_conflicts: dict[
-            tuple[tuple[str, int], ...], PlatformSet
-        ] = {}  # where runtimes exclude each other, by members
+        # Where runtimes exclude each other and where an inferred pin decides, by members and whether only firm ones count.
+        self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
         # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
         self._places: dict[tuple[str, frozenset[str]], dict[PlatformSet, ElementSet]] = {}
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
@@ -81,12 +80,9 @@ class Availability:
             where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
             return (candidates if where else 0), where
         places = self._places.setdefault((product, waived), {})
-        left = candidates & ~sum(places.values())
-        while left:
-            lowest = left & -left
-            where = self.support(product, lowest.bit_length() - 1, waived).anywhere
-            places[where] = places.get(where, 0) | lowest
-            left ^= lowest
+        for idx in newest_first(candidates & ~sum(places.values())):
+            where = self.support(product, idx, waived).anywhere
+            places[where] = places.get(where, 0) | 1 << idx
         found = anywhere = 0
         for where, mask in places.items():
             if where & platforms and mask & candidates:
@@ -144,7 +140,6 @@ class Availability:
         if not listed:
             return self.facts.all_platforms if versions else 0
         platforms = 0
-        for idx in range(listed.bit_length()):
-            if listed >> idx & 1:
-                platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
+        for idx in newest_first(listed):
+            platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
         return platforms

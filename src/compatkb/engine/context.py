@@ -11,7 +11,7 @@ from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import RelationTable
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, ElementSet, PlatformSet
+from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
 
 _MOST_CONTEXTS = 256
 
@@ -103,10 +103,7 @@ class Context:
         """Return what each element of one product says of another one."""
         found: dict[int, list[Edge]] = {}
         for edge in self.edges(of, to):
-            left = edge.of_mask
-            while left:
-                idx = left.bit_length() - 1
-                left ^= 1 << idx
+            for idx in newest_first(edge.of_mask):
                 found.setdefault(idx, []).append(edge)
         return {idx: tuple(edges) for idx, edges in found.items()}
 

@@ -236,7 +236,7 @@ class Problem:
         if waived:
             self.placeholders |= {product for product in self.variables if ("offer", product) in waived}
         is_plain = not waived and not question.pinned_runtimes  # what is found then holds for all questions
-        self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
+        self.runtime_conflicts = question.availability.runtime_conflicts if is_plain else {}
         self.domains = dict(question.domains)
         for product in self.variables if waived else ():
             if ("claim", self.route.provider, product) in waived:  # it would bring its own build of that along
@@ -320,7 +320,7 @@ class Problem:
         assert version
         return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
-    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[PlatformSet, PlatformSet]:
+    def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
         others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
@@ -352,7 +352,7 @@ class Problem:
                 platforms |= self.context.needed(other, number, product)
         return platforms
 
-    def complete(self, present: list[Member]) -> PlatformSet:
+    def complete(self, present: Iterable[Member]) -> PlatformSet:
         """Return where every product is there that is needed, and none that nothing required leads to."""
         if not self.optional:
             return self.platforms

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.memo import memoized
-from compatkb.store.records import Edge, ElementSet, PlatformSet
+from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
 
 DEMANDING = ("needs", "constrains")
 """The kinds of edges that exclude what they do not name."""
@@ -139,10 +139,10 @@ class RelationTable:
     ) -> ElementSet:
         """Return those among the second product's elements that some of the first product's candidates admit."""
         left = among
-        while candidates and left:
-            idx = candidates.bit_length() - 1
-            candidates ^= 1 << idx
+        for idx in newest_first(candidates) if among else ():
             left &= ~self.allowed(idx, platforms, known_only=known_only)
+            if not left:
+                break
         return among & ~left
 
     @memoized

@@ -33,19 +33,18 @@ def runtime_requirements(
     return found
 
 
-def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> PlatformSet:
-    """Return where requirements on runtimes exclude each other whatever further product comes along."""
-    found = problem.firm_conflicts.get(members)
+def runtime_conflicts(
+    problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False
+) -> tuple[PlatformSet, PlatformSet]:
+    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them.
+
+    With `firm_only` where they do so whatever further product comes along.
+    """
+    found = problem.runtime_conflicts.get((present, firm_only))
     if found is None:
-        found = problem.firm_conflicts[members] = _conflicts(problem, runtime_requirements(problem, members, firm_only=True))[
-            0
-        ]
+        required = runtime_requirements(problem, present, firm_only=firm_only)
+        found = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required)
     return found
-
-
-def runtime_conflicts(problem: Problem, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
-    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them."""
-    return _conflicts(problem, runtime_requirements(problem, present))
 
 
 def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[PlatformSet, PlatformSet]:

@@ -5,8 +5,9 @@ a member only ever takes platforms away or lowers their support, and only ever a
 stack at least as good was found already is dropped at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
@@ -14,8 +15,8 @@ from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import Quality, preference
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
-from compatkb.engine.runtime_pins import firm_conflicts, runtime_conflicts
-from compatkb.store.records import PlatformSet, Route
+from compatkb.engine.runtime_pins import runtime_conflicts
+from compatkb.store.records import PlatformSet, Route, newest_first
 
 
 class Found(NamedTuple):
@@ -105,7 +106,7 @@ class Search:
 
         return tuple(sorted(self.problem.variables, key=place))
 
-    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> list[int]:
+    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> Iterable[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
         if product in self._optional and not self._may_be_needed(product, chosen):
             return [ABSENT]
@@ -117,8 +118,7 @@ class Search:
                 domain &= partners[other][product].allowed(chosen[other], platforms, known_only=self.worst < Certainty.UNKNOWN)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
             domain, _ = self.problem.placed(product, domain, platforms)
-        found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
-        return [*found, ABSENT] if product in self._optional else found
+        return chain(newest_first(domain), (ABSENT,) if product in self._optional else ())
 
     def _may_be_needed(self, product: str, chosen: dict[str, int]) -> bool:
         """Return whether a product chosen before needs an optional one, or one that is still to be chosen may."""
@@ -136,8 +136,6 @@ class Search:
             return
         product = self._order[depth]
         for idx in self._candidates(product, chosen, state.support.anywhere):
-            if self._found and (self.aim is Aim.FIRST or self._is_beaten(state)):
-                return
             self.problem.budget.spend(1)
             after = self._judged(product, idx, state)
             if self._is_beaten(after):
@@ -155,7 +153,10 @@ class Search:
                 support = self._vouched(due, extended, support)
             after = self._left_open(State(support, *after[1:]))
             if after.support.anywhere:
+                before = len(self._found)
                 self._extend(depth + 1, extended, after)
+                if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(state)):
+                    return
 
     def _judged(self, product: str, idx: int, state: State) -> State:
         """Return the state with one more member as far as that is a matter of the member alone."""
@@ -174,6 +175,8 @@ class Search:
     def _is_beaten(self, state: State) -> bool:
         """Return whether nothing that this state can become is better than what was found."""
         certain, inferred, unknown = state.support
+        if not self._covered and not self._bar:
+            return not certain | inferred | unknown
         level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
         return not self._uncovered(state.quality(level), certain | inferred | unknown)
 
@@ -195,7 +198,7 @@ class Search:
         others = (
             other for other in chosen.items() if other[1] >= 0 and not runtimes.isdisjoint(row[0] for row in rows(*other))
         )
-        return firm_conflicts(self.problem, (*others, member))
+        return runtime_conflicts(self.problem, (*others, member), firm_only=True)[0]
 
     def _beside(self, product: str, idx: int, chosen: dict[str, int], support: Support) -> Support:
         """Return where a member stands beside those chosen before."""
@@ -238,6 +241,9 @@ class Search:
 
     def _left_open(self, state: State) -> State:
         """Return the state on the platforms on which no stack at least as good was found yet."""
+        if not self._covered and not self._bar:
+            wanted = [platforms if level <= self.worst else 0 for level, platforms in enumerate(state.support)]
+            return State(Support(*wanted), *state[1:])
         left = [0, 0, 0]
         for quality, platforms in self._parts(state):
             left[quality.level] |= self._uncovered(quality, platforms)
@@ -245,13 +251,13 @@ class Search:
 
     def _finish(self, chosen: dict[str, int], state: State) -> None:
         problem = self.problem
-        present = [(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT]
+        present = tuple([(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT])
         conflicting, doubtful = runtime_conflicts(problem, present)
         certain, inferred, unknown = state.support.limited_to(problem.complete(present) & ~conflicting)
         support = Support(certain & ~doubtful, inferred | (certain & doubtful), unknown)
         for quality, platforms in self._parts(self._left_open(State(support, *state[1:]))):
             self._covered[quality] = self._covered.get(quality, 0) | platforms
-            self._found.append((quality, len(self._found), tuple(present), platforms))
+            self._found.append((quality, len(self._found), present, platforms))
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""

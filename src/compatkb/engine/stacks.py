@@ -12,7 +12,7 @@ from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
 
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
 """Pythons, systems and architectures, every combination of them, and their bits."""
@@ -160,9 +160,8 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
             if "==" not in edge.spec:
                 bounds[edge.spec] = bounds.get(edge.spec, 0) | where
                 continue
-            for n in range(edge.to_mask.bit_length()):
-                if edge.to_mask >> n & 1:
-                    values[n] = values.get(n, 0) | where
+            for n in newest_first(edge.to_mask):
+                values[n] = values.get(n, 0) | where
     for n in values:
         values[n] &= ~problem.availability.denials(dimension, n)[0]
         for product, idx in packages:

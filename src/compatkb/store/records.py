@@ -1,5 +1,6 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
@@ -14,6 +15,14 @@ PlatformSet: TypeAlias = int
 """Platforms, a bit for each combination of Python, operating system and architecture."""
 ElementSet: TypeAlias = int
 """Elements of one product, a bit for each from the oldest on; a bit above them stands for a version that is not listed."""
+
+
+def newest_first(elements: ElementSet) -> Iterator[int]:
+    """Yield the numbers of a set's elements, the newest first."""
+    while elements:
+        idx = elements.bit_length() - 1
+        elements ^= 1 << idx
+        yield idx
 
 
 class Product(NamedTuple):
