@@ -37,12 +37,12 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
         return []
     element, request = problem.question.element(product, idx), problem.request
     found = []
-    if element.yank_by is not None and (element.yank_after or 0) <= request.as_of:
+    if element.yank_by is not None and element.may_be_yanked(request.as_of):
         unsure = element.yank_after if request.as_of < element.yank_by else None
         found.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
-    if element.eol is not None and element.eol < request.today:
+    if element.has_ended(request.today):
         found.append(Warned("eol", product, element.version, element.eol, None, "", ()))
-    if element.stage in ("preview", "prototype"):
+    if element.is_preview:
         found.append(Warned("preview", product, element.version, None, None, element.stage, ()))
     members, hardware = dict(chosen), problem.context.hardware
     for advisory in problem.context.candidates.advisories(product, idx):

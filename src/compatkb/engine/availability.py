@@ -1,10 +1,10 @@
 """Where elements can be: their platforms, by how well each is known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Kind
 from compatkb.engine.memo import memoized
+from compatkb.engine.relations import excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
 
@@ -110,27 +110,25 @@ class Availability:
         And where it would, but for an undecided dispute that leaves it open.
         """
         denied = disputed = 0
+        for edge, platforms in self._excluded(product, idx, waived):
+            if edge.open:
+                disputed |= platforms
+            else:
+                denied |= platforms
+        return denied, disputed
+
+    def _excluded(self, product: str, idx: int, waived: frozenset[str]) -> Iterator[tuple[Edge, PlatformSet]]:
+        """Yield what an element says of dimensions that are not waived, each with the platforms that it excludes."""
         for dimension in PLATFORM:
             for edge in () if dimension in waived else self._edges_from(product, idx, dimension):
-                if edge.kind == Kind.VERIFIED:
-                    continue
-                named = self.facts.dimension_cells(dimension, edge.to_mask)
-                platforms = edge.denies & (named if edge.kind == Kind.BREAKS else ~named)
-                if edge.open:
-                    disputed |= platforms
-                else:
-                    denied |= platforms
-        return denied, disputed
+                yield edge, edge.denies & self.facts.dimension_cells(dimension, excluded_by(edge))
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:
         """Return where a claim on every element of a product excludes it."""
         denied = 0
-        for dimension in PLATFORM:
-            for edge in () if dimension in waived else self._edges_from(product, 0, dimension):
-                if edge.of_mask == every and not edge.open and edge.kind != "verified":
-                    named = self.facts.dimension_cells(dimension, edge.to_mask)
-                    denied |= edge.denies & (named if edge.kind == "breaks" else ~named)
+        for edge, platforms in self._excluded(product, 0, waived):
+            denied |= platforms if edge.of_mask == every and not edge.open else 0
         return denied
 
     @memoized

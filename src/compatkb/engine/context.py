@@ -9,7 +9,7 @@ from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
-from compatkb.engine.relations import RelationTable
+from compatkb.engine.relations import RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
 
@@ -88,8 +88,8 @@ class Context:
         """Return what one product says of another one."""
         if self._is_plain(of, to):
             return self._plain.edges(of, to)
-        held = (edge for edge in self.facts.edges(of, to) if self.holds(edge))
-        return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held])
+        held = tuple([edge for edge in self.facts.edges(of, to) if self.holds(edge)])
+        return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized
     def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
@@ -187,7 +187,7 @@ class Context:
             for edge in self.edges_from(product, idx, to):
                 if edge.kind == Kind.VERIFIED or edge.open:
                     continue
-                admitted = (1 << size) - 1 & ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask
+                admitted = (1 << size) - 1 & ~excluded_by(edge)
                 pins = edge.kind == Kind.NEEDS and bool(edge.vouches) and "==" in edge.spec
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 
-from compatkb.core.vocabulary import Kind, Role
+from compatkb.core.vocabulary import Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
 from compatkb.engine.memo import memoized
-from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
+from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
@@ -183,10 +183,8 @@ class Question:
         if self.context.candidates.serving(product) & admitted or (pin and pin.extra):
             return 0
         provider = self.route.provider
-        said = [
-            e for e in self.context.edges(provider, product) if e.kind != Kind.VERIFIED and e.of_mask & self.domain(provider)
-        ]
-        if not any((edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask) & admitted for edge in said):
+        said = [edge for edge in self.context.edges(provider, product) if edge.of_mask & self.domain(provider)]
+        if not any(excluded_by(edge) & admitted for edge in said):
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0

@@ -37,6 +37,13 @@ class Relation(NamedTuple):
     doubtful: PlatformSet  # something should support the two, and nothing certain does
 
 
+def excluded_by(edge: Edge) -> ElementSet:
+    """Return the elements of its target that an edge excludes: all but those named, without end, where it demands some."""
+    if edge.kind == Kind.VERIFIED:
+        return 0
+    return edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
+
+
 _State = tuple[PlatformSet, PlatformSet, PlatformSet, PlatformSet, PlatformSet]
 """The first five fields of a relation."""
 _NOTHING: _State = (0, 0, 0, 0, 0)
@@ -123,14 +130,13 @@ class RelationTable:
         supported = self.supported(idx) | unlisted if known_only else -1
         for edge in self._own(idx):
             if not edge.open and edge.denies:
-                admitted = ~edge.to_mask if edge.kind == Kind.BREAKS else (edge.to_mask | unlisted) & supported
-                left[edge.denies] = left.get(edge.denies, -1) & admitted
+                asked = supported if edge.kind in DEMANDING else -1
+                left[edge.denies] = left.get(edge.denies, -1) & (~excluded_by(edge) | unlisted) & asked
         for edge in self._back:
             if not edge.open and edge.denies:
-                inside = bool(edge.to_mask >> idx & 1)
-                if inside == (edge.kind == Kind.BREAKS):
+                if excluded_by(edge) >> idx & 1:
                     left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
-                elif inside:
+                elif edge.kind in DEMANDING:
                     left[edge.denies] = left.get(edge.denies, -1) & (~edge.of_mask | supported)
         return tuple(left.items())
 

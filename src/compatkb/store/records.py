@@ -77,6 +77,19 @@ class Element(NamedTuple):
     published: bool = True  # whether a wheel of it was seen or stated, not only inferred
     requires_python: str = ""  # of the release on the index; empty where none is known
 
+    @property
+    def is_preview(self) -> bool:
+        """Whether its makers do not yet call it stable."""
+        return self.stage in ("preview", "prototype")
+
+    def has_ended(self, today: int) -> bool:
+        """Return whether its end of life has come: the last supported day is before this one, as ordinals."""
+        return self.eol is not None and self.eol < today
+
+    def may_be_yanked(self, as_of: int) -> bool:
+        """Return whether it was yanked by a day, or may have been, where only bounds of the day are known."""
+        return self.yank_by is not None and (self.yank_after or 0) <= as_of
+
 
 class Elements(tuple[Element, ...]):
     """The elements of a product, oldest first."""
