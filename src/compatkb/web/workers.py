@@ -1,4 +1,7 @@
-"""The processes that ask the engine for the server: each has a snapshot of its own, and keeps the pages that it made."""
+"""The processes that work for the server: each opens the snapshot for itself and makes responses, to the API and of pages.
+
+A worker keeps what the engine looked up and the answers that pages share; whole responses are kept by the server alone.
+"""
 
 import asyncio
 import gzip
