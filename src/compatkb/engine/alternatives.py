@@ -36,21 +36,22 @@ class Near(NamedTuple):
     stack: Stack
 
 
-Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...]]
-"""What excludes every stack, by device and route."""
+Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...] | None]
+"""What excludes every stack, by device and route; None where there is a stack that nothing supports."""
 
 
 def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Budget) -> tuple[Near, ...]:
     """Return the stacks that are near: as few pins given up as possible, versions before Python before the system.
 
-    `conflicts` are those of the request, where it has no stack at all. Raises GaveUpError.
+    `conflicts` are those of the request, as far as they are known. Raises GaveUpError.
     """
     pinned = frozenset(pin.product for pin in request.pins)
+    known = {(frozenset[str](), *place): conflict for place, conflict in conflicts.items()}
     tried: set[frozenset[str]] = set()
     for names in dict.fromkeys((pinned.difference(_HARD), pinned)):
         given_up: list[frozenset[str]] = [frozenset()]
         for _ in range(_MOST_GIVEN_UP):
-            given_up = _one_more(facts, request, given_up, names, conflicts, budget)
+            given_up = _one_more(facts, request, given_up, names, known, budget)
             fresh = [relaxed for relaxed in given_up if relaxed not in tried]
             tried.update(fresh)
             if found := _distinct(near for relaxed in fresh for near in _without(facts, request, relaxed, budget)):
@@ -63,18 +64,18 @@ def _one_more(
     request: Request,
     given_up: Iterable[frozenset[str]],
     names: frozenset[str],
-    conflicts: Conflicts,
+    known: dict[tuple[frozenset[str], str, str], tuple[Constraint, ...] | None],
     budget: Budget,
 ) -> list[frozenset[str]]:
-    """Return the sets of pins with one more of what still conflicts, easy ones first."""
+    """Return the sets of pins with one more of what still conflicts, easy ones first; conflicts become `known`."""
     sets: dict[frozenset[str], None] = {}
     for relaxed in given_up:
         free = without(facts, request, relaxed)
         for device, route in routes_of(facts, free):
-            if not relaxed and conflicts:
-                conflict: tuple[Constraint, ...] | None = conflicts[device, route.id]
-            else:
-                conflict = conflict_of(Problem(Question(facts, free, device, route, budget)))
+            place = (relaxed, device, route.id)
+            if place not in known:
+                known[place] = conflict_of(Problem(Question(facts, free, device, route, budget)))
+            conflict = known[place]
             about = frozenset(product for constraint in conflict or () for product in constraint[1:])
             if conflict is None:  # there is a stack that nothing supports: any pin may be what keeps from a better one
                 about = names if not relaxed and len(names) <= _FEW_PINS else frozenset()

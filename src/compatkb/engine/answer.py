@@ -47,7 +47,11 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     if stacks and stacks[0].level < Certainty.UNKNOWN:
         answer = Answer(request, stacks[0].verdict, stacks, (), ())
         return _completed(answer, near, lambda: answer._replace(beside=_beside(facts, request, stacks[0], budget)))
-    causes, is_certain, conflicts = _causes(facts, request, budget) if not stacks else ((), False, {})
+    conflicts: Conflicts = {(stack.device, stack.route): None for stack in stacks}
+    causes: tuple[Cause, ...] = ()
+    is_certain = False
+    if not stacks:
+        causes, is_certain, conflicts = _causes(facts, request, budget)
     answer = Answer(request, Verdict.DOES_NOT_WORK if is_certain else Verdict.UNKNOWN, stacks, causes, ())
     named = (*(pin.product for pin in request.pins), *request.bare)
 
