@@ -52,6 +52,7 @@ class Availability:
         self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
         # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
         self._places: dict[tuple[str, frozenset[str]], dict[PlatformSet, ElementSet]] = {}
+        self._placed: dict[tuple[str, frozenset[str]], ElementSet] = {}  # the elements whose platforms stand there
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
 
     @memoized
@@ -79,10 +80,13 @@ class Availability:
         if candidates and not candidates & (candidates - 1):
             where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
             return (candidates if where else 0), where
-        places = self._places.setdefault((product, waived), {})
-        for idx in newest_first(candidates & ~sum(places.values())):
-            where = self.support(product, idx, waived).anywhere
-            places[where] = places.get(where, 0) | 1 << idx
+        key = (product, waived)
+        places, known = self._places.setdefault(key, {}), self._placed.get(key, 0)
+        if fresh := candidates & ~known:
+            self._placed[key] = known | candidates
+            for idx in newest_first(fresh):
+                where = self.support(product, idx, waived).anywhere
+                places[where] = places.get(where, 0) | 1 << idx
         found = anywhere = 0
         for where, mask in places.items():
             if where & platforms and mask & candidates:

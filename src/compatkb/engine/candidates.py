@@ -68,6 +68,13 @@ class Candidates:
         return self._those(product, lambda element: element.foreign)
 
     @memoized
+    def refusing(self, product: str, patch: str) -> ElementSet:
+        """Return the elements whose Requires-Python excludes a patch release of Python."""
+        from compatkb.core.versions import admits_python  # most questions name no patch release
+
+        return self._those(product, lambda e: bool(e.requires_python) and not admits_python(e.requires_python, patch))
+
+    @memoized
     def presumed(self, product: str) -> ElementSet:
         """Return the builds of which no wheel was seen or stated."""
         return 0 if self._is_unbuilt(product) else self._those(product, lambda element: not element.published)

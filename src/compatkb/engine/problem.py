@@ -158,22 +158,15 @@ class Question:
             mask &= pin.mask
             if pin.strict and not pin.exact:
                 mask &= ~self.context.candidates.yanked(product)
-        if self._python_patch:
-            refused = (e for e in self.facts.elements(product).of(mask) if self._refuses_patch(e))
-            mask &= ~sum(1 << element.idx for element in refused)
-        return mask
+        return mask & ~self._refusing_patch(product)
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
         return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.candidates.foreign(pin.product)
 
-    def _refuses_patch(self, element: Element) -> bool:
-        """Return whether an element's Requires-Python excludes the patch release of Python that is pinned."""
-        if not self._python_patch or not element.requires_python:
-            return False
-        from compatkb.core.versions import admits_python  # most questions name no patch release
-
-        return not admits_python(element.requires_python, self._python_patch)
+    def _refusing_patch(self, product: str) -> ElementSet:
+        """Return the elements whose Requires-Python excludes the patch release of Python that is pinned."""
+        return self.context.candidates.refusing(product, self._python_patch) if self._python_patch else 0
 
     @memoized
     def provided(self, product: str) -> ElementSet:
@@ -213,7 +206,7 @@ class Question:
         pin = self.pins.get(element.product)
         if pin and pin.strict and not pin.exact and self.context.candidates.yanked(element.product) >> element.idx & 1:
             return "yanked"
-        if self._refuses_patch(element):
+        if self._refusing_patch(element.product) >> element.idx & 1:
             return "python-patch"
         if self.context.candidates.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
             return "foreign"
