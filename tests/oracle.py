@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
@@ -155,7 +155,7 @@ class Trial:
         self.required = [name for name in oracle.order if name in asked and not self._is_platform(name)]
         # one element, and the same two, come back in thousands of assignments
         self.on_platform, self.warnings, self.bond = cache(self._on_platform), cache(self._warnings), cache(self._bond)
-        self.demands, self.needs = cache(self._demands), cache(self._needs)
+        self.demands, self.needs, self.offers = cache(self._demands), cache(self._needs), cache(self.candidates)
 
     def _is_platform(self, name: str) -> bool:
         return self.heads[name].platform or name == "device"
@@ -477,17 +477,22 @@ class Trial:
         return [(name, n) for n in numbers if self.offered(name, n) and self.on_platform(name, n) is not None]
 
     def assignments(self) -> Iterator[dict[str, int]]:
-        """Yield every choice of one element for each product that is required, and for each that those need."""
-        for choice in product(*(self.candidates(name) for name in self.required)):
-            yield from self._with_needed(dict(choice))
+        """Yield every choice of one element for each product that is required, and for each that those need.
 
-    def _with_needed(self, members: dict[str, int]) -> Iterator[dict[str, int]]:
-        missing = sorted(self.needed(members) - members.keys())
-        if not missing:
+        What two elements deny is denied whatever stands beside them, so nothing is added to two such. What has few
+        candidates is chosen first.
+        """
+        return self._extended({}, sorted(self.required, key=lambda name: len(self.offers(name))))
+
+    def _extended(self, members: dict[str, int], names: list[str]) -> Iterator[dict[str, int]]:
+        if names:
+            for one in self.offers(names[0]):
+                if not any(self.bond(other, one).denied for other in members.items()):
+                    yield from self._extended({**members, one[0]: one[1]}, names[1:])
+        elif missing := sorted(self.needed(members) - members.keys()):
+            yield from self._extended(members, missing)
+        else:
             yield members
-            return
-        for choice in product(*(self.candidates(name) for name in missing)):
-            yield from self._with_needed(members | dict(choice))
 
     def stacks(self) -> Iterator[Judged]:
         """Yield every admissible assignment."""

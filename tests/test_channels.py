@@ -4,8 +4,6 @@ The hosts themselves may be out of reach; nothing here talks to them.
 """
 
 import json
-import os
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,6 +14,8 @@ import pytest
 from builders import TODAY, build, data_directory, product, release
 from conftest import ROOT, Run
 from loopback import Index, serve
+from validation import HERE as PYTHON
+from validation import with_own_pip
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
@@ -32,7 +32,6 @@ from compatkb.validate.published import check as check_published
 from compatkb.validate.targets import this_platform
 from compatkb.validate.uv import check as check_uv
 
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 ABI = f"cp{PYTHON.replace('.', '')}"
 HERE = f"{ABI}-{ABI}-linux_x86_64"
 NOWHERE = "http://127.0.0.1:9"
@@ -93,13 +92,10 @@ def context(tmp_path: Path, near: Index, far: Index) -> Iterator[RunContext]:
     indexes |= dict.fromkeys(("pytorch-xpu", "pytorch-cpu", "intel-xpu"), f"{near.url}/simple/")
     made = RunContext(
         TODAY, tmp_path / "work", tmp_path / "cache", data,
-        channels=channels, indexes=indexes, interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
+        channels=channels, indexes=indexes, seconds=60,
     )  # fmt: skip
-    pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
-    yield made
-    for server in recorded_index._servers.values():
-        server.__exit__()
-    recorded_index._servers.clear()
+    with with_own_pip(made) as context:
+        yield context
 
 
 def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> ValidationCell:

@@ -122,7 +122,9 @@ def test_the_gravest_findings_stay_on_the_first_screen(facts: Snapshot) -> None:
 def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
     """Each finding has rule, level, path, line, column, message, fix and sources."""
     payload = report_payload(Shown(report(facts, "bad"), CheckContext(facts, clock())))
-    (finding,) = payload["findings"]  # type: ignore[misc]
+    findings = payload["findings"]
+    assert isinstance(findings, list)
+    (finding,) = findings
     page = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
     assert {"rule", "level", "path", "line", "column", "message", "fix", "sources"} <= set(finding)
     assert all(f"`{name}`" in page for name in (*finding, *payload))

@@ -1,5 +1,6 @@
 """The reviewer of Markdown: every kind of planted defect is found at its place, and clean documents give nothing."""
 
+from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -120,15 +121,15 @@ def test_planted_defect_is_found(facts: Snapshot, rule: str, right: str, wrong: 
 
 
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "> " + t.replace("\n", "\n> ")])
-def test_places_hold_in_other_shapes(facts: Snapshot, change: object) -> None:
+def test_places_hold_in_other_shapes(facts: Snapshot, change: Callable[[str], str]) -> None:
     """Findings keep their lines with other line ends and inside a quote."""
     text = CLEAN.replace("`2.4.0-pip-base`", "`2.4.0-pip-bse`")
-    (finding,) = review(facts, change(text), DAY).findings  # type: ignore[operator]
+    (finding,) = review(facts, change(text), DAY).findings
     plain = review(facts, text, DAY).findings[0]
     assert (finding.rule, finding.line) == ("image-tag-unlisted", plain.line)
-    line = change(text).splitlines()[finding.line - 1]  # type: ignore[operator]
+    line = change(text).splitlines()[finding.line - 1]
     assert finding.end_column
-    assert line[finding.column - 1 : finding.end_column - 1] == "2.4.0-pip-bse"  # type: ignore[operator]
+    assert line[finding.column - 1 : finding.end_column - 1] == "2.4.0-pip-bse"
 
 
 def test_what_is_not_judged_is_told(facts: Snapshot) -> None:

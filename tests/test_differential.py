@@ -25,15 +25,14 @@ from differential import (
     recorded_versions,
     report,
 )
+from validation import HERE, with_own_pip
 
 from compatkb.schema import Outcome
 from compatkb.store.reader import Snapshot
-from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import RunContext
 from compatkb.validate.session import run_context
 from compatkb.validate.targets import this_platform
 
-HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 LINES = [line for line in read_lines(SAMPLE / "questions.jsonl") if line["python"] == HERE]
 """pip judges markers with the interpreter that runs it, so each Python has questions of its own."""
 FIRST = [line for outcome in ("ok", "conflict", "not-found") for line in [x for x in LINES if x["pip"] == outcome][:2]]
@@ -42,10 +41,10 @@ ASKED = [line if line in FIRST else pytest.param(line, marks=pytest.mark.long) f
 
 
 def test_the_sample_is_for_this_python() -> None:
-    """Some thirty questions of every kind are recorded for the interpreter that runs the tests; none left out in silence."""
+    """Thirty questions of every kind are recorded for the interpreter that runs the tests; none is left out in silence."""
     known = sorted({line["python"] for line in read_lines(SAMPLE / "questions.jsonl")})
     assert LINES, f"questions are recorded for {known}, none for {HERE}; CONTRIBUTING.md says how to record some"
-    assert len(LINES) >= 29
+    assert len(LINES) == 30
     outcomes = Counter(line["pip"] for line in LINES)
     assert min(outcomes[outcome] for outcome in ("ok", "conflict", "not-found")) >= 2
     assert {line["pip"] for line in FIRST} == set(outcomes)
@@ -59,12 +58,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[
     folder = tmp_path_factory.mktemp("differential")
     day = date.fromisoformat(facts.meta["data_date"])
     named = [f"{HERE}={sys.executable}"]
-    made = run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
-    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
-    yield made
-    for server in recorded_index._servers.values():
-        server.__exit__()
-    recorded_index._servers.clear()
+    with with_own_pip(
+        run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
+    ) as made:
+        yield made
 
 
 @pytest.mark.parametrize("line", ASKED, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))

@@ -203,7 +203,7 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
     data = tmp_path / "data"
     shutil.copytree(ROOT / "data", data)
     product, build, source, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    (data / "products" / "gaudi-software.toml").write_text(product, encoding="utf-8")
+    (tmp_path / re.findall(r"`(data/products/[\w.-]+)`", text)[0]).write_text(product, encoding="utf-8")
     torch = data / "products" / "torch.toml"
     before, release, after = torch.read_text(encoding="utf-8").partition('[[release]]\nversion = "2.12.0"\n')
     head, tail = after.split("\n[[release]]\n", 1)
@@ -219,9 +219,9 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
         day = ("--as-of", last_read().isoformat()) if command[0] == "lint" else ()  # exceptions end
         done = run(*(str(data) if word == "data" else word for word in command), *day)
         assert done.code == 0, done.err or done.out
-    done = run("resolve", "--device", "hpu", "--data", str(data))
-    assert done.out.startswith("✓ works   torch 2.12.0+gaudi with gaudi-software 1.30.0 on ")
-    assert "pip install torch==2.12.0+gaudi gaudi-torch==1.30.0" in done.out
+    done = run("resolve", "--device", "acme", "--data", str(data))
+    assert done.out.startswith("✓ works   torch 2.12.0+acme with acme-sdk 1.30.0 on ")
+    assert "pip install torch==2.12.0+acme acme-torch==1.30.0" in done.out
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 import io
 import os
-import sys
 import tarfile
 import time
 from collections.abc import Iterable, Iterator
@@ -15,9 +14,10 @@ import pytest
 from builders import TODAY, wheel_file
 from conftest import ROOT
 from loopback import Index, serve
+from validation import HERE, with_own_pip
 
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip, recorded_index
+from compatkb.validate import pip
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
@@ -25,7 +25,6 @@ from compatkb.validate.published import check as check_published
 from compatkb.validate.targets import this_platform
 from compatkb.validate.uv import check as check_uv
 
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 WAYS = {
     "published": ("index", {}),
     "pip-over-a-record": ("pip", {}),
@@ -59,13 +58,10 @@ def context(tmp_path: Path, index: Index) -> Iterator[RunContext]:
     """A context that asks it."""
     made = RunContext(
         TODAY, tmp_path / "work", tmp_path / "cache", ROOT / "data", indexes={"default": f"{index.url}/simple/"},
-        interpreters={PYTHON: os.path.realpath(sys.executable)}, seconds=60,
+        seconds=60,
     )  # fmt: skip
-    pip._tools[str(made.cache / "tools" / f"pip-{PYTHON}")] = (sys.executable, "own")
-    yield made
-    for server in recorded_index._servers.values():
-        server.__exit__()
-    recorded_index._servers.clear()
+    with with_own_pip(made) as context:
+        yield context
 
 
 def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
@@ -74,7 +70,7 @@ def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
     level = {"index": Level.PUBLISHED, "python": Level.IMPORT}.get(tool, Level.RESOLVE)
     name, _, version = pin.partition("==")
     platform = here(context.data) if tool == "python" else this_platform()
-    cell = ValidationCell(level, tool, ((name, version),), PYTHON, platform)
+    cell = ValidationCell(level, tool, ((name, version),), HERE, platform)
     check = {"index": check_published, "pip": pip.check, "uv": check_uv, "python": check_import}[tool]
     seen = check(cell, replace(context, **settings, **more))
     assert not [path for path in context.folder.rglob("cell-*") if context.folder.exists()], "something was left behind"

@@ -32,9 +32,6 @@ MACHINE = ("hardware", "gpu-driver", "oneapi", "glibc")
 MANY = 25
 """How many pins drawn at random each seed is good for."""
 
-SPARSE = {"neural-compressor": 6}
-"""Products of which one question in so many is asked: beside them every release of what they need is tried, too."""
-
 LONG = pytest.mark.long
 """Of exhaustive matrices: what takes longest, where a like part stays in every run."""
 
@@ -93,7 +90,7 @@ def test_nothing_pinned_on_any_day(oracle: Oracle, facts: Snapshot, day: date, a
 def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each release of torch, IPEX, the oneCCL bindings and INC, pinned in turn."""
     pythons = () if product in ("torch", "ipex") else FEW
-    for release in releases(oracle.knowledge, product)[:: SPARSE.get(product, 1)]:
+    for release in releases(oracle.knowledge, product):
         assert wrong(oracle, facts, Case(device, TODAY, {product: release}, pythons=pythons)) == []
 
 
@@ -102,7 +99,7 @@ def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: st
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapshot, device: str, bare: str) -> None:
     """Each torch series with a second product in any version."""
-    for series in releases(oracle.knowledge, "torch", 2)[:: SPARSE.get(bare, 1)]:
+    for series in releases(oracle.knowledge, "torch", 2):
         case = Case(device, TODAY, {"torch": series}, (bare,), pythons=FEW)
         assert wrong(oracle, facts, case) == []
 
@@ -138,7 +135,7 @@ def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=LONG)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=LONG) for seed in (1, 2, 3))])
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""
     for case in drawn(oracle.knowledge, random.Random(seed)):

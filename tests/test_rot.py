@@ -3,7 +3,6 @@
 The names, versions and what vanished are those of the threads; the wheels are hollow.
 """
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -12,13 +11,13 @@ from typing import NamedTuple
 
 import pytest
 from builders import data_directory, product
-from test_validate import HERE, wheel
+from test_validate import wheel
+from validation import HERE, with_own_pip
 
 from compatkb.catalog.changelog import find_changes
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
-from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_evidence, text_of
 from compatkb.validate.record import line_of
@@ -66,16 +65,8 @@ def shop_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> Iter
         wheels = [wheel(name.replace("-", "_"), version, Requires_Dist=required) for version, required in page]
         kept = [w for w in wheels if whole or not w.file.startswith("-".join(incident.gone))]
         (record / "default" / f"{name}.jsonl").write_text("".join(f"{line_of(w)}\n" for w in kept))
-    made = RunContext(
-        day, folder / "work", folder / "cache", folder / "data", record=record, interpreters={HERE: sys.executable}
-    )
-    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
-    try:
+    with with_own_pip(RunContext(day, folder / "work", folder / "cache", folder / "data", record=record)) as made:
         yield made
-    finally:
-        for server in recorded_index._servers.values():
-            server.__exit__()
-        recorded_index._servers.clear()
 
 
 @pytest.mark.parametrize("tool", ["pip", "uv", "index"])

@@ -5,9 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 from hashlib import sha256
@@ -16,10 +14,11 @@ from typing import Any
 
 import pytest
 from builders import TODAY, breaks, build, constrains, needs, product, release, universe
+from validation import HERE, with_own_pip
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip, recorded_index
+from compatkb.validate import pip
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
@@ -32,7 +31,6 @@ from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
 
-HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 CPYTHON = HERE.replace(".", "")
 
 
@@ -282,19 +280,6 @@ def recorded(tmp_path: Path) -> Path:
     return tmp_path / "record"
 
 
-@contextmanager
-def shop_of(folder: Path, recorded: Path) -> Iterator[RunContext]:
-    """Return a context over a record, in which this interpreter's own pip is used."""
-    made = context(folder, record=recorded)
-    pip._tools[str(made.cache / "tools" / f"pip-{HERE}")] = (sys.executable, "own")
-    try:
-        yield made
-    finally:
-        for server in recorded_index._servers.values():
-            server.__exit__()
-        recorded_index._servers.clear()
-
-
 def cell(*packages: str, tool: str = "pip", python: str = HERE) -> ValidationCell:
     """Return a cell of pins such as `torch==2.0.0`."""
     pins = tuple(sorted((name, version) for name, _, version in (text.partition("==") for text in packages)))
@@ -321,7 +306,7 @@ def test_real_installers_ask_a_record(
     """Real pip and uv resolve over recorded pages and metadata; a page that is not recorded settles nothing."""
     if tool == "uv" and uv_level.find_uv() is None:
         pytest.skip("uv is not installed")
-    with shop_of(tmp_path, recorded) as shop:
+    with with_own_pip(context(tmp_path, record=recorded)) as shop:
         seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), shop)
     assert (seen.outcome, said in seen.detail) == (outcome, True), seen.detail
     assert bool(seen.digest) is (outcome is Outcome.OK)
@@ -332,7 +317,7 @@ def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
     """The digests of two independent resolutions of one cell are equal, and so is what was served for the same questions."""
     if uv_level.find_uv() is None:
         pytest.skip("uv is not installed")
-    with shop_of(tmp_path, recorded) as shop:
+    with with_own_pip(context(tmp_path, record=recorded)) as shop:
         one, other = pip.check(cell("quick==1.0"), shop), uv_level.check(cell("quick==1.0", tool="uv"), shop)
     assert one.digest == other.digest
 
@@ -342,14 +327,14 @@ def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: 
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
     if tool == "uv" and uv_level.find_uv() is None:
         pytest.skip("uv is not installed")
-    with shop_of(tmp_path, recorded) as shop:
+    with with_own_pip(context(tmp_path, record=recorded)) as shop:
         seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), shop)
     assert seen.outcome is not Outcome.OK
 
 
 def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
     """Markers are judged with the interpreter that runs pip, so without one nothing is said; nor for another platform."""
-    with shop_of(tmp_path, recorded) as shop:
+    with with_own_pip(context(tmp_path, record=recorded)) as shop:
         assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), shop).detail
         other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), shop)
     assert other.outcome is Outcome.NOT_CHECKED
@@ -367,7 +352,7 @@ def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
 )
 def test_published(packages: list[str], outcome: Outcome, tmp_path: Path, recorded: Path) -> None:
     """A build is published where a wheel of its version fits the Python and the platform."""
-    with shop_of(tmp_path, recorded) as shop:
+    with with_own_pip(context(tmp_path, record=recorded)) as shop:
         assert published_level.check(cell(*packages, tool="index"), shop).outcome is outcome
 
 

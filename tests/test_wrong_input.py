@@ -30,6 +30,7 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "--format", "yaml"], "expected text, json, requirements, constraints", id="unknown-format"),
         pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
         pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
+        pytest.param(["resolve", "--hardware", "gaudi3", "torch==2.6"], "no answers for hpu: ", id="hardware-not-covered"),
         pytest.param(["resolve", "2.8"], "did you mean: torch==2.8", id="version-of-several-products"),
         pytest.param(["resolve", "Arc Pro B99"], "unknown Intel GPU 'Arc Pro B99'", id="no-such-gpu"),
         pytest.param(["resolve", "B58O"], "did you mean: b580?", id="misspelt-gpu"),

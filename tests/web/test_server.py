@@ -22,7 +22,7 @@ from compatkb.web.asker import Asker
 
 QUICK, MANY = 60, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
-FUZZED, FUZZED_LONG = 400, 3_000
+FUZZED, FUZZED_LONG = 400, 10_000
 
 
 @pytest.fixture(scope="session")
@@ -183,23 +183,18 @@ def test_hostile_requests(live: str, count: int) -> None:
         "api/v1/shield",
         "products/x.html",
     ]
-    slowest = 0.0
     with httpx.Client(base_url=live, timeout=10) as client:
         for _ in range(count):
             asked = [(draw.choice(names), _text(draw, pieces)) for _ in range(draw.randrange(5))]
             path = draw.choice(paths) if draw.random() < 0.9 else _text(draw, pieces).replace("#", "").replace("?", "")[:80]
             url = f"{live}{path.lstrip('/')}?{urlencode(asked, errors='replace')}" if path in paths else live
             reply = client.get(url)
-            slowest = max(slowest, reply.elapsed.total_seconds())
             assert reply.status_code in (200, 400, 404, 414, 503), (path, asked)
             assert "Traceback" not in reply.text, (path, asked)
             assert str(ROOT) not in reply.text, (path, asked)
             assert "<img src=x" not in reply.text or reply.headers["content-type"].endswith("json"), (path, asked)
             if reply.headers["content-type"].endswith("json"):
                 json.loads(reply.text)
-    if count == FUZZED_LONG:
-        print(f"slowest {slowest:.3f} s")
-    assert slowest < 5  # of a busy machine; `make bench` measures
 
 
 def _text(draw: random.Random, pieces: list[str]) -> str:

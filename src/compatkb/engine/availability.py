@@ -41,13 +41,15 @@ class Availability:
     def __init__(
         self,
         facts: Snapshot,
+        edges: Callable[[str, str], tuple[Edge, ...]],
         edges_from: Callable[[str, int, str], tuple[Edge, ...]],
         as_of: int,
         lists_until: int,
         glibc: str | None = None,
     ) -> None:
-        """Hold what elements say of dimensions (`edges_from`), and the days; see `context.Circumstances`."""
-        self.facts, self._edges_from, self._as_of, self._lists_until = facts, edges_from, as_of, lists_until
+        """Hold what products and their elements say of others, and the days; see `context.Circumstances`."""
+        self.facts, self._edges, self._edges_from = facts, edges, edges_from
+        self._as_of, self._lists_until = as_of, lists_until
         # Where runtimes exclude each other and where an inferred pin decides, by members and whether only firm ones count.
         self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
         # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
@@ -109,9 +111,9 @@ class Availability:
 
     @memoized
     def denials(self, product: str, idx: int, waived: frozenset[str] = frozenset()) -> tuple[PlatformSet, PlatformSet]:
-        """Return where what an element says of Python, OS and architecture excludes it, without what is waived.
+        """Return where an element and what it is said to be beside (a Python, an OS, an architecture) exclude each other.
 
-        And where it would, but for an undecided dispute that leaves it open.
+        And where they would, but for an undecided dispute that leaves it open. What is waived does not count.
         """
         denied = disputed = 0
         for edge, platforms in self._excluded(product, idx, waived):
@@ -122,17 +124,20 @@ class Availability:
         return denied, disputed
 
     def _excluded(self, product: str, idx: int, waived: frozenset[str]) -> Iterator[tuple[Edge, PlatformSet]]:
-        """Yield what an element says of dimensions that are not waived, each with the platforms that it excludes."""
-        for dimension in PLATFORM:
-            for edge in () if dimension in waived else self._edges_from(product, idx, dimension):
+        """Yield what an element and dimensions that are not waived say of each other, with where that excludes the element."""
+        for dimension in (one for one in PLATFORM if one not in waived):
+            for edge in self._edges_from(product, idx, dimension):
                 yield edge, edge.denies & self.facts.dimension_cells(dimension, excluded_by(edge))
+            for edge in self._edges(dimension, product):
+                if excluded_by(edge) >> idx & 1:
+                    yield edge, edge.denies & self.facts.dimension_cells(dimension, edge.of_mask)
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:
         """Return where a claim on every element of a product excludes it."""
         denied = 0
         for edge, platforms in self._excluded(product, 0, waived):
-            denied |= platforms if edge.of_mask == every and not edge.open else 0
+            denied |= platforms if edge.of == product and edge.of_mask == every and not edge.open else 0
         return denied
 
     @memoized

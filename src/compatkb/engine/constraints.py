@@ -41,7 +41,8 @@ def constraint_groups(
                 claims.append(("claim", other, one))
             elif facts.edges(one, other):
                 claims.append(("claim", one, other))
-    claims += [("claim", p, dimension) for p in variables for dimension in EXPLAINING if facts.edges(p, dimension)]
+    platform = ((p, dimension) for p in variables for dimension in EXPLAINING)
+    claims += [("claim", *pair) for pair in platform if facts.edges(*pair) or facts.edges(*reversed(pair))]
     claims.sort(key=lambda constraint: -len(pinned.intersection(constraint)))
     runtimes: list[Constraint] = [("claim", *pair) for pair in context.runtime_claims(variables)]
     built = (product for product in variables if roles[product].role not in (Role.DIMENSION, Role.FEATURE))

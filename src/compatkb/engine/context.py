@@ -123,7 +123,7 @@ class Context:
         circumstances = self.circumstances
         if self._plain is not self and not self._plain.platforms_name_hardware():
             return self._plain.availability(glibc)
-        return Availability(self.facts, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
+        return Availability(self.facts, self.edges, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
 
     # -- what products need ---------------------------------------------------------------------------------------
 

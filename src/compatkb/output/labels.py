@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from compatkb.core.names import word_key
+from compatkb.core.versions import is_free_threaded
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
@@ -138,9 +139,9 @@ def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
     """Return values with neighbours folded into ranges: 3.8–3.11, 3.13."""
     numbers = sorted(order.index(value) for value in values)
-    plain = [n for n in numbers if not order[n].endswith("t")]
-    rest = [order[n] for n in numbers if order[n].endswith("t")]
-    line = [n for n, value in enumerate(order) if not value.endswith("t")]
+    plain = [n for n in numbers if not is_free_threaded(order[n])]
+    rest = [order[n] for n in numbers if is_free_threaded(order[n])]
+    line = [n for n, value in enumerate(order) if not is_free_threaded(value)]
     runs: list[list[str]] = []
     last = None
     for n in plain:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from compatkb.core.versions import is_free_threaded
 from compatkb.core.vocabulary import Kind, Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
@@ -106,7 +107,7 @@ def _cells(facts: Snapshot, stack: Stack) -> int:
 
 def minors(stack: Stack) -> list[str]:
     """Return the Pythons of a stack, oldest first; raises NoRequirementsError where all are free-threaded builds."""
-    plain = [python for python in stack.python if not python.endswith("t")]
+    plain = [python for python in stack.python if not is_free_threaded(python)]
     if not plain:
         raise NoRequirementsError(
             f"only free-threaded Pythons go with this stack ({', '.join(stack.python)}): no file says so"

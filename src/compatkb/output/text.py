@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
+from compatkb.core.versions import is_free_threaded
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.answer import Answer
@@ -112,14 +113,22 @@ def _positive(facts: Snapshot, answer: Answer, shell: str, *, everything: bool) 
 
 
 def _by_system(request: Request, groups: list[list[Stack]]) -> list[list[Stack]]:
-    """Return the best stacks, and where no system is asked for, the best of a system for which their command will not do."""
+    """Return the best stacks, and where no system is asked for, the best of a system for which their command will not do.
+
+    That a free-threaded Python (PEP 703) is served on a system is no answer for those who did not ask for one.
+    """
     best = groups[0]
     if request.pin("os"):
         return [best]
-    systems = {system for stack in best for system in stack.os}
+    anything = request.pin("python") is not None
+
+    def systems(group: list[Stack]) -> set[str]:
+        some = [one for one in group if anything or not all(map(is_free_threaded, one.python))]
+        return {system for one in some for system in one.os}
+
     for group in groups[1:]:
         alike = (group[0].device, group[0].route) == (best[0].device, best[0].route)
-        if alike and systems.isdisjoint(system for stack in group for system in stack.os):
+        if alike and (served := systems(group)) and served.isdisjoint(systems(best)):
             return [best, group]
     return [best]
 

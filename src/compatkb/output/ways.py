@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from compatkb.core.versions import is_free_threaded
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import build, label, listed, main_packages, stack_name, value
@@ -106,6 +107,6 @@ def _elsewhere(facts: Snapshot, stack: Stack, dimension: str) -> str:
     if not values:
         return f"on another {label(facts, dimension)}"
     if dimension == "python":
-        plain = [python for python in values if not python.endswith("t")]
+        plain = [python for python in values if not is_free_threaded(python)]
         return f"use {label(facts, dimension)} {(plain or values)[-1]}"
     return f"use {value(facts, dimension, values[0])}" if dimension == "os" else f"use {label(facts, dimension)} {values[0]}"

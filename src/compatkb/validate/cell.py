@@ -94,6 +94,7 @@ class RunContext:
     indexes: dict[str, str] = field(default_factory=dict)  # channel: url that answers in its place
     interpreters: dict[str, str] = field(default_factory=dict)  # minor: executable
     use_pip_config: bool = False
+    newest_pip: bool = True  # in an environment of its own; else the pip that comes with the interpreter
     download: bool = False  # really download and hash, do not only resolve
     seconds: float = 900.0  # the most that one cell may take
     megabytes: int = 12_000  # the most disk that one cell may take

@@ -104,11 +104,12 @@ def _digest(lines: list[str]) -> str:
 
 
 def _tool(interpreter: str, minor: str, context: RunContext) -> tuple[str, str] | str:
-    """Return the Python of an environment with the newest pip for a minor, and pip's version; or why there is none.
+    """Return the Python whose pip resolves for a minor, and that pip's version; or why there is none.
 
-    The pip that comes with an interpreter may be too old to resolve from metadata alone.
+    The pip that comes with an interpreter may be too old to resolve from metadata alone, so a context that does not say
+    otherwise gets the newest one, in an environment of its own.
     """
-    root = context.cache / "tools" / f"pip-{minor}"
+    root = context.cache / "tools" / f"{'pip' if context.newest_pip else 'own-pip'}-{minor}"
     with _lock:
         own = _locks.setdefault(str(root), threading.Lock())
     with own:
@@ -119,10 +120,10 @@ def _tool(interpreter: str, minor: str, context: RunContext) -> tuple[str, str] 
 
 def _made(interpreter: str, minor: str, root: Path, context: RunContext) -> tuple[str, str] | str:
     root.parent.mkdir(parents=True, exist_ok=True)
-    python = str(root / "bin" / "python")
+    python = str(root / "bin" / "python") if context.newest_pip else interpreter
     with TemporaryDirectory(dir=root.parent) as name:
         folder = Path(name)
-        if not (root / "ready").is_file():
+        if context.newest_pip and not (root / "ready").is_file():
             steps = [[interpreter, "-m", "venv", "--clear", str(root)]]
             steps.append([python, "-m", "pip", "--isolated", "--quiet", "install", "--only-binary=:all:", "--upgrade", "pip"])
             for step in steps:

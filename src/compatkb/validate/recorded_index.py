@@ -106,9 +106,16 @@ def _server(context: RunContext) -> Server:
         if key not in _servers:
             channels = (DEFAULT, *context.channels)
             server = Server({channel: _record(context, channel) for channel in dict.fromkeys(channels)})
-            atexit.register(server.__enter__().__exit__)
-            _servers[key] = server
+            _servers[key] = server.__enter__()
         return _servers[key]
+
+
+@atexit.register
+def close() -> None:
+    """End the servers of this process."""
+    with _lock:
+        while _servers:
+            _servers.popitem()[1].__exit__()
 
 
 def prepare(context: RunContext) -> None:

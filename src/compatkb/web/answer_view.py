@@ -218,7 +218,9 @@ def _moved(facts: Snapshot, question: PageQuestion, way: Way, exactly: int) -> P
         else:
             other = re.compile(rf"{re.escape(product)}(?![\w.-])")
             needed = tuple(need for need in question.needs if need != product)
-            question = question._replace(words=tuple(w for w in question.words if not other.match(w)), needs=needed)
+            version = _moved_value(facts, product, way.stack, exactly) if exactly else ""
+            words = (*(w for w in question.words if not other.match(w)), *([f"{product}=={version}"] if version else []))
+            question = question._replace(words=words, needs=needed)
     if exactly > 1:
         moved = [*(e.product for e in main_packages(facts, way.stack)), "os", "python"]
         for product in (product for product in moved if product in FORM):

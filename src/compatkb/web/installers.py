@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.core.versions import is_free_threaded
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
@@ -60,7 +61,7 @@ def proof(facts: Snapshot, stack: Stack) -> str:
 
 def newest_python(stack: Stack) -> str:
     """Return the newest Python of a stack that is no free-threaded build; empty where there is none."""
-    return next((python for python in reversed(stack.python) if not python.endswith("t")), "")
+    return next((python for python in reversed(stack.python) if not is_free_threaded(python)), "")
 
 
 def _file(installer: str, facts: Snapshot, stack: Stack) -> Recipe:

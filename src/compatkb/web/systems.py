@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.core.versions import is_free_threaded
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 
@@ -44,7 +45,7 @@ def series(facts: Snapshot) -> list[str]:
 
 def pythons(facts: Snapshot) -> list[str]:
     """Return the Python minors, oldest first; free-threaded builds are left out."""
-    return [python for python in facts.grid["python"] if not python.endswith("t")]
+    return [python for python in facts.grid["python"] if not is_free_threaded(python)]
 
 
 def is_windows(facts: Snapshot, systems: tuple[str, ...]) -> bool:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from packaging.version import Version
+
 from compatkb.authoring.build_kinds import is_foreign, other_kinds, own_kind, runs_on
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_of_life, first_day
 from compatkb.core.names import word_key
-from compatkb.core.versions import Scheme, parse
+from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, Role, SourceEntry, Stage, Status
 from compatkb.store.compiler.platform_sets import Interned, Row
@@ -171,9 +173,9 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
                     loose[word_key(name)] = loose.get(word_key(name), 0) | bit
                 continue
             if head.scheme is Scheme.PEP440:
-                known = parse(Scheme.PEP440, element.version)
-                names |= {str(known), known.public}  # type: ignore[union-attr]  # PEP 440, so a Version
-                for name in {str(known), known.public}:  # type: ignore[union-attr]
+                known = Version(element.version)
+                names |= {str(known), known.public}
+                for name in {str(known), known.public}:
                     strict[name] = strict.get(name, 0) | bit
             for name in names:
                 for word in {name.lower(), *(_series(name) if name in (release.version, *release.aliases) else ())}:
