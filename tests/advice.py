@@ -16,13 +16,18 @@ def proposed(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
     return [*found, *([(made.instead.stack, ("python",))] if made.instead else [])]
 
 
+def offered(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
+    """Return the stacks of an answer, and those among which it leaves the choice of device or system to the reader."""
+    return [*proposed(made), *((way.near.stack, way.near.relaxed) for way in made.either)]
+
+
 def elsewhere(case: Case, made: Diagnosis) -> list[str]:
     """Return what of an answer is for another device or system than the text."""
     wanted = case["expect"].get("advice", {})
     wrong = []
+    if wanted.get("stack") == "none":
+        wrong += [f"a stack for {stack.device}, where none serves" for stack, _ in offered(made)]
     for stack, relaxed in proposed(made):
-        if wanted.get("stack") == "none":
-            wrong.append(f"a stack for {stack.device}, where none serves")
         if wanted.get("device") not in (None, stack.device):
             wrong.append(f"a stack for {stack.device}")
         if "os" in wanted and "os" not in relaxed and not any(family(name) == wanted["os"] for name in stack.os):
@@ -52,7 +57,7 @@ def missing(case: Case, made: Diagnosis) -> Iterator[str]:
     for product in expect.get("not-installed", ()):
         if product in installed:
             yield f"{product} {read[product]} is said to be installed"
-    stacks = proposed(made)
+    stacks = offered(made)
     if wanted.get("stack") == "some" and not stacks:
         yield "no stack"
     for stack, relaxed in stacks:

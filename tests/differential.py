@@ -266,9 +266,9 @@ def main() -> None:
     arguments.work.mkdir(parents=True, exist_ok=True)
     base = KnowledgeBase()
     facts, day = base.facts, base.data_date
-    shop = run_context(facts, Path("data"), arguments.work / "cells", arguments.work, day)
-    ask = Kept(arguments.work / f"pip-{day}.jsonl", shop)
-    asker = Asker(facts, arguments.seed, shop.interpreters, recorded_versions(shop))
+    context = run_context(facts, Path("data"), arguments.work / "cells", arguments.work, day)
+    ask = Kept(arguments.work / f"pip-{day}.jsonl", context)
+    asker = Asker(facts, arguments.seed, context.interpreters, recorded_versions(context))
     found = []
     for number, question in enumerate(questions(asker, arguments.count), 1):
         found.append({"pip": ask(question.cell(facts))[0]} if arguments.pip_only else judge(facts, question, ask))
@@ -277,7 +277,7 @@ def main() -> None:
     if arguments.pip_only:
         print(f"\npip: {Counter(str(line['pip']) for line in found)}", file=sys.stderr)
     elif arguments.keep:
-        keep(found, arguments.keep, arguments.python, shop)
+        keep(found, arguments.keep, arguments.python, context)
     else:
         arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
         sys.exit(1 if any(line["difference"] in FAULTS for line in found) else 0)

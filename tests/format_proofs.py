@@ -26,19 +26,20 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from compatkb.core.clock import Clock, current_day
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of
 from compatkb.output.stack_files import packages_of, platforms_of, stack_of
-from compatkb.output.uv_project import by_device, quoted
+from compatkb.output.uv_project import by_device
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.session import interpreters
-from compatkb.validate.uv import find_uv
+from compatkb.validate.tools import find_uv
 
 REQUESTS = tuple(
     """

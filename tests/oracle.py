@@ -220,16 +220,21 @@ class Trial:
         if level is not None and latest is not None and latest > self.ask.as_of:
             level = Level.UNKNOWN  # out by then, or not: nobody knows the day
         for dimension, value in (("python", self.ask.python), ("os", self.ask.os), ("arch", self.ask.arch)):
-            values = self.oracle.knowledge.elements[dimension]
-            for edge in self.oracle.said(name, number, dimension):
-                if edge.kind is Kind.VERIFIED or not edge.denies & self.bit or not self._holds(edge):
-                    continue
-                named = any(has(edge.to_mask, n) and e.version == value for n, e in enumerate(values))
-                if named is (edge.kind is Kind.BREAKS):
-                    if edge.claim not in self.oracle.undecided:
-                        return None
-                    level = None if level is None else Level.UNKNOWN
+            for edge in self._excluding(name, number, dimension, value):
+                if edge.claim not in self.oracle.undecided:
+                    return None
+                level = None if level is None else Level.UNKNOWN
         return level
+
+    def _excluding(self, name: str, number: int, dimension: str, value: str) -> Iterator[KnowledgeEdge]:
+        """Yield the claims by which an element and a Python, an OS or an architecture exclude each other, whoever speaks."""
+        here = next(n for n, e in enumerate(self.oracle.knowledge.elements[dimension]) if e.version == value)
+        said = [(edge, has(edge.to_mask, here)) for edge in self.oracle.said(name, number, dimension)]
+        said += [(edge, has(edge.to_mask, number)) for edge in self.oracle.said(dimension, here, name)]
+        for edge, named in said:
+            speaks = edge.kind is not Kind.VERIFIED and edge.denies & self.bit and self._holds(edge)
+            if speaks and named is (edge.kind is Kind.BREAKS):
+                yield edge
 
     def _by_wheels(self, name: str, number: int) -> Level | None:
         if self.heads[name].role in (Role.LEAF, Role.DIMENSION, Role.FEATURE):

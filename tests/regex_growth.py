@@ -22,7 +22,6 @@ MOST_STEPS = 200_000
 BOUNDED = {
     r"[\s,]+(?![^<>=!~^]*$)|,\s*": "of a clause of at most MOST_LETTERS",
     r"(\.[A-Za-z]+)+$": "of a path in our own data",
-    r"[\w./~+@\\-]+\.(?:so|pyd|dll|dylib)(?:\.\d+)*": "of the few hundred letters beside the words of a loader",
 }
 """Expressions that grow and whose texts are short."""
 FASTER = 2.9

@@ -185,7 +185,7 @@ def test_a_commit_to_compare_with(repository: Path, run: Callable[..., Run], tmp
     since = run(*words, "--changed-since", "HEAD~1")
     assert since.code == 0
     assert {line.split()[3] for line in since.out.splitlines()} == {"torch==3.0"}
-    assert "2 touched, 8 as before, 0 claimed no more" in since.err
+    assert "2 changed, 8 unchanged, 0 no longer claimed" in since.err
     assert not run(*words, "--changed-since", "HEAD").out
     older = data_directory(tmp_path / "older", base())
     assert run(*words, "--changed-since", str(older)).out == since.out

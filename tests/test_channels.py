@@ -137,9 +137,9 @@ def test_two_installers_find_the_same_builds(context: RunContext, channel: str) 
 @pytest.mark.parametrize(("tool", "live"), [("index", False), ("pip", False), ("uv", False), ("pip", True), ("uv", True)])
 def test_builds_that_a_channel_lacks(context: RunContext, tool: str, *, live: bool) -> None:
     """Another label, and another Python's wheel, are not found: the default index has the version and is not asked."""
-    shop = replace(context, live=live)
+    own = replace(context, live=live)
     for pin in ("torch==2.8.0+rocm", "torch==2.9.0+xpu", "torch==2.1.0")[: 1 if tool == "pip" else 3]:
-        seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), shop)
+        seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), own)
         assert seen.outcome is Outcome.NOT_FOUND, seen.detail
 
 
@@ -201,9 +201,9 @@ def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: I
     url = address.format(near.url)
     asked = replace(cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT), platform=here(context.data))
     for live in (False, True) if way in RECORDED else (True,):
-        shop = replace(context, indexes=context.indexes | {"pytorch-xpu": url}, live=live)
-        seen = [check(cell("pytorch-xpu", tool, *NATIVE), shop) for tool, check in CHECKS.items()]
-        seen += [check_import(asked, shop)] if live else []
+        own = replace(context, indexes=context.indexes | {"pytorch-xpu": url}, live=live)
+        seen = [check(cell("pytorch-xpu", tool, *NATIVE), own) for tool, check in CHECKS.items()]
+        seen += [check_import(asked, own)] if live else []
         for observation in seen:
             assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
 
@@ -212,8 +212,8 @@ def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: I
 @pytest.mark.parametrize("tool", ["index", "pip", "uv"])
 def test_one_of_two_indexes_is_not_enough(context: RunContext, tool: str, *, live: bool) -> None:
     """What resolves on the default index alone says nothing of a channel beside it that does not answer."""
-    shop = replace(context, indexes=context.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
-    seen = CHECKS[tool](cell("intel-xpu", tool, "numpy==1.26.4"), shop)
+    own = replace(context, indexes=context.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
+    seen = CHECKS[tool](cell("intel-xpu", tool, "numpy==1.26.4"), own)
     assert (seen.outcome, "no connection" in seen.detail) == (Outcome.NOT_CHECKED, True), seen.detail
 
 
@@ -248,14 +248,14 @@ def test_address_is_shown_without_secrets() -> None:
 
 def test_styles_become_options(context: RunContext) -> None:
     """Each style of a channel is told to pip and uv in their words."""
-    shop = replace(context, indexes={})
-    url = shop.channels["intel-xpu"][1]
-    assert addresses_of(cell("intel-xpu", "pip"), shop).pip == ["--extra-index-url", url]
-    assert addresses_of(cell("intel-xpu", "uv"), shop).uv[:2] == ["--index", url]
-    url = shop.channels["intel-legacy-xpu"][1]
-    assert addresses_of(cell("intel-legacy-xpu", "pip"), shop).pip == ["--find-links", url]
-    assert addresses_of(cell("pytorch-xpu", "uv"), shop).uv[:2] == ["--default-index", shop.channels["pytorch-xpu"][1]]
-    assert addresses_of(cell("default", "pip"), shop).pip == []
+    own = replace(context, indexes={})
+    url = own.channels["intel-xpu"][1]
+    assert addresses_of(cell("intel-xpu", "pip"), own).pip == ["--extra-index-url", url]
+    assert addresses_of(cell("intel-xpu", "uv"), own).uv[:2] == ["--index", url]
+    url = own.channels["intel-legacy-xpu"][1]
+    assert addresses_of(cell("intel-legacy-xpu", "pip"), own).pip == ["--find-links", url]
+    assert addresses_of(cell("pytorch-xpu", "uv"), own).uv[:2] == ["--default-index", own.channels["pytorch-xpu"][1]]
+    assert addresses_of(cell("default", "pip"), own).pip == []
 
 
 @pytest.mark.parametrize("answered", ["", "https://mirror.example/xpu", "https://elsewhere.example/xpu"])

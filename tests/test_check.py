@@ -56,10 +56,13 @@ def words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(
-    facts: Snapshot, text: str, path: str = "a.md", settings: Settings | None = None, **more: object
+    facts: Snapshot,
+    text: str,
+    path: str = "a.md",
+    settings: Settings | None = None,
+    recorded: Counter[BaselineEntry] | None = None,
 ) -> checking.CheckReport:
-    asked = CheckContext(facts, clock())
-    return checking.check([TextDocument(path, text)], asked, settings, **more)  # type: ignore[arg-type]  # by keyword
+    return checking.check([TextDocument(path, text)], CheckContext(facts, clock()), settings, recorded)
 
 
 def places(found: checking.CheckReport) -> list[tuple[str, int, int | None]]:
@@ -366,6 +369,15 @@ def test_encodings_are_kept(encoding: str) -> None:
     assert isinstance(document, TextDocument)
     assert document.text == "größe bad"
     assert (document.head + document.text.encode(document.encoding)).decode(encoding) == "größe bad"
+
+
+def test_a_file_that_is_too_long_is_told(facts: Snapshot) -> None:
+    """A file beyond what is read is one finding with its length, and its pins are not judged."""
+    text = "pip install torch==2.8.0 torchvision==0.19.0\n" * 30_000
+    (found,) = report(facts, text, "a.sh").findings
+    assert (found.rule, found.level) == ("unreadable", Severity.INFO)
+    assert found.message == f"is too long to be read: {len(text):,} characters"
+    assert [finding.rule for finding in report(facts, text[:90], "a.sh").findings] != ["unreadable"]
 
 
 def test_no_text_is_told() -> None:

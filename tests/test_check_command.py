@@ -118,7 +118,7 @@ def test_fix_mends_what_is_certain(readme: Path, run: Runner, newline: str) -> N
     done = run("check", "--fix", "--fail-on", "info", *DAY)
     after = readme.read_bytes()
     assert after == before.replace(b"/v2.1.30%2Bxpu", b"/v2.1.40%2Bxpu")
-    assert "1 finding was mended" in done.err
+    assert "1 finding was fixed" in done.err
     assert done.code == 1  # the other link needs a person
     assert run("check", "--diff", *DAY).out == ""
 

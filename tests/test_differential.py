@@ -51,7 +51,7 @@ def test_the_sample_is_for_this_python() -> None:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[RunContext]:
+def context(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[RunContext]:
     """A context over the recorded part of the index, in which this interpreter's own pip is used."""
     if this_platform() != "linux-x86_64":
         pytest.skip(f"the questions are about Linux x86-64, and pip judges markers with the machine: {this_platform()}")
@@ -65,9 +65,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterator[
 
 
 @pytest.mark.parametrize("line", ASKED, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))
-def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], shop: RunContext, facts: Snapshot) -> None:
+def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], context: RunContext, facts: Snapshot) -> None:
     """What works resolves, and what pip refuses is denied; other denials have a rule with a source."""
-    told = judge(facts, key_of(line), asking(shop))
+    told = judge(facts, key_of(line), asking(context))
     assert told["pip"] == line["pip"], f"pip said {line['pip']} when this was recorded: {told['detail']}"
     assert told["difference"] in ("", DENIED, UNKNOWN), told
     if told["difference"] == DENIED:
@@ -75,11 +75,11 @@ def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], shop: RunContext
         assert all(sources and text for text, *sources in told["rules"])
 
 
-def test_questions_are_drawn_from_what_the_index_has(shop: RunContext, facts: Snapshot) -> None:
+def test_questions_are_drawn_from_what_the_index_has(context: RunContext, facts: Snapshot) -> None:
     """Different questions for the Pythons at hand come out of the record that answers them."""
-    asked = questions(Asker(facts, 1, shop.interpreters, recorded_versions(shop)), 5)
+    asked = questions(Asker(facts, 1, context.interpreters, recorded_versions(context)), 5)
     assert len(set(asked)) == 5
-    assert {question.python for question in asked} <= set(shop.interpreters)
+    assert {question.python for question in asked} <= set(context.interpreters)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ SHOWN = [
     ),
     pytest.param(
         ("show", "intel/intel-extension-for-pytorch:2.1.0-pip-mulitnode"),
-        ("mulitnode", "list of base containers: multinode", "open, last looked at 2026-11-21"),
+        ("mulitnode", "list of base containers: multinode", "undecided, last checked 2026-11-21"),
         id="open-spelling-of-a-tag",
     ),
 ]
@@ -89,7 +89,7 @@ def test_real_disputes_are_shown(words: tuple[str, ...], texts: tuple[str, ...],
     [
         (("resolve", "--ipex", "2.3.110", "--device", "xpu"), "which torchvision goes with 2.3.110+xpu"),
         (("explain", "torch==2.7.1+xpu", "ipex==2.7.10+xpu"), "whether 2.7.10+xpu works with torch 2.7.1+xpu"),
-        (("resolve", "--torch", "2.8", "--hardware", "flex"), "undecided, last looked at"),
+        (("resolve", "--torch", "2.8", "--hardware", "flex"), "undecided, last checked"),
         (("resolve", "--torch", "2.5.1", "--device", "xpu"), "Index of the 2.5 xpu wheels"),
     ],
     ids=["link", "cause", "open", "build"],

@@ -1,5 +1,6 @@
 """What the engine works out by sets and tables, and what it reads lazily, against the plain way of doing it."""
 
+from collections.abc import Sequence
 from itertools import product as combinations_of
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from test_universe import World, checked, questions, told
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import resolve, routes_of
 from compatkb.engine.conflicts import conflict_of
+from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question
 from compatkb.engine.relations import relation_of
 from compatkb.engine.search import Aim, Search
@@ -76,9 +78,9 @@ def test_first_constraint_that_explains_alone_is_the_conflict(question: tuple[Wo
     for problem in problems(question, folder):
         constraints = [constraint for group in problem.groups() for constraint in group]
 
-        def admits(*active: object, at: Problem = problem, every: list[object] = constraints) -> bool:  # type: ignore[assignment]
+        def admits(*active: Constraint, at: Problem = problem, every: Sequence[Constraint] = constraints) -> bool:
             waived = [constraint for constraint in every if constraint not in active]
-            return bool(Search(at.waiving(waived), Aim.FIRST).run())  # type: ignore[arg-type]
+            return bool(Search(at.waiving(waived), Aim.FIRST).run())
 
         conflict = conflict_of(problem)
         if admits(*constraints):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from compatkb.store.cache import _compiler
+from compatkb.store.cache import compiler_files
 
 SOURCE = ROOT / "src" / "compatkb"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -178,7 +178,7 @@ def test_what_compiles_is_watched() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     used = {str(Path(file).relative_to(SOURCE)) for file in done.stdout.splitlines()}
-    watched = {str(Path(file).relative_to(SOURCE)) for file in _compiler()}
+    watched = {str(Path(file).relative_to(SOURCE)) for file in compiler_files()}
     assert used - watched == {"__init__.py", "errors.py", "core/__init__.py"}
 
 

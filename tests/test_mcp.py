@@ -99,7 +99,7 @@ def test_leaves_are_asked_where_packages_go_together(server: ProtocolServer) -> 
     """A pin of Triton that torch does not take is answered; beside packages that do not fit, those are; alone nothing is."""
     text, _ = call(server, "check_text", text="torch==2.6.0\ntriton==3.0.0\n")
     assert "keep torch 2.6.0, move triton to 3.2.0" in text
-    assert "without triton: torch 2.6.0+cpu" in text
+    assert "torch==2.6.0 torchvision==0.21.0 torchaudio==2.6.0 triton==3.2.0" in text
     text, _ = call(server, "check_text", text="torch==2.6.0\ntorchvision==0.20.0\ntriton==3.0.0\n")
     assert "torch 2.6.0 with torchvision 0.20.0\n" in text
     assert "triton" not in text
@@ -112,6 +112,92 @@ def test_builds_of_other_devices_are_asked_by_version(server: ProtocolServer) ->
     assert "keep xformers 0.0.23, move torch to 2.1.1" in text
     text, _ = call(server, "check_text", text="intel-extension-for-pytorch==2.5.0+xpu\n")
     assert "IPEX 2.5.0" not in text.partition("together:")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param("", "-torch==2.3.0\n+torch==2.4.0\n torchvision==0.18.0\n", "torchvision==0.19.0", id="diff"),
+        pytest.param(
+            "", "```diff\n-torch==2.3.0\n+torch==2.4.0\n torchvision==0.18.0\n```\n", "torchvision==0.19.0", id="block"
+        ),
+        pytest.param("", "We use torch 2.3.0 with torchvision 0.17.0 there.\n", "torchvision==0.18.0", id="sentence"),
+        pytest.param(
+            "README.md", "| torch | 2.3.0 |\n|---|---|\n| torchvision | 0.17.0 |\n", "torchvision==0.18.0", id="table"
+        ),
+        pytest.param(
+            "", "[tool.poetry.dependencies]\ntorch = '2.4.0'\ntorchvision = '0.18.0'\n", "torchvision==0.19.0", id="poetry"
+        ),
+        pytest.param(
+            "setup.py", "setup(install_requires=['torch==2.2.0', 'torchvision==0.15.2'])\n", "torchvision==0.17.0", id="setup"
+        ),
+        pytest.param(
+            "Dockerfile",
+            "FROM pytorch/pytorch:2.6.0-cuda12.4\nRUN pip install torchvision==0.20.1\n",
+            "torch==2.5.1",
+            id="image",
+        ),
+        pytest.param("", "torch==2.5.2\ntorchvision==0.20.2\n", "torch==2.5.1 torchvision==0.20.1", id="never-published"),
+        pytest.param("", "torch==2.6.0.dev20241022+xpu\n", "torch==2.6.0+xpu", id="nightly"),
+        pytest.param(
+            "", "pip install --pre torch --index-url https://download.pytorch.org/whl/nightly/xpu", "/whl/xpu\n", id="bare"
+        ),
+        pytest.param(
+            "a.md",
+            "On an Arc (xpu):\n```\npip install torch==2.8.0+cu128\n```\n",
+            "no build for xpu: torch==2.8.0+cu128",
+            id="cuda",
+        ),
+        pytest.param(
+            "a.bat", "set TORCH_COMMAND=pip install torch==2.7.1 torchvision==0.22.0\n", "torchvision==0.22.1", id="setting"
+        ),
+        pytest.param(
+            "",
+            "--extra-index-url https://pytorch-extension.intel.com/release-whl/stable/xpu/us/\ntorch==2.6.0+cxx11.abi\nintel-extension-for-pytorch==2.6.0\n",
+            "torch==2.6.0+xpu",
+            id="index",
+        ),
+        pytest.param("", "torch==2.8.0+xpu\ntriton==3.4.0\n", "brings along pytorch-triton-xpu==3.4.0", id="triton"),
+        pytest.param("", "torch==2.4.0\ntorchvision==0.18.1\ntransformers==4.36.2\n", "torchvision==0.19.0", id="neighbour"),
+        pytest.param(
+            "Dockerfile", "FROM python:3.13\nRUN pip install torch==2.5.1 torchvision==0.20.1\n", "torch==2.6.0", id="python"
+        ),
+    ],
+)
+def test_pins_are_read_as_they_are_written(server: ProtocolServer, name: str, text: str, said: str) -> None:
+    """Diffs, code blocks, tables, sentences, images and versions that never were are answered like plain pins."""
+    told, failed = call(server, "check_text", text=text, **({"name": name} if name else {}))
+    assert not failed
+    assert said in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + " " * 90_000 + "é",
+        "|" + " " * 90_000 + "| torch",
+        "{\n" * 40_000,
+        "[" * 90_000,
+        "pip install " * 8_000,
+        "+\n-\n" * 20_000,
+    ],
+)
+@pytest.mark.parametrize("name", ["", "README.md", "setup.py"])
+def test_hostile_texts_are_answered(server: ProtocolServer, name: str, text: str) -> None:
+    """A text that is all blanks, brackets or repeats is answered like any other."""
+    assert not call(server, "check_text", text=text, **({"name": name} if name else {}))[1]
+
+
+@pytest.mark.parametrize("index", ["", "--index-url https://download.pytorch.org/whl/cu118\n"])
+def test_plain_pins_stay_plain(server: ProtocolServer, index: str) -> None:
+    """What is proposed is from the indexes that the text asks, so no label is added, and none taken away."""
+    told, _ = call(server, "check_text", text=f"{index}torch==2.0.1\ntorchvision==0.16.0\n")
+    assert "torch==2.0.1 torchvision==0.15.2" in told
+    assert "+cpu" not in told
+    told, _ = call(
+        server, "check_text", text="--index-url https://download.pytorch.org/whl/cpu\ntorch==2.0.1\ntorchvision==0.16.0\n"
+    )
+    assert "torch==2.0.1+cpu torchvision==0.15.2+cpu" in told
 
 
 @pytest.mark.parametrize(
@@ -212,6 +298,7 @@ def test_some_wrong_pins(server: ProtocolServer) -> None:
 @pytest.mark.long
 def test_wrong_pins(server: ProtocolServer) -> None:
     """Of wrong pins as bots, reviews and READMEs wrote them the right one is in the first answer in 95 of 100."""
-    assert len({pin["url"] for pin in PINS}) >= 100
-    missed = [pin["url"] for pin in PINS if not found(server, pin)]
+    names = [pin.get("url") or pin["from"] for pin in PINS]
+    assert len(set(names)) >= 200
+    missed = [name for name, pin in zip(names, PINS, strict=True) if not found(server, pin)]
     assert len(missed) <= len(PINS) * 0.05, missed

@@ -238,7 +238,7 @@ def test_fix_writes_and_reports_what_is_left(run: Runner, project: Path) -> None
     """--fix writes the files, says how many findings it mended, and exits with 0 where nothing is left."""
     done = run("migrate", "--fix", "train.py")
     assert (done.code, done.out.partition(" · ")[0]) == (0, "✓ no findings   in 1 file")
-    assert "2 findings were mended" in done.err
+    assert "2 findings were fixed" in done.err
     assert (project / "train.py").read_text(encoding="utf-8") == (
         'import torch\nwith torch.autocast("xpu", dtype=torch.bfloat16):\n    pass\n'
     )

@@ -120,6 +120,14 @@ def test_every_system(oracle: Oracle, facts: Snapshot, device: str) -> None:
         assert wrong(oracle, facts, case) == []
 
 
+@pytest.mark.parametrize("system", ["rhel8", "rhel9.2", "sles15sp5", "ubuntu22.04", "wsl2-ubuntu24.04", "linux", "windows11"])
+def test_every_glibc_on_a_system(oracle: Oracle, facts: Snapshot, system: str) -> None:
+    """Each glibc beside a system that ships one of its own, a family that ships many, and one that has none."""
+    for value in releases(oracle.knowledge, "glibc"):
+        case = Case("cpu", TODAY, {"glibc": value}, pythons=("3.12",), systems=(system,))
+        assert wrong(oracle, facts, case) == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=LONG)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:

@@ -24,7 +24,7 @@ from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import DataError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.schema.proofs import ExportedSymbols
+from compatkb.schema.proofs import ExportedSymbols, ProofFile
 from compatkb.store.cache import locate
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
@@ -34,7 +34,7 @@ from compatkb.validate.levels import check
 from compatkb.validate.plan import PlanScope
 from compatkb.validate.session import ValidationOptions, choose
 from compatkb.validate.symbol_tables import write_tables
-from compatkb.validate.wheel_symbols import belongs
+from compatkb.validate.wheel_symbols import belongs, read_wheel, wheel_for
 
 ROOT = Path(__file__).parents[1]
 TODAY = date(2026, 1, 2)
@@ -103,6 +103,23 @@ def test_a_library_tells_what_it_exports_and_needs(tmp_path: Path) -> None:
 
 
 @needs_gcc
+def test_a_library_without_sections(tmp_path: Path) -> None:
+    """Sections are for linkers and debuggers: a library that lost them exports and needs what it did."""
+    whole = library(tmp_path, "libthing.so", exporting("torch_own") + asking("torch_new"))
+    before = read_binary(tmp_path / "libthing.so")
+    offset, number = 0x28, 0x3C  # e_shoff and e_shnum of the ELF header
+    bare = bytearray(whole)
+    bare[offset : offset + 8], bare[number : number + 2] = bytes(8), bytes(2)
+    (tmp_path / "libthing.so").write_bytes(bare)
+    after = read_binary(tmp_path / "libthing.so")
+    assert before
+    assert after
+    assert (after.soname, after.needed) == (before.soname, before.needed)
+    assert {"torch_own", "own"} <= after.exported
+    assert "torch_new" in after.undefined
+
+
+@needs_gcc
 def test_files_that_are_no_library(tmp_path: Path) -> None:
     """Other files are passed over; what begins like a library and is none is named."""
     (tmp_path / "a.so").write_bytes(b"!<arch>\nnot a library")
@@ -147,6 +164,12 @@ def test_tables_come_back_as_they_were() -> None:
     for wrong in (content[:-8], b"no table", b""):
         with pytest.raises(DataError, match=r"x\.xz"):
             unpack("x.xz", wrong)
+
+
+def test_what_is_linked_exports_something() -> None:
+    """A product cannot be built against one of whose symbols the data say nothing."""
+    with pytest.raises(ValueError, match="no `exports` says what that offers"):
+        ProofFile.model_validate(tomllib.loads(PROOFS.replace('against = "torch"', 'against = "tourch"')))
 
 
 @pytest.fixture
@@ -226,32 +249,47 @@ def test_a_wheel_alone_tells_what_it_needs_of_the_machine(tmp_path: Path, index:
 
 @needs_gcc
 def test_wheels_are_read_once_and_in_parts(tmp_path: Path, index: Index, context: RunContext) -> None:
-    """The second question is answered from the cache; what an index lacks, or will not send in parts, checks nothing."""
+    """The second question is answered from the cache; what an index lacks, damages or will not send in parts is told."""
     offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
     offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
     offer(index, "audio", "3.0", {"audio/_C.so": b"\x7fELF" + b"\0" * 80})
+    offer(index, "audio", "4.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a"))})
     cell = asked(("audio", "1.0"), ("torch", "1.0"))
     assert check(cell, context).outcome == "links"
     before = len(index.asked)
     assert check(cell, context).outcome == "links"
     assert len(index.asked) == before
     assert check(asked(("audio", "9.0"), ("torch", "1.0")), context).outcome == "not-found"
-    assert check(asked(("audio", "3.0"), ("torch", "1.0")), context).outcome == "not-checked"
+    damaged = check(asked(("audio", "3.0"), ("torch", "1.0")), context)
+    assert (damaged.outcome, damaged.detail.partition(": cannot")[0]) == ("not-checked", "audio/_C.so")
+    index.ranges = "none"
+    assert "does not send part of a file" in check(asked(("audio", "4.0"), ("torch", "1.0")), context).detail
+
+
+@needs_gcc
+def test_a_wheel_is_read_again_for_other_symbols(tmp_path: Path, index: Index, context: RunContext) -> None:
+    """What the data say of whose symbols are meant is part of the question that the cache answers."""
+    offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a", "other_b"))})
+    url = f"{index.url}/"
+    file = wheel_for(url, False, "audio", "1.0", PLATFORM)
+    for names, found in ((("torch_*",), ("torch_a",)), (("other_*",), ("other_b",)), (("torch_*",), ("torch_a",))):
+        exports = TORCH.model_copy(update={"names": names})
+        (read_library,) = read_wheel(url, file, exports, (), context.cache, context.folder).libraries
+        assert read_library.undefined == found
 
 
 @needs_gcc
 def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
-    directory = tmp_path / "data"
     for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
         lib = library(tmp_path / version, "libtorch_base.so", exporting(*names))
         offer(index, "torch", version, {"torch/lib/libtorch_base.so": lib})
     for version in ("2.0", "1.0"):
-        (path,) = write_tables(directory, [asked(("torch", version))], context)
+        (path,) = write_tables([asked(("torch", version))], context)
     table = unpack(path.name, path.read_bytes())
     assert table.releases == ("1.0", "2.0")
     assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
-    assert write_tables(directory, [asked(("torch", "1.0"))], context) == []
+    assert write_tables([asked(("torch", "1.0"))], context) == []
 
 
 def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
@@ -259,13 +297,20 @@ def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
     return asked(("audio", "1.0"), ("torch", base)).observed(outcome, TODAY, missing=missing)
 
 
-def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:
-    """Return the answers to audio 1.0 beside each release of torch on Linux, with that evidence."""
+def facts_with(
+    tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = (), symbols: tuple[SymbolFile, ...] = ()
+) -> Snapshot:
+    """Return the facts of two products with that evidence."""
     torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
     audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
-    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen, symbols=symbols))
     add_observations(knowledge)
-    facts = compiled(knowledge, tmp_path)
+    return compiled(knowledge, tmp_path)
+
+
+def answers(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> dict[str, Answer]:
+    """Return the answers to audio 1.0 beside each release of torch on Linux, with that evidence."""
+    facts = facts_with(tmp_path, *seen, claims=claims)
     pins = {version: {"torch": version, "audio": "1.0", "os": "linux"} for version in ("1.0", "2.0", "3.0")}
     return {version: resolve(facts, request(facts, wanted)) for version, wanted in pins.items()}
 
@@ -276,7 +321,7 @@ def test_missing_symbols_deny_and_links_alone_only_hint(tmp_path: Path) -> None:
     found = answers(tmp_path, *seen)
     assert [answer.verdict for answer in found.values()] == ["does-not-work", "does-not-work", "likely"]
     (cause,) = {edge.claim for cause in found["1.0"].causes for edge in cause.edges}
-    facts = answers_facts(tmp_path, *seen)
+    facts = facts_with(tmp_path, *seen)
     assert claim_record(facts, cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
 
 
@@ -286,7 +331,7 @@ def test_what_is_said_already_is_not_said_again(tmp_path: Path) -> None:
     seen = [observed(Outcome.MISSING_SYMBOL, "1.0", "torch_x"), observed(Outcome.LINKS, "3.0")]
     found = answers(tmp_path, *seen, claims=(needs_three,))
     assert (found["1.0"].verdict, found["3.0"].verdict) == ("does-not-work", "works")
-    facts = answers_facts(tmp_path, *seen, claims=(needs_three,))
+    facts = facts_with(tmp_path, *seen, claims=(needs_three,))
     assert not [edge for edge in facts.edges("audio", "torch") if edge.claim != needs_three["id"]]
 
 
@@ -312,25 +357,15 @@ def test_a_claim_beside_missing_symbols_is_for_a_person(tmp_path: Path) -> None:
         assert len(report.findings) == found
 
 
-def answers_facts(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> Snapshot:
-    """Return the facts with that evidence."""
-    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
-    audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
-    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
-    add_observations(knowledge)
-    return compiled(knowledge, tmp_path)
-
-
 def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
     """Only what was seen longer ago is asked, whatever the plan says now, beside what the data say of it now."""
-    facts = answers_facts(tmp_path)
+    facts = facts_with(tmp_path)
     old, new = observed(Outcome.LINKS, "1.0"), observed(Outcome.LINKS, "2.0").model_copy(update={"checked": date(2026, 3, 1)})
     wanted = PlanScope(date(2026, 3, 2))
     options = ValidationOptions(wanted, (Level.SYMBOLS,), max_age=timedelta(30), stale=True)
     (cell,) = choose(facts, options, [old, new])
-    assert (cell.packages, cell.claimed) == (old_packages := tuple(sorted(old.packages.items())), "unknown")
+    assert (cell.packages, cell.claimed) == (tuple(sorted(old.packages.items())), "unknown")
     assert not choose(facts, replace(options, levels=(Level.RESOLVE,)), [old, new])
-    assert old_packages
 
 
 TABLE = pack(
@@ -389,10 +424,7 @@ def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
 
 def table_facts(tmp_path: Path, *seen: Observation) -> Snapshot:
     """Return facts with a table of symbols."""
-    torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
-    audio = product("audio", distribution="audio", releases=["1.0"])
-    files = replace(files_of([torch, audio]), evidence=seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
-    return compiled(build_knowledge(files), tmp_path)
+    return facts_with(tmp_path, *seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
 
 
 PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").read_text(encoding="utf-8"))["case"]

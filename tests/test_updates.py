@@ -207,8 +207,10 @@ def test_killed_on_the_way(environment: dict[str, str], shelf: Shelf, tries: int
 
 
 def test_packed_store_is_taken(environment: dict[str, str], tmp_path: Path) -> None:
-    """What `data pack` writes has its digest beside it, and `data update` takes it from the disk."""
-    target = tmp_path / FILE
+    """What `data pack` writes has its digest beside it, and `data update` takes it, whatever the folders are called."""
+    target = tmp_path / "50%#1" / FILE
+    target.parent.mkdir()
+    environment["COMPATKB_UPDATES"] = str(target.parent / "updates")
     assert run(environment, "data", "pack", "--out", str(target)).returncode == 0
     assert target.with_name(f"{FILE}.sha256").read_bytes() == sums(target.read_bytes())
     assert run(environment, "data", "update", "--from", str(target)).returncode == 0

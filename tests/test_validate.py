@@ -30,6 +30,7 @@ from compatkb.validate.runner import Dask, Threads, run
 from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
+from compatkb.validate.tools import find_uv
 
 CPYTHON = HERE.replace(".", "")
 
@@ -156,10 +157,10 @@ def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
 def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:
     """What goes wrong in a check itself is `not-checked`, with the reason, and the others go on."""
 
-    def broken(cell: ValidationCell, shop: RunContext) -> Observation:
+    def broken(cell: ValidationCell, own: RunContext) -> Observation:
         if cell.packages[0][1] == "1.0":
             raise RuntimeError("out of luck")
-        return accept(cell, shop)
+        return accept(cell, own)
 
     with Journal(tmp_path / "journal.jsonl") as journal:
         seen = run(cells(3), broken, context(tmp_path), Threads(2), journal)
@@ -304,10 +305,10 @@ def test_real_installers_ask_a_record(
     packages: list[str], outcome: Outcome, said: str, tool: str, tmp_path: Path, recorded: Path
 ) -> None:
     """Real pip and uv resolve over recorded pages and metadata; a page that is not recorded settles nothing."""
-    if tool == "uv" and uv_level.find_uv() is None:
+    if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as shop:
-        seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), shop)
+    with with_own_pip(context(tmp_path, record=recorded)) as own:
+        seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), own)
     assert (seen.outcome, said in seen.detail) == (outcome, True), seen.detail
     assert bool(seen.digest) is (outcome is Outcome.OK)
     assert seen.recorded
@@ -315,28 +316,35 @@ def test_real_installers_ask_a_record(
 
 def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
     """The digests of two independent resolutions of one cell are equal, and so is what was served for the same questions."""
-    if uv_level.find_uv() is None:
+    if find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as shop:
-        one, other = pip.check(cell("quick==1.0"), shop), uv_level.check(cell("quick==1.0", tool="uv"), shop)
+    with with_own_pip(context(tmp_path, record=recorded)) as own:
+        one, other = pip.check(cell("quick==1.0"), own), uv_level.check(cell("quick==1.0", tool="uv"), own)
     assert one.digest == other.digest
 
 
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: Path) -> None:
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
-    if tool == "uv" and uv_level.find_uv() is None:
+    if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as shop:
-        seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), shop)
+    with with_own_pip(context(tmp_path, record=recorded)) as own:
+        seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), own)
     assert seen.outcome is not Outcome.OK
+
+
+def test_what_was_recorded_is_asked_without_a_client() -> None:
+    """What reads indexes and libraries is imported where one is asked: a record needs neither, and both are an extra."""
+    code = "import sys, compatkb.validate.session; print([name for name in sys.argv[1:] if name in sys.modules])"
+    words = [sys.executable, "-c", code, "requests", "pypi_simple", "elftools", "compatkb.refresh"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
     """Markers are judged with the interpreter that runs pip, so without one nothing is said; nor for another platform."""
-    with with_own_pip(context(tmp_path, record=recorded)) as shop:
-        assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), shop).detail
-        other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), shop)
+    with with_own_pip(context(tmp_path, record=recorded)) as own:
+        assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), own).detail
+        other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), own)
     assert other.outcome is Outcome.NOT_CHECKED
 
 
@@ -352,8 +360,8 @@ def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
 )
 def test_published(packages: list[str], outcome: Outcome, tmp_path: Path, recorded: Path) -> None:
     """A build is published where a wheel of its version fits the Python and the platform."""
-    with with_own_pip(context(tmp_path, record=recorded)) as shop:
-        assert published_level.check(cell(*packages, tool="index"), shop).outcome is outcome
+    with with_own_pip(context(tmp_path, record=recorded)) as own:
+        assert published_level.check(cell(*packages, tool="index"), own).outcome is outcome
 
 
 @pytest.mark.parametrize(

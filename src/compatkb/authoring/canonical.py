@@ -4,6 +4,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from functools import cmp_to_key
 
+from compatkb.core.quoting import quoted
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import ProductFile, Record, Release
 
@@ -71,24 +72,14 @@ def entry(name: str, value: object) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else _string(name)
-
-
-def _string(text: str) -> str:
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    out = "".join(
-        {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}")
-        for c in text
-    )
-    return f'"{out}"'
+    return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else quoted(name)
 
 
 def _inline(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _string(str(value))
+        return quoted(value)
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, (int, date)):

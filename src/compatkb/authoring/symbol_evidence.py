@@ -9,7 +9,6 @@ which the two work, and the rule `evidence-contradicts` then asks a person which
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
@@ -104,18 +103,14 @@ def _denial(
     beside: list[int],
 ) -> KnowledgeEdge:
     one, of, other, system, symbol = key
-    element = knowledge.elements[one][of]
     numbers = sorted(to for to, _ in found)
     verb = "bring" if symbol.endswith(_LIBRARY_ENDINGS) or ".so." in symbol else "export"
     does = "does" if len(numbers) == 1 else "do"
-    names = " and ".join(_ranges(knowledge, other, numbers, beside))
-    label, other_label = (_label(knowledge, name) for name in (one, other))
-    reason = f"{label} {element.version} needs `{symbol}`, which {other_label} {names} {does} not {verb}"
-    when = When(os=(system,), arch=(arch,))
-    name = f"{one}-{element.version}-lacks-{numbers[0]}-{system}-{arch}"
+    others = _named(knowledge, other, numbers, beside)
+    reason = f"{_named(knowledge, one, [of], [of])} needs `{symbol}`, which {others} {does} not {verb}"
     newest = max(found, key=lambda item: item[1].checked)[1]
-    cells = knowledge.grid.cells((system,), (arch,))
-    return _edge(knowledge, name, Kind.BREAKS, (one, of), (other, numbers), newest, cells, reason, when)
+    when = When(os=(system,), arch=(arch,))
+    return _edge(knowledge, (one, of), (other, numbers), newest, knowledge.grid.cells(when.os, when.arch), reason, when)
 
 
 def _hint(
@@ -127,44 +122,47 @@ def _hint(
     observation: Observation,
 ) -> KnowledgeEdge:
     one, of, other = key
-    names = " and ".join(_ranges(knowledge, other, numbers, beside))
-    label, other_label = (_label(knowledge, name) for name in (one, other))
-    version = knowledge.elements[one][of].version
-    reason = f"{label} {version} finds all symbols that it needs in {other_label} {names}"
-    name = f"{one}-{version}-links-{other}-{numbers[0]}-{len(numbers)}"
-    return _edge(knowledge, name, Kind.VERIFIED, (one, of), (other, numbers), observation, cells, reason, None)
+    others = _named(knowledge, other, numbers, beside)
+    reason = f"{_named(knowledge, one, [of], [of])} finds all symbols that it needs in {others}"
+    return _edge(knowledge, (one, of), (other, numbers), observation, cells, reason)
 
 
 def _edge(
     knowledge: Knowledge,
-    name: str,
-    kind: Kind,
-    one: tuple[str, int],
+    build: tuple[str, int],
     others: tuple[str, list[int]],
     observation: Observation,
     cells: int,
     reason: str,
-    when: When | None,
+    when: When | None = None,
 ) -> KnowledgeEdge:
-    product, of = one
-    other, numbers = others
+    """Return a denial where it is said when that holds, else a hint; adds its claim to the knowledge base."""
+    (product, of), (other, numbers) = build, others
     version = knowledge.elements[product][of].version
     versions = [knowledge.elements[other][number].version for number in numbers]
     specs = [f"=={each}" for each in versions]
-    claim_id = _unused(knowledge, name)
+    kind, basis, verb = (Kind.BREAKS, Basis.OBSERVED, "lacks") if when else (Kind.VERIFIED, Basis.INFERRED, "links")
+    place = f"-{observation.os}-{observation.arch}" if when else ""
+    claim_id = _unused(knowledge, f"{product}-{version}-{verb}-{other}-{versions[0]}{place}")
     file = f"symbols of {product} {version} and of {other} {versions[0]}{' and others' if versions[1:] else ''}"
     source = SourceEntry(
         channel=observation.index, file=file, at=f"{observation.os}, {observation.arch}", seen=observation.checked
     )
-    to = tuple(f"{other}{spec}" for spec in specs)
-    basis = Basis.OBSERVED if kind is Kind.BREAKS else Basis.INFERRED
-    said: dict[str, Any] = {"reason": reason, "when": when, "note": _UNTRIED if basis is Basis.INFERRED else None}
-    claim = Claim(id=claim_id, kind=kind, of=f"{product}=={version}", to=to, sources=("index",), basis=basis, **said)
+    claim = Claim(
+        id=claim_id,
+        kind=kind,
+        of=f"{product}=={version}",
+        to=tuple(f"{other}{spec}" for spec in specs),
+        basis=basis,
+        reason=reason,
+        when=when,
+        note=None if when else _UNTRIED,
+        sources=("index",),
+    )
     knowledge.claims[claim_id] = Cited(claim, product, (source,), ClaimOrigin.EVIDENCE)
     mask = sum(1 << number for number in numbers)
-    denies, vouches = (cells, 0) if kind is Kind.BREAKS else (0, cells)
-    spec = " or ".join(specs)
-    return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, spec, denies, vouches, basis)
+    denies, vouches = (cells, 0) if when else (0, cells)
+    return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, " or ".join(specs), denies, vouches, basis)
 
 
 def _unused(knowledge: Knowledge, name: str) -> str:
@@ -174,14 +172,11 @@ def _unused(knowledge: Knowledge, name: str) -> str:
     return found
 
 
-def _ranges(knowledge: Knowledge, product: str, numbers: list[int], beside: list[int]) -> list[str]:
-    """Return builds as ranges of versions, consecutive among those that were looked at beside the same build."""
+def _named(knowledge: Knowledge, product: str, numbers: list[int], beside: list[int]) -> str:
+    """Return builds in words, as ranges of those that are consecutive among what was looked at beside the same build."""
     versions = [knowledge.elements[product][number].version for number in beside]
     places = [beside.index(number) for number in numbers]
     runs = [[place for _, place in group] for _, group in groupby(enumerate(places), lambda item: item[1] - item[0])]
-    return [versions[run[0]] if len(run) == 1 else f"{versions[run[0]]} to {versions[run[-1]]}" for run in runs]
-
-
-def _label(knowledge: Knowledge, product: str) -> str:
+    ranges = [versions[run[0]] if len(run) == 1 else f"{versions[run[0]]} to {versions[run[-1]]}" for run in runs]
     head = knowledge.products[product]
-    return head.label or head.id
+    return f"{head.label or head.id} {' and '.join(ranges)}"

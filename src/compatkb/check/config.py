@@ -1,6 +1,5 @@
 """The configuration of `check`: the table `[tool.compatkb]` of a pyproject.toml."""
 
-import re
 from collections.abc import Callable, Container, Mapping
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 from compatkb.check.document import ProjectScope
 from compatkb.core.findings import Severity
 from compatkb.errors import UsageError
+from compatkb.request.parser import parse_days
 
 NEVER = "never"
 _NAME = "compatkb"
@@ -135,7 +135,7 @@ class _SettingsReader:
         return value
 
     def _days(self, key: str, value: Any) -> int:
-        match = re.fullmatch(r"(\d{1,5})d?", str(value))
-        if not match:
-            raise self._error(key, "is a number of days, such as 90 or '90d'")
-        return int(match[1])
+        try:
+            return parse_days(str(value))
+        except UsageError:
+            raise self._error(key, "is a number of days, such as 90 or '90d', or another span, such as '12w'") from None

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from compatkb.core.findings import Edit
+from compatkb.core.quoting import quoted
 from compatkb.output.stack_files import automatic_of
-from compatkb.output.uv_project import quoted
 from compatkb.parsers.requirement import normal
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element

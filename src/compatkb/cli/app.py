@@ -26,9 +26,9 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "resolve": Entry(ASK, "ask", "answer", "find the versions that work together, or why none do and what comes near"),
+    "resolve": Entry(ASK, "ask", "answer", "find versions that work together, or why none do and the nearest that do"),
     "explain": Entry(ASK, "ask", "answer", "say whether these versions work together, why or why not, with sources"),
-    "diagnose": Entry(ASK, "helping", "diagnose", "name what may be behind an error that a program printed"),
+    "diagnose": Entry(ASK, "helping", "diagnose", "name likely causes of an error that a program printed, and what to do"),
     "show": Entry(ASK, "catalog", "show_record", "show a product, one of its versions, or an image tag, with sources"),
     "list": Entry(ASK, "catalog", "list_products", "list the products, or the versions of one"),
     "features": Entry(ASK, "catalog", "features", "list features and the releases that support them"),
@@ -38,14 +38,14 @@ COMMANDS = {
     "timeline": Entry(ASK, "tables", "timeline", "show releases, milestones and ends of life in order of time"),
     "matrix": Entry(ASK, "tables", "matrix", "show which releases of a product have wheels for which Pythons"),
     "check": Entry(PROJECT, "checking", "check", "check requirements, Dockerfiles, pipelines and documents against the data"),
-    "doctor": Entry(PROJECT, "helping", "doctor", "say what of this machine works, what does not, and how to mend it"),
+    "doctor": Entry(PROJECT, "helping", "doctor", "report what works on this machine, what does not, and how to fix it"),
     "mcp": Entry(PROJECT, "agents", "mcp", "answer coding agents: a server of the Model Context Protocol on stdin and stdout"),
     "migrate": Entry(PROJECT, "migrating", "migrate", "show what a project must change to leave discontinued products"),
     "docs": Entry(WRITE, "documents", "docs", "fill marked regions of documents, check them, print and compare tables"),
     "web": Entry(WRITE, "web", "web", "write the lookup page and the JSON API, or serve them on this machine"),
     "build": Entry(WRITE, "exporting", "build", "write the knowledge base as a SQLite database for people"),
     "export": Entry(WRITE, "exporting", "export", "write the knowledge base as tables, graph, diagram or calendar"),
-    "data": Entry(KEEP, "updating", "data", "take newer data than the program has, or write a store for others to take"),
+    "data": Entry(KEEP, "updating", "data", "download newer data, or write a data file that others can download"),
     "stats": Entry(KEEP, "documents", "stats", "show how large, how well supported and how fresh the data are"),
     "validate": Entry(KEEP, "validating", "validate", "check claims with real installers and interpreters"),
     "refresh": Entry(KEEP, "refreshing", "refresh", "propose what the package index has that data/index/ lacks"),

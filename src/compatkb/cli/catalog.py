@@ -139,7 +139,7 @@ def eol(
     data: o.Data = None,
 ) -> int:
     """List ends of life."""
-    from compatkb.output.catalog import parse_days
+    from compatkb.request.parser import parse_days
 
     facts, clock = open_facts(data, as_of)
     found = find_product(facts, product) if product else None

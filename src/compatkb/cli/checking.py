@@ -33,8 +33,8 @@ Paths = Annotated[
 ]
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
-Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and end")]
-Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and end")]
+Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and exit")]
+Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and exit")]
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
@@ -66,7 +66,7 @@ def check(
             "--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on"
         ),
     ] = None,
-    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 from this level on (default: error)")] = None,
+    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
     explain: Explain = None,
@@ -102,7 +102,7 @@ def check(
     if fix:
         done = mend(found, report)
         report = _checked(found, asked, settings, known) if done else report
-        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
+        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
     if write_baseline:
         from compatkb.core.atomic_write import write_file
 
@@ -267,4 +267,4 @@ def remark_on(report: CheckReport) -> None:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
     if report.outdated:
-        print(f"remark: {report.outdated} of the baseline are there no more; write it anew", file=sys.stderr)
+        print(f"remark: {report.outdated} of the baseline no longer occur; write it again", file=sys.stderr)

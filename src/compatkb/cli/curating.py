@@ -25,8 +25,8 @@ def lint(
     as_of: o.AsOf = None,
     data: o.Data = None,
     rule: Annotated[o.Words, typer.Option("--rule", metavar="NAME", help="run this rule alone (repeatable)")] = None,
-    list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and end")] = False,
-    fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 from this level on")] = "error",
+    list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and exit")] = False,
+    fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 at this level or above")] = "error",
     sources: Annotated[
         str | None, typer.Option("--sources", metavar="DIR", help="read cited files instead, in clones DIR/owner/name")
     ] = None,
@@ -141,6 +141,6 @@ def _chosen(names: list[str], directory: Path, contents: dict[str, bytes]) -> di
         root = directory.resolve()
         inside = whole.relative_to(root).as_posix() if whole.is_relative_to(root) else Path(name).as_posix()
         if inside not in known:
-            raise UsageError(f"{name} is no data file of {directory}")
+            raise UsageError(f"{name} is not a data file of {directory}")
         chosen[inside] = known[inside]
     return chosen if names else known

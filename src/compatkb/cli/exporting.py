@@ -18,7 +18,7 @@ TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")
 
 def build(
     out: Annotated[str, typer.Option("--out", metavar="FILE", help="the file to write")] = "compatkb.sqlite",
-    force: Annotated[bool, typer.Option("--force", help="overwrite a file that is no database of compatkb")] = False,
+    force: Annotated[bool, typer.Option("--force", help="overwrite a file that is not a compatkb database")] = False,
     describe: Annotated[bool, typer.Option("--describe", help="write nothing; print what the tables and views are")] = False,
     data: o.Data = None,
 ) -> int:
@@ -90,11 +90,11 @@ def schema(
 
 def _check(form: str, out: str | None, table: str | None, product: o.Words, level: str | None) -> None:
     if table and form != "csv":
-        raise UsageError("--table goes with --format csv")
+        raise UsageError("--table works with --format csv")
     if product and form in TABLES:
-        raise UsageError(f"--product goes with graphml, mermaid, dot and ical; {form} is of everything")
+        raise UsageError(f"--product works with graphml, mermaid, dot and ical; {form} is of everything")
     if level and form not in DRAWN:
-        raise UsageError("--level goes with mermaid and dot")
+        raise UsageError("--level works with mermaid and dot")
     if form == "csv" and not (table or out):
         raise UsageError("csv is many tables: give --out FOLDER, --out FILE.zip, or --table NAME")
 

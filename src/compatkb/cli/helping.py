@@ -85,7 +85,7 @@ def doctor(
         str | None,
         typer.Argument(
             metavar="REPORT",
-            help="judge the JSON of `pip inspect` or the output of a collect_env script; - reads standard input",
+            help="examine the JSON of `pip inspect` or the output of a collect_env script; - reads standard input",
         ),
     ] = None,
     python: Annotated[
@@ -107,11 +107,11 @@ def doctor(
     from compatkb.output.terminal import print_lines
 
     if file and python:
-        raise UsageError("name either a report or --python")
+        raise UsageError("give a report or --python, not both")
     if sysfs and file:
-        raise UsageError("name either a report or --sysfs; a report tells the graphics itself")
+        raise UsageError("give a report or --sysfs, not both; a report already names the graphics")
     if sysfs and not Path(sysfs).is_dir():
-        raise UsageError(f"{sysfs}: is no directory; name a copy of /sys")
+        raise UsageError(f"{sysfs}: is not a directory; give a copy of /sys")
     facts, clock = open_facts(data, as_of)
     machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
     made = examine(facts, machine, clock)

@@ -38,7 +38,7 @@ def migrate(
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,
-    fail_on: Annotated[checking.Level, typer.Option("--fail-on", help="exit 1 from this level on")] = "warning",
+    fail_on: Annotated[checking.Level, typer.Option("--fail-on", help="exit 1 at this level or above")] = "warning",
     ignore: checking.Ignore = None,
     list_rules: checking.Rules = False,
     config: checking.Config = None,
@@ -69,7 +69,7 @@ def migrate(
                 break
             done += mending
             report = _judged(found, asked, settings, device)
-        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} mended", file=sys.stderr)
+        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
     named = ("--device", device) if device else ()
     shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
     return finish(shown, settings, form, reports, Wanted(why, everything, shell or shell_here()))
@@ -78,7 +78,7 @@ def migrate(
 def _known_device(asked: CheckContext, device: str | None) -> None:
     names = [element.version for element in asked.facts.elements("device")]
     if device is not None and device not in names:
-        raise UsageError(f"{device!r} is no device; there are {', '.join(names)}")
+        raise UsageError(f"unknown device {device!r}; known: {', '.join(names)}")
 
 
 def _judged(paths: list[Path], asked: CheckContext, settings: Settings, device: str | None) -> CheckReport:

@@ -6,6 +6,7 @@ import typer
 from typer.main import get_click_type
 
 from compatkb.cli import completion
+from compatkb.errors import UsageError
 from compatkb.headline_options import HEADLINES
 from compatkb.output.registry import FORMS
 
@@ -44,7 +45,7 @@ Route = Annotated[
     typer.Option(
         "--route",
         metavar="ID",
-        help="only this way to the device, such as native (default: any)",
+        help="only this kind of support for the device, such as native (default: any)",
         autocompletion=completion.routes,
     ),
 ]
@@ -81,11 +82,15 @@ def form(command: str, about: str = "form of the output") -> Any:
 
 
 def days(text: str) -> int:
-    """Return a number of days, such as 30d; raises BadParameter."""
-    number = str(text).removesuffix("d")
-    if not number.isdigit() or int(number) < 1:
-        raise typer.BadParameter(f"{text!r} is not a number of days, such as 90d")
-    return int(number)
+    """Return a span of one day or more in days, such as 30d or 2w; raises BadParameter."""
+    from compatkb.request.parser import parse_days
+
+    try:
+        if found := parse_days(str(text)):
+            return found
+    except UsageError as error:
+        raise typer.BadParameter(str(error)) from None
+    raise typer.BadParameter(f"{text!r} is no day at all; name one or more, such as 90d")
 
 
 def _pin(option: str) -> Any:
@@ -123,7 +128,7 @@ MinAge = Annotated[
         "--min-age",
         metavar="DAYS",
         parser=days,
-        help="only what was uploaded at least so many days ago, such as 14d, as installers with a cool-down see it",
+        help="only what was uploaded at least so many days ago, such as 14d, as installers with a minimum release age see it",
     ),
 ]
 StackNumber = Annotated[int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")]

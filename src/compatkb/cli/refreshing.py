@@ -27,7 +27,7 @@ SHOWN = 12
 
 def refresh(
     write: Annotated[bool, typer.Option("--write", help="write the files of data/index/; otherwise only print")] = False,
-    check: Annotated[bool, typer.Option("--check", help="end with exit code 4 where a file would change")] = False,
+    check: Annotated[bool, typer.Option("--check", help="exit with code 4 where a file would change")] = False,
     only: Annotated[
         o.Words,
         typer.Option("--only", metavar="PRODUCT", help="only this product (repeatable)", autocompletion=completion.products),
@@ -50,11 +50,11 @@ def refresh(
 ) -> int:
     """Propose what the index has that data/index/ lacks; 0, or 4 with --check where a file would change."""
     if write and check:
-        raise UsageError("--write and --check exclude each other")
+        raise UsageError("--write and --check cannot be used together")
     try:
         from compatkb.refresh.index_client import Network
     except ImportError as error:
-        message = f"refresh needs the package {error.name}, so: python -m pip install 'compatkb[refresh]'"
+        message = f"refresh needs the package {error.name}: python -m pip install 'compatkb[refresh]'"
         raise UnavailableError(message) from None
     from compatkb.authoring.loader import load
     from compatkb.refresh.run import refresh as run

@@ -12,7 +12,7 @@ from compatkb.errors import UsageError
 data = typer.Typer()
 
 
-@data.command("update", help="take a newer store of data, checked, whole or not at all")
+@data.command("update", help="download newer data, verified before they are used")
 def update(
     source: Annotated[
         str | None,
@@ -25,12 +25,13 @@ def update(
     done = take(source or _published())
     now = f"data of {done.data_date}"
     print(
-        f"taken: {now}; --data builtin asks those of the program" if done.taken else f"nothing newer: {now}", file=sys.stderr
+        f"taken: {now}; --data builtin uses those of the program" if done.taken else f"nothing newer: {now}",
+        file=sys.stderr,
     )
     return 0
 
 
-@data.command("pack", help="write the store of the data and its digest, for `data update`")
+@data.command("pack", help="write the data and their digest as files for `data update`")
 def pack(
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE", help="the file to write (default: by its format)")
@@ -58,4 +59,4 @@ def _published() -> str:
         label, _, address = entry.partition(",")
         if label.strip().lower() == "data":
             return f"{address.strip().rstrip('/')}/"
-    raise UsageError("this installation names no place for its data; name one with --from URL or --from FILE")
+    raise UsageError("this installation has no address for newer data; give one with --from URL or --from FILE")

@@ -73,7 +73,7 @@ def validate(
             help="only stacks that differ from those of a commit or another data directory",
         ),
     ] = None,
-    denied: Annotated[bool, typer.Option("--denied", help="check neighbours that the data deny, not what they claim")] = False,
+    denied: Annotated[bool, typer.Option("--denied", help="check what the data deny, not what they claim")] = False,
     stack: Annotated[
         o.Words,
         typer.Option(
@@ -248,6 +248,6 @@ def _touched(facts: "Snapshot", options: "ValidationOptions", directory: Path, s
     with earlier(directory, since) as old:
         found = change(old, facts, options.wanted)
     what = "denied" if options.wanted.denied else "claimed"
-    counts = f"{len(found.touched)} touched, {found.same} as before, {len(found.gone)} {what} no more"
+    counts = f"{len(found.touched)} changed, {found.same} unchanged, {len(found.gone)} no longer {what}"
     print(f"stacks {what}, since {since}: {counts}", file=sys.stderr)
     return found.touched

@@ -20,6 +20,11 @@ def word_key(text: str) -> str:
     return "".join(text.lower().split()).translate(_MARKS)
 
 
+def is_free_threaded(python: str) -> bool:
+    """Return whether a Python minor, such as 3.13t, names the build without the global lock (PEP 703)."""
+    return python.endswith("t")
+
+
 def spellings(product: str, text: str) -> list[str]:
     """Return a name as it is typed, then plainer, as far as that is the same thing.
 

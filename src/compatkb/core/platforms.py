@@ -21,11 +21,29 @@ _SYSTEMS = {  # OS family: how markers spell it
     "macos": ("darwin", "Darwin", "posix"),
 }
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
+_INSTALLERS = {  # OS family and architecture: conda's word, and uv's
+    ("linux", "x86_64"): ("linux-64", "x86_64-manylinux_2_40"),
+    ("linux", "aarch64"): ("linux-aarch64", "aarch64-manylinux_2_40"),
+    ("windows", "x86_64"): ("win-64", "x86_64-pc-windows-msvc"),
+    ("windows", "arm64"): ("win-arm64", "aarch64-pc-windows-msvc"),
+    ("macos", "x86_64"): ("osx-64", "x86_64-apple-darwin"),
+    ("macos", "arm64"): ("osx-arm64", "aarch64-apple-darwin"),
+}
 
 
 def marker_of(family: str, arch: str) -> str:
     """Return the marker (PEP 508) that is true on an OS family and architecture, and on no other."""
     return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
+
+
+def conda_platform(family: str, arch: str) -> str | None:
+    """Return conda's word for a platform, its subdirectory; None where it has none."""
+    return _INSTALLERS.get((family, arch), (None, None))[0]
+
+
+def uv_platform(family: str, arch: str) -> str | None:
+    """Return uv's word for a platform, None where it has none."""
+    return _INSTALLERS.get((family, arch), (None, None))[1]
 
 
 class TagTarget(NamedTuple):

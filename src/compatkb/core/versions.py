@@ -74,11 +74,6 @@ def matches(spec: str, version: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def is_free_threaded(python: str) -> bool:
-    """Return whether a Python minor, such as 3.13t, names the build without the global lock (PEP 703)."""
-    return python.endswith("t")
-
-
 def admits_python(requires_python: str, python: str) -> bool:
     """Return whether a Requires-Python admits a patch of Python (3.14.1), or any patch of a minor (3.14, 3.13t).
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
+from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
 from compatkb.output.labels import ranges
 from compatkb.request.lookup import find_product
@@ -17,19 +18,20 @@ def _links(asked: RegionContext) -> list[Block]:
     product = find_product(asked.facts, asked.values["product"])
     name = product.distribution or product.id
     order = [element.version for element in asked.facts.elements(product.id)]
+    platform, releases = asked.values["platform"], {table.platform: table.releases for table in symbol_tables(asked.facts)}
+    if platform not in releases:
+        raise UsageError(f"no symbols were read for {platform}; they were for {', '.join(releases)}")
     found: dict[str, dict[str, ObservationRecord]] = defaultdict(dict)
-    for seen in _seen_on(asked, asked.values["platform"]):
+    for seen in _seen_on(asked, platform):
         other = next((other for other in seen.packages if other != name), None)
         if name in seen.packages and other and seen.outcome in ("links", "missing-symbol"):
             found[seen.packages[name]][seen.packages[other]] = seen
-    rows = [_row(asked, version, found[version]) for version in reversed(order) if version in found]
+    rows = [_row(releases[platform], version, found[version]) for version in reversed(order) if version in found]
     heads = ("release", "links with", "without some libraries with", "older releases lack", "newer releases lack", "looked at")
     return [Table(heads, tuple(rows))]
 
 
-def _row(asked: RegionContext, version: str, beside: dict[str, ObservationRecord]) -> tuple[str, ...]:
-    tables = symbol_tables(asked.facts)
-    order = next(table.releases for table in tables if table.platform == asked.values["platform"])
+def _row(order: tuple[str, ...], version: str, beside: dict[str, ObservationRecord]) -> tuple[str, ...]:
     known = [release for release in order if release in beside]
     part = [release for release in known if beside[release].outcome == "links" and beside[release].missing]
     whole = [release for release in known if beside[release].outcome == "links" and not beside[release].missing]

@@ -5,9 +5,9 @@ from datetime import date, timedelta
 
 from compatkb.catalog.statistics import statistics
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
-from compatkb.output.catalog import parse_days
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.statistics import stats_blocks
+from compatkb.request.parser import parse_days
 from compatkb.store.queries.products import ReleaseRecord, releases, releases_of
 from compatkb.store.records import Element
 

@@ -152,7 +152,7 @@ def package_remarks(held: tuple[Held, ...]) -> list[Remark]:
         again = f"reinstall {name}: `pip install --force-reinstall --no-deps {name}=={version}`" if version else None
         if version is None and item.installed.place is None:
             message = f"{name} can be imported, but has no metadata; it was built, copied or half removed"
-            found.append(Remark("no-metadata", Severity.ERROR, message, f"remove it, and install {name} anew"))
+            found.append(Remark("no-metadata", Severity.ERROR, message, f"remove it, and install {name} again"))
         elif version is None:
             found.append(Remark("broken-metadata", Severity.ERROR, f"{name} has metadata without a version", again))
         elif item.installed.found is False:
@@ -160,9 +160,9 @@ def package_remarks(held: tuple[Held, ...]) -> list[Remark]:
             found.append(Remark("missing-package", Severity.ERROR, message, again))
         elif written and written != version and _public(written) != _public(version):
             message = f"{name} has the metadata of {version}, yet the package says of itself that it is {written}"
-            found.append(Remark("two-versions", Severity.ERROR, message, f"remove it twice, and install {name} anew"))
+            found.append(Remark("two-versions", Severity.ERROR, message, f"remove it twice, and install {name} again"))
         elif not item.known:
-            message = f"the data do not know {name} {version}, so nothing is said of it"
+            message = f"{name} {version} is not in the data, so it was not checked"
             found.append(Remark("unknown-version", Severity.WARNING, message))
     names = [canonicalize_name(item.installed.name) for item in held]
     for name in sorted({name for name in names if names.count(name) > 1}):
@@ -194,7 +194,7 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
         for record in guide(facts, "component"):
             if record["needed"] and not there & set(record["packages"]):
                 sources = tuple((source[0], source[1]) for source in record["sources"])
-                message = f"no package of the system brings the {record['name']}, without which programs find no GPU"
+                message = f"no system package provides the {record['name']}, without which programs find no GPU"
                 fix = f"install {record['packages'][0]}; a driver that was built or copied would not show here"
                 found.append(Remark("driver-part-missing", Severity.WARNING, message, fix, sources))
     if intel and machine.nodes is not None:
@@ -203,7 +203,7 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
             found.append(Remark("no-render-node", Severity.ERROR, message))
         elif not any(node.usable for node in machine.nodes):
             message = f"this user may not open {', '.join(node.path for node in machine.nodes)}"
-            fix = "add the user to the group of the device files (render or video), and log in anew"
+            fix = "add the user to the group of the device files (render or video), and log in again"
             found.append(Remark("render-node-refused", Severity.ERROR, message, fix))
     return found
 
@@ -235,8 +235,8 @@ def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
     for names in kinds.values():
         if len(names) > 1:
             shown = ", ".join(f"{there[n]} (oneAPI {generations[n]['version'] if n in generations else '?'})" for n in names)
-            message = f"run-time libraries of different generations are on the way of programs: {shown}"
-            fix = "start a shell without an activated oneAPI, or activate the release that the wheels bring along"
+            message = f"programs find run-time libraries of different generations: {shown}"
+            fix = "start a shell without an activated oneAPI, or activate the release that the wheels require"
             found.append(Remark("mixed-runtimes", Severity.WARNING, message, fix))
     return found
 

@@ -1,4 +1,4 @@
-"""Which device a pasted text is about: decided once, before any cause is weighed."""
+"""Which device and which system a pasted text is about: each decided once, before any cause is weighed."""
 
 import re
 from collections import defaultdict
@@ -12,8 +12,14 @@ from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 
 UNKNOWN = "unknown"
+LINUX, WINDOWS = "linux", "windows"
+_FAMILIES = (WINDOWS, "macos")
+_LAYER = "wsl"  # a Linux on Windows: texts name both
 _MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
 _WORD = re.compile(r"[a-z0-9]")
+
+Shown = dict[str, dict[str, int]]
+"""Values by the kind of evidence for them, each with a line."""
 
 
 def served_devices(facts: Snapshot) -> tuple[str, ...]:
@@ -21,16 +27,19 @@ def served_devices(facts: Snapshot) -> tuple[str, ...]:
     return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
 
 
+def family(system: str) -> str:
+    """Return the kind of an operating system: windows, macos, else linux."""
+    return next((name for name in _FAMILIES if system.startswith(name)), LINUX)
+
+
 def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     """Return the device that a text is about, None where it does not tell, or names two without saying which one counts.
 
     The kinds of evidence are asked in the order of `ShownBy`. One that names a single device decides; where one names several,
     the weaker kinds decide among those, and at last that only one of them, or none, is served by a release of the data.
+    What is installed may be the fault: a build that we serve decides nothing beside a mention of another device.
     """
-    shown: dict[str, dict[str, int]] = defaultdict(dict)
-    for record in guide(facts, "reading"):
-        if record["shown_by"] and (hits := [hit for hit in map(pasted.find, record["patterns"]) if hit]):
-            shown[record["shown_by"]].setdefault(record["version"], hits[0].line)
+    shown = _shown(facts, pasted, "device")
     for device, line in _graphics(facts, pasted).items():
         shown[ShownBy.MACHINE].setdefault(device, line)
     left: dict[str, int] = {}
@@ -42,7 +51,43 @@ def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     decided = left if len(left) == 1 or not served else served
     if len(decided) > 1 and served:
         return None
+    weak = kind in (ShownBy.BUILD, ShownBy.MENTION)
+    if weak and served and set(shown[ShownBy.MENTION]) - set(decided):
+        return None
     return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
+
+
+def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
+    """Return the system that a text is about, None where it tells none, or several kinds of one by equal evidence.
+
+    The kinds of evidence are asked as for the device: what an index has for one system decides nothing beside a mention of
+    another. Of the systems of the kind that is decided, the first in the data counts.
+    """
+    shown = _shown(facts, pasted, "os")
+    told = {record["version"]: n for n, record in enumerate(guide(facts, "reading"))}
+    lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
+    left: set[str] = set()
+    for kind in ShownBy:
+        families = {family(system) for system in shown[kind]}
+        left = left & families or left or families
+        if len(left) == 1:
+            break
+    if any(system.startswith(_LAYER) for system in lines):
+        left = {LINUX}
+    if len(left) != 1 or (kind is ShownBy.BUILD and {family(system) for system in shown[ShownBy.MENTION]} - left):
+        return None
+    system = min((name for name in lines if family(name) in left), key=told.__getitem__)
+    return Read("os", system, lines[system], SAYS)
+
+
+def _shown(facts: Snapshot, pasted: Pasted, product: str) -> Shown:
+    shown: Shown = defaultdict(dict)
+    for record in guide(facts, "reading"):
+        if record["product"] != product:
+            continue
+        if hits := [hit for hit in map(pasted.find_word, record["patterns"]) if hit]:
+            shown[record["shown_by"]].setdefault(record["version"], hits[0].line)
+    return shown
 
 
 def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
@@ -52,9 +97,11 @@ def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
 def _graphics(facts: Snapshot, pasted: Pasted) -> dict[str, int]:
     """Return the devices of the GPUs that a text names as the data name them, each with a line."""
     found: dict[str, int] = {}
-    for release in releases_of(facts, "hardware"):
+    releases = releases_of(facts, "hardware")
+    graphic = {device for device in {d for release in releases for d in release.devices} if needs_graphics(facts, device)}
+    for release in releases:
         device = next(iter(release.devices), "")
-        if not needs_graphics(facts, device) or device in found:
+        if device not in graphic or device in found:
             continue
         names = (*release.aliases, release.version.replace("-", " "), *((release.name,) if release.name else ()))
         for name in filter(_MODEL.fullmatch, map(plain, names)):

@@ -7,11 +7,11 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
-from compatkb.doctor.device import UNKNOWN, device_of
+from compatkb.doctor.device import UNKNOWN, device_of, served_devices, system_of
 from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
-from compatkb.doctor.target import Target, ask, installed, nearest_of, successor_of, target_of
+from compatkb.doctor.target import StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
 from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
 from compatkb.engine.answer import Answer, Near
@@ -60,8 +60,10 @@ class Diagnosis(NamedTuple):
     unread: tuple[str, ...]  # versions that the data do not know, as they stand in the text
     answer: Answer | None  # to the versions that the text names, where they are two packages or more
     wanted: tuple[UnmetRequirement, ...]
-    nearest: tuple[Near, ...]
+    nearest: tuple[Near, ...]  # for the device and the system that the text tells
+    either: tuple[StackChoice, ...] = ()  # where it does not tell: one for each that may be meant
     instead: Instead | None = None  # what takes the place of products that have ended
+    ended: tuple[str, ...] = ()  # products that the text names and that have ended
     target: Target = Target()  # what the answer is for
     symbols: tuple[UndefinedSymbol, ...] = ()  # that a library asked for in vain
     collect: tuple[str, ...] = ()  # where no cause is known: what tells more
@@ -86,27 +88,56 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     """Return what a text that was printed by a failing program speaks for, as of a day (a date)."""
     pasted = Pasted(text)
     causes = {record["id"]: record for record in guide(facts, "cause")}
-    named = device_of(facts, pasted)
+    named, system = device_of(facts, pasted), system_of(facts, pasted)
     evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
-    versions = read_versions(facts, pasted, (*evidence.learnt, *((named,) if named else ())))
-    answer, pins, unread = _judge(facts, versions, target_of(facts, versions, None), clock)
-    admitted = {name: record for name, record in causes.items() if not named or record["device"] in (None, named.version)}
-    candidates = with_generations(facts, pasted, _ranked(admitted, evidence, answer))
+    versions = read_versions(facts, pasted, (*evidence.learnt, *filter(None, (named, system))))
+    answer, pins, unread = _judge(facts, versions, target_of(facts, versions), clock)
+    about, served = _devices_of_causes(facts, causes, named, text), served_devices(facts)
+    admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
+    ranked = _ranked(admitted, evidence, answer, about if named else set(served))
+    candidates = with_generations(facts, pasted, ranked)
     missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
     top = causes[candidates[0].id] if candidates else {}
-    target = target_of(facts, versions, top.get("device") or top.get("usual_device"))
+    target = target_of(facts, versions)
+    if top.get("device") not in (None, *served):
+        target = target._replace(foreign=top["device"])
     symbols = undefined_symbols(facts, text, versions)
-    made = Diagnosis(candidates, versions, unread, answer, missed, (), None, target, symbols, () if candidates else COLLECT)
-    about = {read.product for read in versions if facts.products[read.product].role != Role.DIMENSION}
+    collect = () if candidates else COLLECT
+    made = Diagnosis(candidates, versions, unread, answer, missed, (), target=target, symbols=symbols, collect=collect)
     if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or target.device):
         return made
+    return _with_stacks(facts, made, top, pins, clock)
+
+
+def _devices_of_causes(facts: Snapshot, causes: dict[str, dict[str, Any]], named: Read | None, text: str) -> set[str]:
+    """Return the devices whose causes may be named: that of the text; where it tells none, those that get no stack.
+
+    A few words that somebody typed may mean a cause of any device.
+    """
+    if named:
+        return {named.version}
+    about = {record["device"] for record in causes.values() if record["device"]}
+    return about if is_phrase(text) else about - set(served_devices(facts))
+
+
+def _with_stacks(facts: Snapshot, made: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...], clock: Clock) -> Diagnosis:
+    """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
+    target = made.target
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     if top.get("newest"):
-        near = nearest_of(facts, None, (), (), target, words, clock)
+        choices = choices_of(facts, None, (), (), target, words, clock)
     else:
-        near = nearest_of(facts, answer, _wishes(pins, missed), pins if candidates else (), target, words, clock)
-    asked = {re.split(r"[=<>!~]", word)[0] for word in words}
-    return made._replace(nearest=near, instead=successor_of(facts, asked | about, target, clock))
+        kept = pins if made.candidates else ()
+        choices = choices_of(facts, made.answer, _wishes(pins, made.wanted), kept, target, words, clock)
+    named = {read.product for read in made.versions if facts.products[read.product].role != Role.DIMENSION}
+    named |= {re.split(r"[=<>!~]", word)[0] for word in words}
+    sure = bool(target.device) and not any(choice.systems for choice in choices)
+    return made._replace(
+        nearest=tuple(choice.near for choice in choices) if sure else (),
+        either=() if sure else choices,
+        instead=successor_of(facts, named, target, clock),
+        ended=tuple(name for name in facts.products if name in facts.successors and name in named),
+    )
 
 
 def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evidence:
@@ -138,8 +169,13 @@ def _add(facts: Snapshot, made: _Evidence, symptom: dict[str, Any], found: list[
         made.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
 
 
-def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answer | None) -> tuple[Candidate, ...]:
-    """Return the causes that the evidence and the engine's word on the versions speak for, the likeliest first."""
+def _ranked(
+    causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answer | None, devices: set[str]
+) -> tuple[Candidate, ...]:
+    """Return the causes that the evidence and the engine's word on the versions speak for, the likeliest first.
+
+    Their steps are those for any device, and those for `devices`.
+    """
     weights = {name: weight for name, weight in evidence.weights.items() if name in causes}
     if answer and answer.verdict == Verdict.DOES_NOT_WORK:
         weights |= {name: _ALONE - _DENIED for name in causes if causes[name]["denied"] and name not in weights}
@@ -148,7 +184,9 @@ def _ranked(causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answ
             weights[name] += _DENIED if answer.verdict == Verdict.DOES_NOT_WORK else -_FITS if answer.verdict.is_usable else 0
     order = list(causes)
     ranked = sorted(weights, key=lambda name: (-weights[name], order.index(name)))
-    return tuple(_candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {}))) for n in ranked)
+    return tuple(
+        _candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {})), devices) for n in ranked
+    )
 
 
 def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tuple[Read, ...]:
@@ -171,11 +209,14 @@ def with_generations(facts: Snapshot, pasted: Pasted, candidates: tuple[Candidat
     return tuple(c._replace(do=(*steps, *c.do)) if c.id in telling and steps else c for c in candidates)
 
 
-def _candidate(record: dict[str, Any], weight: int, hits: list[Hit], cited: list[tuple[str, str | None]]) -> Candidate:
+def _candidate(
+    record: dict[str, Any], weight: int, hits: list[Hit], cited: list[tuple[str, str | None]], devices: set[str]
+) -> Candidate:
     lines = tuple({hit.line: hit for hit in sorted(hits, key=lambda hit: hit.line)}.values())
     own = [(s[0], s[1]) for s in record["sources"]]
     sources = tuple(dict.fromkeys([*cited, *own]))
-    return Candidate(record["id"], record["kind"], record["title"], record["why"], tuple(record["do"]), weight, lines, sources)
+    do = (*record["do"], *(step for device in record["do_for"] if device in devices for step in record["do_for"][device]))
+    return Candidate(record["id"], record["kind"], record["title"], record["why"], do, weight, lines, sources)
 
 
 def _judge(

@@ -87,13 +87,24 @@ class Pasted:
         """Return the first place of a pattern."""
         return next(self.find_all(pattern), None)
 
+    def find_word(self, pattern: str) -> Hit | None:
+        """Return the first place of a pattern at which a word begins, as `e:/` is none in `file:/`."""
+        literal = _literal(pattern)
+        if not literal[:1].isalnum():
+            return self.find(pattern)
+        for at in self.places(literal):
+            if not self.plain[at - 1 : at].isalnum() and (slots := self._slots(at, pattern)) is not None:
+                return Hit(*self.line_at(at), slots)
+        return None
+
+    def _slots(self, at: int, pattern: str) -> tuple[tuple[str, str], ...] | None:
+        return _match(self.plain[at : self._end(at)], _segments(pattern))
+
     def find_all(self, pattern: str) -> Iterator[Hit]:
         """Yield the places of a pattern, at most one for each line, and of very many the first ones."""
-        segments = _segments(pattern)
-        literal = plain(_SLOT.split(pattern.split("*", maxsplit=1)[0])[0])
         seen = 0
-        for at in self.places(literal):
-            slots = _match(self.plain[at : self._end(at)], segments)
+        for at in self.places(_literal(pattern)):
+            slots = self._slots(at, pattern)
             if slots is not None:
                 number, text = self.line_at(at)
                 if number != seen:
@@ -127,6 +138,12 @@ class Pasted:
 class _Segment(NamedTuple):
     names: tuple[str, ...]
     form: re.Pattern[str]
+
+
+@cache
+def _literal(pattern: str) -> str:
+    """Return the plain text that a pattern begins with."""
+    return plain(_SLOT.split(pattern.split("*", maxsplit=1)[0])[0])
 
 
 @cache

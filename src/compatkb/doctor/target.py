@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.device import served_devices
+from compatkb.doctor.device import LINUX, WINDOWS, family, served_devices
 from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Answer, Near, resolve
@@ -13,9 +13,10 @@ from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element
 
 _MOST = 3
-_FAMILIES = ("windows", "macos")
+_SYSTEMS = (LINUX, WINDOWS)  # of which one is meant where a text tells none
 
 
 class Target(NamedTuple):
@@ -26,34 +27,45 @@ class Target(NamedTuple):
     os: str | None = None
     python: str | None = None
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
+    served: tuple[str, ...] = ()  # the devices that a release of the data serves
 
     def takes(self, stack: Stack, *, python: bool = True) -> bool:
-        """Return whether a stack is for this device and system, and for this Python unless that is given up.
-
-        Where the system is not known, a stack has to serve Linux as well: one for Windows alone is no answer to that.
-        """
+        """Return whether a stack is for this device and system, and for this Python unless that is given up."""
         if self.foreign or self.device not in (None, stack.device):
             return False
-        if not any(_family(name) == _family(self.os or "") for name in stack.os):
+        if self.os and family(self.os) not in {family(name) for name in stack.os}:
             return False
         return not (python and self.python) or minor(self.python) in stack.python
 
+    def meant(self) -> tuple["Target", ...]:
+        """Return the targets with a device and a system that this one may mean; none where no device of ours serves it."""
+        if self.foreign:
+            return ()
+        devices = (self.device,) if self.device else self.served
+        systems = (self.os,) if self.os else _SYSTEMS
+        return tuple(self._replace(device=device, os=system) for device in devices for system in systems)
 
-def _family(system: str) -> str:
-    return next((name for name in _FAMILIES if system.startswith(name)), "")
+
+class StackChoice(NamedTuple):
+    """A stack, and for which device and kinds of system it is; no systems where it is for all that may be meant."""
+
+    device: str
+    systems: tuple[str, ...]
+    near: Near
 
 
-def target_of(facts: Snapshot, reads: tuple[Read, ...], usual: str | None) -> Target:
-    """Return what a text is about; `usual` is the device of its cause, for texts that tell none."""
+def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
+    """Return what a text is about, as far as it tells."""
     told = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
-    device = told.pop("device", None) or usual
+    device = told.pop("device", None)
     system, python = told.pop("os", None), told.pop("python", None)
     if python and not _is_known(facts, "python", python):
         python = None
     others = tuple((name, value) for name, value in told.items() if _is_known(facts, name, value))
-    if device and device not in served_devices(facts):
-        return Target(None, device, system, python, others)
-    return Target(device, None, system, python, others)
+    served = served_devices(facts)
+    if device and device not in served:
+        return Target(None, device, system, python, others, served)
+    return Target(device, None, system, python, others, served)
 
 
 def _is_known(facts: Snapshot, product: str, value: str) -> bool:
@@ -82,6 +94,51 @@ def ask(
         return None
 
 
+def choices_of(
+    facts: Snapshot,
+    answer: Answer | None,
+    wished: tuple[Read, ...],
+    kept: tuple[Read, ...],
+    target: Target,
+    words: tuple[str, ...],
+    clock: Clock,
+) -> tuple[StackChoice, ...]:
+    """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
+    found: dict[tuple[object, ...], list[tuple[str, Near]]] = {}
+    meant = target.meant()
+    said = answer if target.device and target.os else None
+    for aim in meant:
+        near = nearest_of(facts, said, wished, kept, aim, words, clock)
+        for one in near if len(meant) == 1 else near[:1]:
+            found.setdefault((aim.device, *_builds(facts, one.stack)), []).append((family(aim.os or ""), one))
+    choices = []
+    for placed in found.values():
+        systems = tuple(system for system, _ in placed)
+        near_one = placed[0][1]._replace(stack=_together([near.stack for _, near in placed]))
+        choices.append(
+            StackChoice(near_one.stack.device, () if target.os or len(systems) == len(_SYSTEMS) else systems, near_one)
+        )
+    return tuple(choices)
+
+
+def _together(stacks: list[Stack]) -> Stack:
+    """Return stacks of the same builds as one, for the systems of all and the Pythons that all have."""
+    first = stacks[0]
+    if len(stacks) == 1:
+        return first
+    return first._replace(
+        packages=tuple(element for element in first.packages if all(element in stack.packages for stack in stacks)),
+        python=tuple(python for python in first.python if all(python in stack.python for stack in stacks)),
+        os=tuple(dict.fromkeys(system for stack in stacks for system in stack.os)),
+    )
+
+
+def _builds(facts: Snapshot, stack: Stack) -> tuple[Element, ...]:
+    """Return what is installed by name: run-time packages come with it, and differ between systems."""
+    products = facts.products
+    return tuple(e for e in stack.packages if products[e.product].role != Role.LEAF and not products[e.product].automatic)
+
+
 def nearest_of(
     facts: Snapshot,
     answer: Answer | None,
@@ -93,16 +150,11 @@ def nearest_of(
 ) -> tuple[Near, ...]:
     """Return stacks that work for a target: near to an answer, else to what was wished, else to what is kept, else the best.
 
-    Python is given up where nothing else helps; device and system never are. Where the device is not known, one for each.
+    Python is given up where nothing else helps; device and system never are.
     """
-    if target.foreign:
-        return ()
-    if not target.device:
-        each = [target._replace(device=device) for device in served_devices(facts)]
-        return tuple(near for aim in each for near in nearest_of(facts, None, wished, kept, aim, words, clock)[:1])
     if answer and not _works(answer) and (near := _fitting(facts, answer.nearest, target)):
         return near
-    family = _family(target.os) or "linux" if target.os else None
+    generic = family(target.os) if target.os else None
     plans = [(wished, target), (kept, target), ((), target)]
     plans += [((), target._replace(python=None))] if target.python else []
     for pins, aim in plans:
@@ -110,7 +162,7 @@ def nearest_of(
         asked = tuple(word for word in words if word not in held)
         if not pins and not asked:
             continue
-        for system in dict.fromkeys((target.os, family)):
+        for system in dict.fromkeys((target.os, generic)):
             found = ask(facts, pins, aim, clock, asked, system)
             given_up = ("python",) if aim.python != target.python else ()
             stacks = found.stacks if found and found.verdict.is_usable else ()
@@ -134,13 +186,21 @@ def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tupl
 
 
 def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> Instead | None:
-    """Return what takes the place of products that have ended, for this device and system; on another Python if it must be."""
-    if target.foreign:
+    """Return what takes the place of products that have ended, for this device and system; on another Python if it must be.
+
+    None where the device is not known, or the system and what is installed depends on it.
+    """
+    found: dict[tuple[Element, ...], list[Instead]] = {}
+    for aim in target.meant() if target.device else ():
+        place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
+        made = instead_of(facts, products, [*place, *target.others], [aim.device or ""], clock)
+        if made is None or not aim.takes(made.stack, python=False):
+            return None
+        found.setdefault(_builds(facts, made.stack), []).append(made)
+    if len(found) != 1:
         return None
-    place = [("os", target.os)] if target.os else []
-    place += [("python", target.python)] if target.python else []
-    made = instead_of(facts, products, [*place, *target.others], [target.device] if target.device else [], clock)
-    return made if made and target.takes(made.stack, python=False) else None
+    same = next(iter(found.values()))
+    return Instead(same[0].ended, _together([made.stack for made in same]))
 
 
 def installed(reads: tuple[Read, ...]) -> tuple[Read, ...]:

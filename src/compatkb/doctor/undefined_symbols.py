@@ -17,7 +17,8 @@ _NEAR = 400
 """How many characters before and after the words of the loader are looked at: paths are shorter."""
 _WORDS = ("undefined symbol:", "Symbol not found:", "undefined reference to", "procedure entry point")
 _SYMBOL = re.compile(r"[\s`'\"(]*([A-Za-z_?@$.][\w?@$.]*)")
-_PATH = re.compile(r"[\w./~+@\\-]+\.(?:so|pyd|dll|dylib)(?:\.\d+)*")
+_WORD = re.compile(r"[\w./~+@\\-]++")
+_LIBRARY = re.compile(r"(?<=.)\.(?:so|pyd|dll|dylib)(?:\.\d+)*")
 _STEM = re.compile(r"^(?:lib)?_?(.+?)(?:\.(?:cpython|cp|abi3).*)?\.(?:so|pyd|dll|dylib)[.\d]*$")
 
 
@@ -55,12 +56,18 @@ def _asked(text: str) -> Iterator[tuple[str, str]]:
         while at >= 0:
             end = at + len(words)
             if name := _SYMBOL.match(text[end : end + _NEAR * 4]):
-                before = _PATH.findall(text[max(0, at - _NEAR) : at])
-                after = _PATH.findall(text[end : end + _NEAR]) if words.startswith("Symbol") or not before else []
+                before = _paths(text[max(0, at - _NEAR) : at])
+                after = _paths(text[end : end + _NEAR]) if words.startswith("Symbol") or not before else []
                 library = (after or before or [""])[0 if after else -1]
                 symbol = name[1].removeprefix("_") if words.startswith("Symbol") else name[1]
                 yield symbol.rstrip("."), library
             at = text.find(words, end)
+
+
+def _paths(text: str) -> list[str]:
+    """Return the paths of libraries in a text: of each word what stands before its last suffix of a library, with that."""
+    ends = ((word[0], [found.end() for found in _LIBRARY.finditer(word[0])]) for word in _WORD.finditer(text))
+    return [word[: found[-1]] for word, found in ends if found]
 
 
 def _best_first(tables: tuple[SymbolTable, ...], text: str) -> tuple[SymbolTable, ...]:

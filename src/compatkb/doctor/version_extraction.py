@@ -101,8 +101,6 @@ def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
         if record["shown_by"]:
             continue
         for hit in filter(None, map(pasted.find, record["patterns"])):
-            if record["product"]:
-                found.append(Read(record["product"], record["version"], hit.line, SAYS))
             for name, value in hit.slots:
                 if name in facts.products and "." in shape(facts, name, value):
                     found.append(Read(name, shape(facts, name, value), hit.line, SAYS))

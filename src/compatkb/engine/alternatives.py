@@ -24,6 +24,7 @@ MOST_ALTERNATIVES = 8
 _MOST_GIVEN_UP = 3
 _FEW_PINS = 8
 """Of so many pins each is given up in turn where no conflict tells which one is in the way."""
+_INSTALLED = (Role.PACKAGE, Role.COMPANION)
 _HARD = ("hardware", GLIBC, "gpu-driver", "arch")
 """What nobody can change with a command: given up only where nothing else helps."""
 
@@ -55,8 +56,18 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
             fresh = [relaxed for relaxed in given_up if relaxed not in tried]
             tried.update(fresh)
             if found := _distinct(near for relaxed in fresh for near in _without(facts, request, relaxed, budget)):
-                return found
+                return _distinct((*found, *_other_versions(facts, request, found, budget)))
     return ()
+
+
+def _other_versions(facts: Snapshot, request: Request, found: Iterable[Near], budget: Budget) -> Iterator[Near]:
+    """Yield the nearest series on the same machine where its Python or system is all that was given up of several pins."""
+    dimensions = {name for name, product in facts.products.items() if product.role == Role.DIMENSION}
+    pinned = frozenset(pin.product for pin in request.pins if facts.products[pin.product].role in _INSTALLED)
+    if len(pinned) > 1 and all(dimensions.issuperset(near.relaxed) for near in found):
+        for near in _without(facts, request, pinned, budget, series_of_first=True):
+            if near.where in ("above", "below"):
+                yield near
 
 
 def _one_more(
@@ -102,15 +113,20 @@ def _distinct(found: Iterable[Near]) -> tuple[Near, ...]:
     return tuple(kept.values())
 
 
-def _without(facts: Snapshot, request: Request, relaxed: frozenset[str], budget: Budget) -> Iterator[Near]:
-    """Yield the stacks without some pins: of one pin the nearest series over each route, then the best stack of all."""
+def _without(
+    facts: Snapshot, request: Request, relaxed: frozenset[str], budget: Budget, *, series_of_first: bool = False
+) -> Iterator[Near]:
+    """Yield the stacks without some pins: of one pin the nearest series over each route, then the best stack of all.
+
+    With `series_of_first` the nearest series of the first of several, too.
+    """
     names = tuple(sorted(relaxed, key=facts.ranks.__getitem__))
     problems = list(_problems(facts, without(facts, request, relaxed), budget))
     pin = request.pin(names[0])
-    if len(names) == 1 and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
+    if (len(names) == 1 or series_of_first) and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
         for route in facts.routes:
             if over_route := [problem for problem in problems if problem.route is route]:
-                yield from _beside(over_route, pin)
+                yield from (near._replace(relaxed=names) for near in _beside(over_route, pin))
     if best := _best(problems):
         yield Near(names, "best", best)
 
@@ -167,7 +183,7 @@ def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) ->
 def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
     """Return a request without some pins; their products stay asked for, in any version."""
     given_up = set(names)
-    bare = [n for n in given_up if facts.products[n].role in (Role.PACKAGE, Role.COMPANION)]
+    bare = [n for n in given_up if facts.products[n].role in _INSTALLED]
     kept = tuple(pin for pin in request.pins if pin.product not in given_up)
     return request._replace(pins=kept, bare=tuple(sorted({*request.bare, *bare}, key=facts.ranks.__getitem__)))
 

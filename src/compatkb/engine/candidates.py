@@ -11,10 +11,18 @@ from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
 class Candidates:
     """The elements of products, for a device; days are ordinals."""
 
-    def __init__(self, facts: Snapshot, device: str, as_of: int, today: int, uploaded_until: int | None = None) -> None:
-        """`as_of` decides what exists, `today` what has ended, `uploaded_until` what is old enough to be taken."""
+    def __init__(
+        self,
+        facts: Snapshot,
+        device: str,
+        as_of: int,
+        today: int,
+        uploaded_until: int | None = None,
+        channels: frozenset[str] | None = None,
+    ) -> None:
+        """`as_of` decides what exists, `today` what has ended, `uploaded_until` and `channels` what installers take."""
         self.facts, self.device, self.as_of, self.today = facts, device, as_of, today
-        self._uploaded_until = uploaded_until
+        self._uploaded_until, self._channels = uploaded_until, channels
 
     def _is_unbuilt(self, product: str) -> bool:
         return self.facts.products[product].role in UNBUILT
@@ -32,6 +40,8 @@ class Candidates:
         role = self.facts.products[element.product].role
         if not element.installable or (element.since is not None and element.since > self.as_of) or self.is_too_new(element):
             return False
+        if self.is_elsewhere(element):
+            return False
         return (
             role in (Role.LEAF, Role.FEATURE)
             or self.device in element.devices
@@ -43,6 +53,10 @@ class Candidates:
         if self._uploaded_until is None or self.facts.products[element.product].role in (Role.DIMENSION, Role.FEATURE):
             return False
         return (element.by or element.since or 0) > self._uploaded_until
+
+    def is_elsewhere(self, element: Element) -> bool:
+        """Return whether a build is on other indexes than those that installers ask."""
+        return self._channels is not None and bool(element.channels) and self._channels.isdisjoint(element.channels)
 
     @memoized
     def serving(self, product: str) -> ElementSet:

@@ -26,6 +26,7 @@ class Circumstances(NamedTuple):
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
     certain_only: bool  # inferences and undecided disputes exclude nothing
     uploaded_until: int | None = None  # the last day of uploads that installers take
+    channels: frozenset[str] | None = None  # the only indexes that packages are taken from
 
 
 class RuntimeRequirement(NamedTuple):
@@ -44,10 +45,11 @@ class Context:
 
     def __init__(self, facts: Snapshot, circumstances: Circumstances) -> None:
         self.facts, self.circumstances = facts, circumstances
+        when = circumstances
         self.device, self.hardware = circumstances.device, circumstances.hardware
         self._plain: Context = context_of(facts, circumstances._replace(hardware=0)) if self.hardware else self
         self.candidates: Candidates = (
-            Candidates(facts, self.device, circumstances.as_of, circumstances.today, circumstances.uploaded_until)
+            Candidates(facts, self.device, when.as_of, when.today, when.uploaded_until, when.channels)
             if self._plain is self
             else self._plain.candidates
         )

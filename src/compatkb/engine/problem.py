@@ -43,7 +43,7 @@ class Question:
         self.pins = {pin.product: pin for pin in request.pins}
         hardware = self.pins["hardware"].mask if "hardware" in self.pins else 0
         days = (request.as_of, request.today, request.lists_until)
-        circumstances = Circumstances(device, hardware, *days, certain_only, request.uploaded_until)
+        circumstances = Circumstances(device, hardware, *days, certain_only, request.uploaded_until, request.channels)
         self.context = context_of(facts, circumstances)
         asked = dict.fromkeys((*self.pins, *request.bare, route.provider, *route.with_))
         roles = facts.products
@@ -201,6 +201,8 @@ class Question:
             return "not-yet"
         if self.context.candidates.is_too_new(element):
             return "too-new"
+        if self.context.candidates.is_elsewhere(element):
+            return "elsewhere"
         if not element.only_with <= set(self.required):
             return "only-with"
         pin = self.pins.get(element.product)

@@ -165,7 +165,9 @@ class Search:
         context = self.problem.context
         return State(
             state.support,
-            state.other_kind | self.problem.facts.elements(product)[idx].foreign_cells,
+            # where the indexes are given, those for the device itself are out of reach
+            state.other_kind
+            | (0 if self.problem.request.channels else self.problem.facts.elements(product)[idx].foreign_cells),
             state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
             state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
             context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,

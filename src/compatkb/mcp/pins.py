@@ -1,72 +1,155 @@
-"""The pins of a text as questions to the engine: what is installed together, for which device and Python."""
+"""The pins of a text as questions to the engine: what is installed together, for which device and Python, from where."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.project.environments import Project, ProjectEnvironment
-from compatkb.check.project.install_plan import install_plans
+from compatkb.check.project.install_plan import InstallPlan, declared, install_plans, sources_of
 from compatkb.check.project.queries import ProjectQueries, address
 from compatkb.core.vocabulary import Role
 from compatkb.engine.alternatives import without
 from compatkb.errors import UsageError
-from compatkb.parsers.registry import read
+from compatkb.mcp.snippets import readings
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Request
+from compatkb.store.records import Pin, Request
 
 _MOST = 2
 """Environments of one text that are answered."""
+_PACKAGES = (Role.PACKAGE, Role.COMPANION)
+_NUMBERS = re.compile(r"(==(\d+\.\d+)(?:\.\d+)*)")
 
 
 class PinnedSet(NamedTuple):
-    """What one environment pins: the request, the same without leaves, and the pins of which the data know no such version."""
+    """What one environment pins: the request, the same without leaves, and what is to be said of it."""
 
     request: Request
     without_leaves: Request
-    unlisted: tuple[str, ...]
+    remarks: tuple[str, ...]  # pins of which the data know no such version, or none for the device, and are asked otherwise
+    channels: frozenset[str] | None  # the indexes that it asks, where they have all that is pinned
 
 
 def pinned_sets(document: TextDocument, context: CheckContext) -> Iterator[PinnedSet]:
     """Yield the different sets of pins of a document, the first few; those that cannot be asked are left out."""
     queries = ProjectQueries(context)
-    devices = {e.version for e in context.facts.elements("device")}
     seen: list[dict[str, str]] = []
-    for environment in Project(context.facts, [(document, read(document.path, document.text))]).environments():
-        words = _words(context.facts, environment)
-        if len(seen) == _MOST or not any(words.values()) or words in seen:
-            continue
-        seen.append(words)
-        asked, unlisted = [], []
-        for product, specifier in words.items():
-            known = next((each for each in (specifier, _public(specifier, devices)) if _is_known(context, product, each)), "")
-            asked.append(f"{product}{known}")
-            unlisted += [] if known == specifier else [f"{product}{specifier}"]
-        try:
-            request = make_request(context.facts, (), [*asked, *_places(environment, queries)], clock=context.clock)
-        except UsageError:
-            continue
-        device = _device(environment, queries)
-        request = request._replace(devices=(device,)) if device in request.devices else request
-        leaves = {product for product in words if context.facts.products[product].role == Role.LEAF}
-        yield PinnedSet(request, without(context.facts, request, leaves), tuple(unlisted))
+    for words, environment, plan in _installed(document, queries):
+        if len(seen) == _MOST:
+            return
+        device = _device(words, environment, document.text, queries)
+        if words not in seen and (made := _set_of(words, device, plan, queries)):
+            seen.append(words)
+            yield made
 
 
-def _words(facts: Snapshot, environment: ProjectEnvironment) -> dict[str, str]:
-    """Return the specifiers of packages, their companions and leaves that those name; the first of several."""
+def _installed(
+    document: TextDocument, queries: ProjectQueries
+) -> Iterator[tuple[dict[str, str], ProjectEnvironment | None, InstallPlan | None]]:
+    """Yield the specifiers of what is installed together, with the environment and its plan; else what sentences name."""
+    found = False
+    for reading in readings(document):
+        for environment in Project(queries.facts, [(document, reading)]).environments():
+            for plan in install_plans(environment, queries):
+                if words := _words(environment, plan, queries):
+                    found = True
+                    yield words, environment, plan
+    if not found and document.path.endswith(".md") and len(words := _told(queries.facts, document.text)) > 1:
+        yield words, None, None
+
+
+def _words(environment: ProjectEnvironment, plan: InstallPlan, queries: ProjectQueries) -> dict[str, str]:
+    """Return the specifiers of packages, their companions and leaves that those name; the first of several, by product.
+
+    Nothing where no version is named and no index tells the device.
+    """
     found: dict[str, str] = {}
-    for required in environment.requirements:
-        if required.product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) and not required.requirement.unknown:
+    facts = queries.facts
+    for required in plan.requirements:
+        if required.product.role in (*_PACKAGES, Role.LEAF) and not required.requirement.unknown:
             specifier = required.requirement.specifier
             found[required.product.id] = found.get(required.product.id) or specifier
+    for product, specifier in _of_images(environment, plan, queries):
+        found.setdefault(product, specifier)
     told = {other for product in found if facts.products[product].role != Role.LEAF for other in facts.spoken_of(product)}
-    return {product: found[product] for product in found if facts.products[product].role != Role.LEAF or product in told}
+    kept = {product: found[product] for product in found if facts.products[product].role != Role.LEAF or product in told}
+    return kept if any(kept.values()) or (kept and _of_indexes(environment, queries)) else {}
 
 
-def _public(specifier: str, devices: set[str]) -> str:
-    """Return a specifier without its label (+cu118), nothing where that names a device: another build is no answer there."""
+def _of_images(environment: ProjectEnvironment, plan: InstallPlan, queries: ProjectQueries) -> Iterator[tuple[str, str]]:
+    """Yield what images bring: what the data say is in them, or the version in the tag of one that has a package's name."""
+    for one in plan.final.values():
+        if one.tool == "image":
+            yield one.allowed.product, one.allowed.text
+    for _, image in environment.images:
+        product = queries.facts.product(image.repository.rpartition("/")[2])
+        number = re.match(r"\d+(?:\.\d+)+", image.tag or "")
+        if product and number and product.role == Role.PACKAGE:
+            yield product.id, f"=={number[0]}"
+
+
+def _told(facts: Snapshot, text: str) -> dict[str, str]:
+    """Return the versions of packages that tables and sentences name."""
+    from compatkb.doctor.error_text import Pasted
+    from compatkb.doctor.version_extraction import read_versions
+
+    found = read_versions(facts, Pasted(text.replace("|", " ")))
+    return {read.product: f"=={read.version}" for read in found if facts.products[read.product].role in _PACKAGES}
+
+
+def _set_of(words: dict[str, str], device: str | None, plan: InstallPlan | None, queries: ProjectQueries) -> PinnedSet | None:
+    """Return the question about what is installed together, None where it cannot be asked."""
+    facts, context = queries.facts, queries.context
+    known = {product: _nearest_known(context, product, specifier) for product, specifier in words.items()}
+    remarks = [f"not in the data: {product}{specifier}" for product, specifier in words.items() if known[product] != specifier]
+    if device:
+        others = {p: s for p, s in known.items() if s and not _serves(p, s, device, queries)}
+        instead = {product: _for_device(product, specifier, device, queries) for product, specifier in others.items()}
+        known |= {product: specifier for product, specifier in instead.items() if specifier}
+        remarks += [
+            f"no build for {device}: {product}{others[product]}" for product, specifier in instead.items() if specifier
+        ]
+    try:
+        request = make_request(facts, (), [f"{p}{specifier}" for p, specifier in known.items()], clock=context.clock)
+        places = make_request(facts, (), [f"os=={system}" for system in _systems(plan)], clock=context.clock)
+    except UsageError:
+        return None
+    pins = (*request.pins, *places.pins, *_python(plan, queries))
+    ranked = sorted((_with_wheels(facts, pin) for pin in pins), key=lambda pin: facts.ranks[pin.product])
+    request = request._replace(pins=tuple(ranked), devices=(device,) if device in request.devices else request.devices)
+    leaves = {product for product in words if facts.products[product].role == Role.LEAF}
+    channels = _channels(known, plan, device, queries) if plan else frozenset({queries.own})
+    return PinnedSet(request, without(facts, request, leaves), tuple(remarks), channels)
+
+
+def _with_wheels(facts: Snapshot, pin: Pin) -> Pin:
+    """Return a pin that names the builds with wheels, where all of these are for devices that are not ours."""
+    wheels = [element for element in facts.elements(pin.product).of(pin.mask) if element.installable]
+    if pin.extra or not wheels or not all(element.foreign for element in wheels):
+        return pin
+    return pin._replace(mask=sum(1 << element.idx for element in wheels))
+
+
+def _nearest_known(context: CheckContext, product: str, specifier: str) -> str:
+    """Return a specifier that the data can answer: itself, else that of the same version, release or series, else none.
+
+    A build for a device of ours that never was stands for its series, since its version alone is another build.
+    """
+    devices = {e.version for e in context.facts.elements("device")}
     public, _, label = specifier.partition("+")
-    return "" if label in devices else public
+    number = _NUMBERS.match(public)
+    release, series = (number[1], f"=={number[2]}.*") if number else ("", "")
+    tried = (specifier, series) if label in devices else (specifier, public, release, series)
+    return next((each for each in tried if each and _is_known(context, product, each)), "")
+
+
+def _for_device(product: str, specifier: str, device: str, queries: ProjectQueries) -> str:
+    """Return a specifier of the same version or series that has a build for a device, else the version; empty for ranges."""
+    public, plus, _ = specifier.partition("+")
+    number = _NUMBERS.fullmatch(public)
+    tried = (public, f"=={number[2]}.*") if number else ()
+    return next((each for each in tried if _serves(product, each, device, queries)), public if plus else "")
 
 
 def _is_known(context: CheckContext, product: str, specifier: str) -> bool:
@@ -74,23 +157,70 @@ def _is_known(context: CheckContext, product: str, specifier: str) -> bool:
         request = make_request(context.facts, (), [f"{product}{specifier}"], clock=context.clock)
     except UsageError:
         return False
-    return all(pin.mask for pin in request.pins)
+    return all(pin.mask and not (pin.extra and re.search(r"[a-z]", pin.extra)) for pin in request.pins)
 
 
-def _places(environment: ProjectEnvironment, queries: ProjectQueries) -> list[str]:
-    """Return the Python and the system on which an environment runs, as far as each is one."""
-    plan = next(install_plans(environment, queries), None)
-    if plan is None:
-        return []
-    pythons = (
-        [plan.pythons.patch] if plan.pythons.patch else [e.version for e in queries.elements("python", plan.pythons.mask)]
-    )
-    return [f"{name}=={found[0]}" for name, found in (("python", pythons), ("os", plan.systems)) if len(found) == 1]
+def _python(plan: InstallPlan | None, queries: ProjectQueries) -> Iterator[Pin]:
+    """Yield the Pythons that an environment runs or declares, as a pin."""
+    pythons = plan and (plan.pythons or declared(plan.environment, queries))
+    if pythons:
+        names = [e.version for e in queries.elements("python", pythons.mask)]
+        text = pythons.patch or (names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}")
+        yield Pin("python", f"python {text}", pythons.mask, exact=False, patch=pythons.patch)
 
 
-def _device(environment: ProjectEnvironment, queries: ProjectQueries) -> str | None:
-    """Return the device that all builds on the indexes named are for, None where they are for several."""
-    channels = {queries.channels.get(address(use.url)) for _, use in environment.indexes} - {None}
-    builds = [e for required in environment.requirements for e in queries.facts.elements(required.product.id)]
-    devices = {device for e in builds if channels & set(e.channels) for device in e.devices}
-    return devices.pop() if len(devices) == 1 else None
+def _systems(plan: InstallPlan | None) -> tuple[str, ...]:
+    """Return the one system on which an environment runs; that of an image is a Linux."""
+    if plan is None or len(plan.systems) > 1:
+        return ()
+    return plan.systems or (("linux",) if plan.environment.reading.kind == "dockerfile" else ())
+
+
+def _channels(known: dict[str, str], plan: InstallPlan, device: str | None, queries: ProjectQueries) -> frozenset[str] | None:
+    """Return the indexes that installers ask, or their own alone where those are not for our devices.
+
+    None where neither has all that is pinned, for the device where one is named.
+    """
+    found: set[str] = set()
+    for required in plan.requirements:
+        asked = sources_of(plan, required.requirement.step, required.requirement, queries)
+        found |= asked.channels if asked.known and asked.channels else {*asked.channels, queries.own}
+    packages = [p for p in known if queries.facts.products[p].role in _PACKAGES]
+    for channels in (frozenset(found), frozenset({queries.own})):
+        if channels and all(_is_served(p, known[p], channels, device, queries) for p in packages):
+            return channels
+    return None
+
+
+def _serves(product: str, specifier: str, device: str, queries: ProjectQueries) -> bool:
+    allowed = queries.allowed(queries.facts.products[product], [specifier])
+    return bool(allowed and any(device in e.devices for e in queries.elements(product, allowed.mask)))
+
+
+def _is_served(product: str, specifier: str, channels: frozenset[str], device: str | None, queries: ProjectQueries) -> bool:
+    allowed = queries.allowed(queries.facts.products[product], [specifier])
+    builds = queries.elements(product, allowed.mask) if allowed else []
+    wheels = [e for e in builds if e.installable and (device is None or device in e.devices)]
+    ours = [e for e in wheels if not e.foreign] if "+" not in specifier else wheels
+    return any(channels & set(element.channels) for element in ours or wheels)
+
+
+def _device(words: dict[str, str], environment: ProjectEnvironment | None, text: str, queries: ProjectQueries) -> str | None:
+    """Return the one device that labels of pins name, else indexes, else words of the text; None where there are several."""
+    devices = {e.version for e in queries.facts.elements("device")}
+    labels = {specifier.partition("+")[2] for specifier in words.values()} & devices
+    if labels or (environment and environment.indexes and (found := _of_indexes(environment, queries))):
+        return labels.pop() if len(labels) == 1 else None if labels else found
+    named = {device for device in devices if re.search(rf"\b{device}\b", text, re.IGNORECASE)}
+    return named.pop() if len(named) == 1 else None
+
+
+def _of_indexes(environment: ProjectEnvironment, queries: ProjectQueries) -> str | None:
+    """Return the device for which all builds on the indexes named are, or that their addresses name; else None."""
+    devices = {e.version for e in queries.facts.elements("device")}
+    addresses = [address(use.url) for _, use in environment.indexes]
+    named = {part for each in addresses for part in each.split("/")} & devices
+    channels = {queries.channels.get(each) for each in addresses} - {None}
+    builds = [e for required in environment.requirements for e in queries.facts.elements(required.product.id) if not e.foreign]
+    found = named or {device for e in builds if channels & set(e.channels) for device in e.devices}
+    return found.pop() if len(found) == 1 else None

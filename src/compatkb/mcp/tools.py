@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,22 +10,27 @@ from compatkb.check import check, reads
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
 from compatkb.mcp.pins import PinnedSet, pinned_sets
 from compatkb.mcp.protocol import AgentTool
+from compatkb.mcp.snippets import guessed_name, new_side
 from compatkb.output import messages
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
 from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.output.screen import text_of
 from compatkb.output.shells import POSIX
+from compatkb.output.stack_files import automatic_of
 from compatkb.output.text import answer_text
+from compatkb.output.ways import ways_of
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
 
 MOST = 920
 """Pieces of an answer: no more than 1,000 tokens of the usual vocabularies."""
@@ -35,10 +40,10 @@ INSTRUCTIONS = (
     "before you write or change such a pin, an index URL or an install command; copy the command as it stands."
 )
 _SOURCES = 3
+_FEWER = 3
 _PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
 """What a token holds at most; over 650 answers there were 0.93 to 1.3 of these for each token of two public vocabularies."""
 _LEFT_OUT = "... (cut; ask about less at once)\n"
-_COMMANDS = ("pip ", "pip3 ", "python ", "python3 ", "uv ", "conda ", "mamba ", "$ ", "sudo ", "!pip ", "%pip ")
 
 
 def _string(described: str, most: int) -> dict[str, Any]:
@@ -121,9 +126,19 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
 
 def _answer(facts: Snapshot, answer: Answer) -> str:
     text = answer_text(facts, answer, shell=POSIX)
-    if answer.stacks and answer.verdict != "unknown":  # a "no" names its sources
+    if answer.stacks and answer.verdict is not Verdict.UNKNOWN:  # a "no" names its sources
         text += "".join(f"  source: {source}\n" for source in _cited(facts, answer))
-    return _cut(text)
+    return _cut(text + _brought(facts, answer))
+
+
+def _brought(facts: Snapshot, answer: Answer) -> str:
+    """Return what the first stack that is proposed brings along from an index that clients ask only where it is named."""
+    stacks = [*answer.stacks, *(way.stack for way in ways_of(facts, answer))]
+    packages = stacks[0].packages if stacks else ()
+    held = [e for e in packages if facts.products[e.product].automatic]
+    brought = held or automatic_of(facts, packages, facts.all_platforms)
+    names = [f"{e.distribution}=={e.version}" for e in brought if e.distribution and "default" not in e.channels]
+    return f"  brings along {', '.join(names)}: with an explicit index, as in uv, name it too\n" if names else ""
 
 
 def _cited(facts: Snapshot, answer: Answer) -> list[str]:
@@ -140,16 +155,17 @@ def _cited(facts: Snapshot, answer: Answer) -> list[str]:
 
 
 def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -> str:
-    path = PurePosixPath(name.replace("\\", "/") or _guessed(text)).as_posix().lstrip("/")
+    text = new_side(text)
+    path = PurePosixPath(name.replace("\\", "/") or guessed_name(text)).as_posix().lstrip("/")
     if not reads(path):
         raise UsageError(f"{name!r} is no name of a file that is checked, such as requirements.txt, Dockerfile, README.md")
     context, document = CheckContext(facts, Clock(current_day())), TextDocument(path, text)
     findings = check([document], context).findings
     order = list(Severity)
     ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    found = _cut("".join(_findings(ranked)), MOST // 2) if ranked else f"no findings in {path}\n"
+    found = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
     for pinned in pinned_sets(document, context):
-        found += "".join(f"not in the data: {pin}\n" for pin in pinned.unlisted)
+        found += "".join(f"{remark}\n" for remark in pinned.remarks)
         try:
             found += f"\ntogether: {_answer(facts, _together(facts, pinned, expired))}"
         except GaveUpError:
@@ -159,32 +175,52 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
 
 def _together(facts: Snapshot, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
     """Return the answer with the leaves where the packages go together; where they do not, those that move bring their own."""
-    answer = answer_of(facts, pinned.without_leaves, expired)
+    answer = _served(facts, pinned.without_leaves, pinned, expired)
+    for _ in range(_FEWER):
+        if answer.verdict.is_usable or answer.nearest or answer.beside or not (fewer := _in_the_way(facts, answer)):
+            break
+        answer = _served(facts, fewer, pinned, expired)
     if pinned.request == pinned.without_leaves or not answer.verdict.is_usable:
         return answer
-    whole = answer_of(facts, pinned.request, expired)
+    whole = _served(facts, pinned.request, pinned, expired)
     return whole if whole.stacks or whole.nearest else answer
 
 
-def _guessed(text: str) -> str:
-    """Return the name of a file that may hold lines: commands are those of a shell, the rest are requirements."""
-    lines = [line.lstrip() for line in text.splitlines()]
-    if any(line.startswith(("# ", "```")) for line in lines) and "```" in text:
-        return "README.md"
-    if any(line.startswith(("FROM ", "RUN ")) for line in lines):
-        return "Dockerfile"
-    return "install.sh" if any(line.startswith(_COMMANDS) for line in lines) else "requirements.txt"
+def _in_the_way(facts: Snapshot, answer: Answer) -> Request | None:
+    """Return a request for what the causes name alone, or without the one product that they name; None for no fewer."""
+    request = answer.request
+    asked = {
+        name for name in (*(pin.product for pin in request.pins), *request.bare) if facts.products[name].role != "dimension"
+    }
+    named = asked.intersection(name for cause in answer.causes for name in cause.blocker[1:])
+    left = named if len(named) > 1 else asked - named
+    if not named or not left or left == asked:
+        return None
+    pins = tuple(pin for pin in request.pins if pin.product in left or pin.product not in asked)
+    return request._replace(pins=pins, bare=tuple(name for name in request.bare if name in left))
 
 
-def _findings(findings: Iterable[Finding]) -> list[str]:
-    texts = []
-    for before, finding in pairwise([None, *findings]):
-        assert finding
-        where = "" if before and before.line == finding.line else f"line {finding.line}\n"
-        fix = f"  fix: {finding.fix}\n" if finding.fix else ""
-        source = f"  source: {finding.sources[0]}\n" if finding.sources else ""
-        texts.append(f"{where}  {finding.level}: {finding.message} [{finding.rule}]\n{fix}{source}")
-    return texts
+def _served(facts: Snapshot, request: Request, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
+    """Return the answer; what it proposes is from the indexes of the text wherever they have a way out."""
+    answer = answer_of(facts, request, expired)
+    if pinned.channels is None:
+        return answer
+    served = answer_of(facts, request._replace(channels=pinned.channels), expired)
+    if answer.verdict.is_usable:
+        return served if served.verdict.is_usable or served.nearest else answer
+    return answer._replace(nearest=served.nearest or answer.nearest)
+
+
+def _findings(findings: Iterable[Finding]) -> str:
+    """Return findings with fix and first source; those of one line that follow each other stand below it."""
+    lines = []
+    for number, group in groupby(findings, lambda finding: finding.line):
+        lines.append(f"line {number}")
+        for finding in group:
+            lines.append(f"  {finding.level}: {finding.message} [{finding.rule}]")
+            lines += [f"  fix: {finding.fix}"] if finding.fix else []
+            lines += [f"  source: {source}" for source in finding.sources[:1]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _cut(text: str, most: int = MOST) -> str:

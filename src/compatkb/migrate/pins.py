@@ -16,11 +16,12 @@ from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
+from compatkb.migrate.images import held_in, image_findings
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_edit, line_bounds, place_of, removal
 from compatkb.migrate.target import MigrationTarget, MigrationTargets
 from compatkb.parsers.commands.model import PYTHON
 from compatkb.parsers.requirement import normal
-from compatkb.parsers.statement import ImageUse, IndexUse, ParsedFile, RequirementRole
+from compatkb.parsers.statement import IndexUse, ParsedFile, RequirementRole
 
 _LOCKS = re.compile(r"lock|pylock")
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<rest>.*)", re.DOTALL)
@@ -72,7 +73,8 @@ class Pins:
                 continue
             for plan in several:
                 self._plan(environment, plan, pythons)
-            self._images(environment)
+            for located, told in image_findings(environment, self.queries, self.guide, self.targets, self.device):
+                self._add(located, IMAGE, *told, ())
         yield from map(self._finding, self.by_place.values())
 
     def _finding(self, several: list[PinFinding]) -> Finding:
@@ -106,7 +108,7 @@ class Pins:
                 for plan in install_plans(environment, self.queries):
                     found |= self._devices_of(plan)
             for _, use in environment.images:
-                if (image := known_image(self.queries, use)) and image.device and self._held(use):
+                if (image := known_image(self.queries, use)) and image.device and held_in(use, self.queries, self.guide):
                     found.add(image.device)
         return frozenset(found)
 
@@ -369,40 +371,3 @@ class Pins:
             self._add(located, INDEX, message, fix, sources, edit)
             if instead:
                 there.add(target.channel if target else None)
-
-    # images
-
-    def _held(self, use: ImageUse) -> dict[str, str]:
-        """Return the ended products in an image, with the versions that it holds."""
-        image = known_image(self.queries, use)
-        held = self.queries.lookups.contents(image) if image else {}
-        return {product: h.spec.removeprefix("==") for product, h in held.items() if product in self.guide.ended and h.mask}
-
-    def _images(self, environment: ProjectEnvironment) -> None:
-        for located, use in environment.images:
-            held = self._held(use)
-            names = {p: self.queries.facts.products[p].name for p in self.guide.ended}
-            if held:
-                what = " and ".join(f"{names[p]} {version}".strip() for p, version in held.items())
-                message = f"this image holds {what}"
-            elif self._repository_ends(use):
-                message = f"images of {use.repository} are there for products that have ended"
-            else:
-                continue
-            device = getattr(known_image(self.queries, use), "device", None) or self.device
-            target = self.targets.of(device, "", "") if device else None
-            fix = "no image is documented that takes its place: start from one of a system or of Python"
-            if target:
-                main = {known.product for known in self.guide.ended.values()}
-                words = " ".join(f"{p}=={v}" for p, v in target.versions.items() if p in main)
-                fix += f", and install {words} from {target.url}"
-            sources = tuple(dict.fromkeys(s for p in held or self.guide.ended for s in self.guide.ended_sources.get(p, ())))
-            self._add(located, IMAGE, message, fix, sources[:3], ())
-
-    def _repository_ends(self, use: ImageUse) -> bool:
-        known = self.queries.lookups
-        if use.repository not in known.repositories:
-            return False
-        images = [i for several in known.images.values() for i in several if i.repository == use.repository]
-        several_contents = [products for image in images if (products := known.contents(image))]
-        return bool(several_contents) and all(set(products) & set(self.guide.ended) for products in several_contents)

@@ -81,7 +81,8 @@ class _Project:
         """Return what is said of the project."""
         found: list[Finding] = []
         texts = self._texts(found)
-        readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in (None, "markdown")]
+        kinds = (None, "markdown", "setup.py")  # a setup.py is read as a program, wherever it has its requirements
+        readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in kinds]
         project = Project(self.asked.facts, readings)
         pins = Pins(project, self.judge, self.guide, self.device, None, {})
         device = self.device or self._device(texts, pins.devices())

@@ -1,7 +1,6 @@
 """What the knowledge base holds: products, versions, ends of life."""
 
 import json
-import re
 from datetime import date, timedelta
 from typing import Any
 
@@ -288,14 +287,6 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
         and (product is None or record.product == product.id)
         and (wanted is None or record.version in wanted)
     ]
-
-
-def parse_days(text: str) -> int:
-    """Return a span such as 90d, 12w or 1y in days; raises UsageError."""
-    match = re.fullmatch(r"(\d{1,5})([dwmy]?)", text.strip())
-    if not match:
-        raise UsageError(f"{text!r} is not a span; write it as 90d, 12w, 6m or 1y")
-    return int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
 
 
 def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:

@@ -94,6 +94,8 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
     if code == "too-new":
         first_day = date.fromordinal((request.uploaded_until or 0) + 1)
         return f"{names} {is_} too new: uploaded on {first_day} or later"
+    if code == "elsewhere":
+        return f"{names} {is_} on another index than those asked"
     if code == "yanked":
         return f"{names} {is_} yanked, and only an exact pin selects a yanked release"
     if code == "python-patch":
@@ -147,7 +149,7 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
         what, proof = f"no release of {what}", "has"
     lack = "a" if what.startswith("no ") else "no"
     known = "" if found.certain else "known "
-    return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that is left'}{have}"
+    return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that the rest supports'}{have}"
 
 
 def _has_glibc(facts: Snapshot, request: Request) -> bool:
@@ -233,4 +235,4 @@ def _denial(facts: Snapshot, found: Cause, edge: Edge, request: Request | None) 
 def excluded(request: Request, facts: Snapshot) -> str:
     """Return that what is fixed of the platform excludes itself."""
     words: Iterable[str] = (pin_words(facts, pin) for pin in request.pins if facts.products[pin.product].role == "dimension")
-    return f"no platform has {listed(list(words))} together" if request.pins else "no platform is left"
+    return f"{listed(list(words))} do not occur together" if request.pins else "no platform supports all of it"

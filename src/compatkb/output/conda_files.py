@@ -1,23 +1,16 @@
 """An answer as conda's environment.yml or as a pixi.toml: Python from conda, the stack from its own indexes by pip or uv."""
 
+from compatkb.core.platforms import conda_platform
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import distribution_of, requirements
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import minors, one_step, packages_of, platforms_of, stack_of, title_of
-from compatkb.output.uv_project import quoted
 from compatkb.store.reader import Snapshot
 
 _PLAIN = Wanted()
-_SUBDIRS = {
-    ("linux", "x86_64"): "linux-64",
-    ("linux", "aarch64"): "linux-aarch64",
-    ("windows", "x86_64"): "win-64",
-    ("windows", "arm64"): "win-arm64",
-    ("macos", "x86_64"): "osx-64",
-    ("macos", "arm64"): "osx-arm64",
-}
 
 
 def environment_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
@@ -41,7 +34,7 @@ def pixi_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
     stack = stack_of(facts, answer, wanted)
     one_step(facts, stack, "pixi.toml")
     placed = packages_of(facts, stack)
-    platforms = [_SUBDIRS[platform] for platform in platforms_of(facts, stack) if platform in _SUBDIRS]
+    platforms = [name for platform in platforms_of(facts, stack) if (name := conda_platform(*platform))]
     if not platforms:
         raise NoRequirementsError(f"conda has no name for the platforms of this stack: {', '.join(stack.arch)}")
     lines = [f"# {title_of(facts, answer, stack)}", "[workspace]", 'name = "app"', 'channels = ["conda-forge"]']

@@ -4,6 +4,7 @@ import json
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
@@ -11,7 +12,6 @@ from compatkb.output.commands import pip_commands, proof_command, short_proof
 from compatkb.output.labels import stack_name, value
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import minors, packages_of, stacks_of, title_of
-from compatkb.output.uv_project import quoted
 from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 
@@ -87,7 +87,7 @@ def base_of(facts: Snapshot, stack: Stack) -> Base:
     have = "; ".join(f"{value(facts, 'os', r['os'])} with Python {', '.join(r['python'])}" for r in fitting)
     what = f"{', '.join(value(facts, 'os', system) for system in stack.os)}, Python {', '.join(minors(stack))}"
     driver = f" with a driver for {value(facts, 'device', stack.device)}" if has_graphics else ""
-    raise NoRequirementsError(f"no base image{driver} for {what}; the data have {have}: say so with --os and --python")
+    raise NoRequirementsError(f"no base image{driver} for {what}; the data have {have}; choose one with --os and --python")
 
 
 def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:

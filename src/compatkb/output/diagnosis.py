@@ -53,6 +53,17 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
             {"relaxed": list(near.relaxed), "where": near.where, "stack": stack_brief(facts, near.stack, _request(made, day))}
             for near in made.nearest
         ],
+        "either": [
+            {
+                "device": choice.device,
+                "systems": list(choice.systems),
+                "relaxed": list(choice.near.relaxed),
+                "where": choice.near.where,
+                "stack": stack_brief(facts, choice.near.stack, _request(made, day)),
+            }
+            for choice in made.either
+        ],
+        "ended": list(made.ended),
         "instead": instead_payload(facts, made.instead, _request(made, day)),
         "target": {name: getattr(made.target, name) for name in ("device", "foreign", "os", "python")},
         "symbols": [

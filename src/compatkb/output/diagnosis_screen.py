@@ -3,9 +3,9 @@
 from datetime import date
 
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
+from compatkb.doctor.target import StackChoice
 from compatkb.doctor.undefined_symbols import UndefinedSymbol
 from compatkb.engine.alternatives import Near
-from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
 from compatkb.output.labels import label, listed, ranges, shortened, value
@@ -46,7 +46,7 @@ def diagnosis_lines(facts: Snapshot, made: Diagnosis, day: date, shell: str = PO
     elif made.about_versions:
         blocks.append(Block(labelled("then", "`compatkb doctor` checks the rest of the machine"), 2))
     if made.target.foreign:
-        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}; compatkb knows no stacks for it"), 2))
+        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}, for which compatkb has no stacks"), 2))
     blocks += _read(facts, made)
     if first and first.sources:
         blocks.append(Block(labelled("seen in", short(first.sources[0])), 2))
@@ -94,9 +94,10 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     """Return the command to run, or the steps to take."""
     blocks = []
     near = made.nearest[0] if made.nearest else None
-    if near and not made.target.device:
-        blocks += [_on(facts, other.stack, shell) for other in made.nearest]
-    elif near and (steps := commands.pip_commands(facts, near.stack, shell)):
+    if made.either:
+        blocks.append(Block(wrapped(_question(made), "  ")))
+        blocks += [_on(facts, choice, shell) for choice in made.either]
+    if near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
         title = way_title(facts, made.answer.request, near) if made.answer and near.relaxed else near_name(facts, near)
         word = "fix" if made.candidates else "sound"
@@ -104,21 +105,35 @@ def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
     first = made.candidates[0] if made.candidates else None
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
-    if made.instead and (steps := commands.pip_commands(facts, made.instead.stack, shell)):
-        if not made.target.device or (near and steps == commands.pip_commands(facts, near.stack, shell)):
-            steps = []
-        ended = listed([label(facts, product) for product in made.instead.ended])
-        text = f"{ended} {'have' if len(made.instead.ended) > 1 else 'has'} ended; `compatkb migrate` shows what changes"
-        if made.target.python and made.target.python not in made.instead.stack.python:
-            text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
-        blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
+    if made.ended:
+        blocks.append(_instead(facts, made, shell))
     return blocks
 
 
-def _on(facts: Snapshot, stack: Stack, shell: str) -> Block:
-    """Return the commands for a device, where the text names none."""
-    steps = [command(step) for step in commands.pip_commands(facts, stack, shell)]
-    return Block([*wrapped(f"on {value(facts, 'device', stack.device)}:", "  "), *steps, BLANK] if steps else [])
+def _instead(facts: Snapshot, made: Diagnosis, shell: str) -> Block:
+    """Return what takes the place of what has ended, with its commands unless they stand above."""
+    text = f"{listed([label(facts, product) for product in made.ended])} {'have' if len(made.ended) > 1 else 'has'} ended"
+    text = f"{text}; `compatkb migrate` shows what changes"
+    steps = commands.pip_commands(facts, made.instead.stack, shell) if made.instead else []
+    if made.nearest and steps == commands.pip_commands(facts, made.nearest[0].stack, shell):
+        steps = []
+    if made.instead and made.target.python and made.target.python not in made.instead.stack.python:
+        text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
+    return Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2)
+
+
+def _question(made: Diagnosis) -> str:
+    """Return what the text leaves open, and what to do about it."""
+    unknown = [] if made.target.device else ["the device"]
+    unknown += ["the system"] if any(choice.systems for choice in made.either) else []
+    return f"The text does not name {' or '.join(unknown)}. Take the command for yours:"
+
+
+def _on(facts: Snapshot, choice: StackChoice, shell: str) -> Block:
+    """Return the commands for a device and a system of which the text does not tell whether they are meant."""
+    steps = [command(step) for step in commands.pip_commands(facts, choice.near.stack, shell)]
+    place = [value(facts, "device", choice.device), *(value(facts, "os", system) for system in choice.systems)]
+    return Block([*wrapped(f"on {', '.join(place)}:", "  "), *steps, BLANK] if steps else [])
 
 
 def near_name(facts: Snapshot, near: Near) -> str:

@@ -132,7 +132,7 @@ def _payload(row: DisputeRecord) -> Content:
 def mark(dispute: Content) -> str:
     """Return what an answer says of a dispute that it rests on: what it is about, and what was decided when."""
     if dispute["holds"] is None:
-        return f"{dispute['about']}; open, last looked at on {dispute['decided']}"
+        return f"{dispute['about']}; undecided, last checked on {dispute['decided']}"
     return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
 
 
@@ -142,6 +142,6 @@ def lines(dispute: Content) -> list[str]:
     for position in dispute["positions"]:
         found.append(f"  says: {position['text']}")
         found += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
-    decided = "open, last looked at" if dispute["holds"] is None else "decided"
+    decided = "undecided, last checked" if dispute["holds"] is None else "decided"
     holds = "" if dispute["holds"] is None else f": {dispute['holds']}"
     return [*found, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]

@@ -130,7 +130,7 @@ def _changes(facts: Snapshot, made: Examination) -> list[Block]:
     blocks = [Block(labelled("change", f"{'; '.join(parts)}   ({verdict})"))]
     if made.best.relaxed:
         moved = listed([label(facts, product) for product in made.best.relaxed])
-        blocks.append(Block(labelled("moves", f"{moved}; everything else that is fixed stays"), 3))
+        blocks.append(Block(labelled("moves", f"{moved}; everything else that you fixed stays"), 3))
     warned = messages.warnings_in_brief(facts, made.best.stack.warnings)
     return [*blocks, *(Block(labelled("warning", text)) for text in warned)]
 

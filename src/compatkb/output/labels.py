@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from compatkb.core.names import word_key
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded, word_key
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot

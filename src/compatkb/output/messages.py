@@ -33,11 +33,11 @@ VERDICTS = {
 SIGNS = {"works": "✓", "works-with-warnings": "✓", "likely": "~", "unknown": "?", "does-not-work": "✗"}
 """The sign before each verdict; the word always stands beside it."""
 MEANINGS = {
-    "works": "every step is stated by its maker or was observed",
-    "works-with-warnings": "every step is stated by its maker or was observed",
-    "likely": "at least one step is only inferred",
+    "works": "every part is stated by its maker or was observed",
+    "works-with-warnings": "every part is stated by its maker or was observed",
+    "likely": "part of it is only inferred",
     "unknown": "the data cannot tell",
-    "does-not-work": "something denies it",
+    "does-not-work": "a source or a rule excludes it",
 }
 """What the verdicts mean."""
 _SMALL = ("no", "the", "wheels", "whether")
@@ -147,7 +147,7 @@ def support(facts: Snapshot, stack: Stack) -> str:
 
 def basis(support: str) -> str:
     """Return what a stack that works rests on, from the weakest basis of its steps."""
-    return {"observed": "every step was observed", "stated": "every step is stated by its maker or was observed"}[support]
+    return {"observed": "every part was observed", "stated": "every part is stated by its maker or was observed"}[support]
 
 
 def not_installable(facts: Snapshot, stack: Stack) -> str:

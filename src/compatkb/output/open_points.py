@@ -102,9 +102,8 @@ def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None
         systems = listed([value(facts, "os", system) for system in stack.os])
-        what = (
-            f"wheels of {build(facts, element)} for Python {ranges(unseen, facts.grid['python'])} on {systems} were not seen"
-        )
+        pythons = ranges(unseen, facts.grid["python"])
+        what = f"whether {build(facts, element)} has wheels for Python {pythons} on {systems} is not known"
         points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
     if GLIBC in stack.known and GLIBC in stack.requested and any(not floor.stated for floor in facts.floors(element)):
         what = f"whether {build(facts, element)} runs with glibc {', '.join(stack.known[GLIBC])} is not known"

@@ -37,10 +37,10 @@ def search_text(facts: Snapshot, found: SearchResult, day: date, limit: int, *, 
 
 
 def _nothing(found: SearchResult) -> list[str]:
-    lines = [f"nothing has {' and '.join(repr(word) for word in found.words)}"]
+    lines = [f"nothing in the data has {' and '.join(repr(word) for word in found.words)}"]
     some = [(word, count) for word, count in found.matches if count]
     if len(found.words) > 1 and some:
-        lines += [f"  {count} have {word!r} alone: compatkb search {shlex.quote(word)}" for word, count in some]
+        lines += [f"  {count} have {word!r}: compatkb search {shlex.quote(word)}" for word, count in some]
     if found.near:
         lines.append(f"  did you mean {' or '.join(found.near)}?")
     if not some and not found.near:

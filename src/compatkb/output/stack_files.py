@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Kind, Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
@@ -62,7 +62,7 @@ def one_step(facts: Snapshot, stack: Stack, form: str) -> None:
     if pins := waived(facts, stack):
         raise NoRequirementsError(
             f"one {form} cannot install this stack: its maker installs it in steps and against {', '.join(pins)}; "
-            "`compatkb resolve` shows the steps, and --format dockerfile takes them"
+            "`compatkb resolve` shows the steps, and --format dockerfile contains them"
         )
 
 
@@ -110,7 +110,7 @@ def minors(stack: Stack) -> list[str]:
     plain = [python for python in stack.python if not is_free_threaded(python)]
     if not plain:
         raise NoRequirementsError(
-            f"only free-threaded Pythons go with this stack ({', '.join(stack.python)}): no file says so"
+            f"only free-threaded Pythons go with this stack ({', '.join(stack.python)}): no file format can require that"
         )
     return plain
 

@@ -19,7 +19,7 @@ def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> 
     rows = images_of(facts, repository)
     if not rows:
         known = sorted(repositories(facts))
-        raise UsageError(f"{repository!r} is no image repository that the data know; known: {', '.join(known)}")
+        raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}")
     chosen = [row for row in rows if row.name == tag] if tag else rows
     if not chosen:
         raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")

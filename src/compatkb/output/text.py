@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.answer import Answer
@@ -293,7 +293,7 @@ def _negative(facts: Snapshot, answer: Answer, numbers: Numbers, shell: str, mos
         points = open_points(facts, answer.stacks[0])
         for point in points[:_LINES]:
             reasons += wrapped(messages.sentence(point.sentence), "  ")
-        reasons += wrapped(f"Open besides: {len(points) - _LINES} (--why).", "  ") if len(points) > _LINES else []
+        reasons += wrapped(f"Also open: {len(points) - _LINES} (--why).", "  ") if len(points) > _LINES else []
     elif not answer.causes:
         reasons += wrapped(messages.sentence(messages.excluded(request, facts)), "  ")
     if rows:

@@ -32,7 +32,7 @@ def select(
     for vendor in vendors:
         if vendor not in facts.vendors:
             known = ", ".join(facts.vendors) or "none"
-            raise UsageError(f"{vendor!r} is nobody whose events the data have; known: {known}")
+            raise UsageError(f"unknown vendor {vendor!r}; known: {known}")
     if since and until and since > until:
         raise UsageError(f"the timeline cannot start on {since} and end on {until}")
     return tuple(

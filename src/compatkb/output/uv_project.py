@@ -1,8 +1,8 @@
 """An answer as the pyproject.toml of a uv project: exact builds, each from its own index, for the platforms of the stack."""
 
-import json
 from collections.abc import Iterable, Mapping
 
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
@@ -55,11 +55,6 @@ def routing(placed: Mapping[str, Iterable[Placed]]) -> list[str]:
     for name, rows in sources.items():
         lines += [f"{name} = {rows[0]}"] if len(placed) == 1 else _array(name, rows, quote=False)
     return lines + [line for rows in indexes.values() for line in rows]
-
-
-def quoted(text: str) -> str:
-    """Return a text as a string of TOML, YAML or JSON."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:

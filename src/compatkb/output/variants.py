@@ -72,13 +72,13 @@ def _content(path: Path) -> object:
     except OSError as error:
         raise UnavailableError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path}: is no JSON") from None
+        raise UsageError(f"{path}: is not JSON") from None
 
 
 def _purpose(variant: WheelVariant) -> str:
     if variant.properties:
         return f"for {'; '.join(variant.properties)}"
-    return "for any machine" if variant.label == NULL else "says nothing of what it is for"
+    return "for any machine" if variant.label == NULL else "does not say what it is for"
 
 
 def _alike(variant: WheelVariant, builds: list[Element]) -> list[Element]:

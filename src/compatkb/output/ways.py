@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.engine.answer import Answer, Near
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import build, label, listed, main_packages, stack_name, value

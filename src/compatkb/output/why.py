@@ -77,7 +77,7 @@ def _claims(facts: Snapshot, stack: Stack, numbers: Numbers) -> list[Line]:
             lines += wrapped(f"{text} {marks}", "    ", "      ")
             lines += wrapped(note, "      ") if note else []
         seen |= set(link.claims)
-    return [*_heading("what speaks for it"), *lines] if lines else []
+    return [*_heading("evidence"), *lines] if lines else []
 
 
 def _texts(facts: Snapshot, claims: list[str]) -> dict[tuple[str, str], list[str]]:
@@ -100,6 +100,6 @@ def _disputes(rows: list[dict[str, object]], numbers: Numbers) -> list[Line]:
             cited = tuple((source["text"], source["url"]) for source in position["sources"])
             lines += wrapped(f"one side: {position['text']} {numbers.marks(cited)}", "    ", "      ")
         holds = f": {row['holds']}" if row["holds"] is not None else ""
-        word = "undecided, last looked at" if row["holds"] is None else "decided"
+        word = "undecided, last checked" if row["holds"] is None else "decided"
         lines += wrapped(f"{word} {row['decided']}{holds}; {row['reason']}", "    ", "      ")
     return [*_heading("disputed"), *lines] if lines else []

@@ -6,6 +6,7 @@ from functools import cache
 _NAMED: tuple[tuple[str, str, str], ...] = (
     ("pyproject", "pyproject.toml", r"(?:.*/)?pyproject\.toml"),
     ("setup.cfg", "setup.cfg", r"(?:.*/)?setup\.cfg"),
+    ("setup.py", "setup.py", r"(?:.*/)?setup\.py"),
     ("uv.lock", "uv.lock", r"(?:.*/)?uv\.lock"),
     ("poetry.lock", "poetry.lock", r"(?:.*/)?poetry\.lock"),
     ("pdm.lock", "pdm.lock", r"(?:.*/)?pdm\.lock"),

@@ -11,6 +11,7 @@ from compatkb.parsers.statement import ParsedFile
 _READERS = {
     "pyproject": "pyproject.read_pyproject",
     "setup.cfg": "setup_cfg.read_setup_cfg",
+    "setup.py": "setup_script.read_setup_script",
     "uv.lock": "locks.read_uv_lock",
     "poetry.lock": "locks.read_poetry_lock",
     "pdm.lock": "locks.read_pdm_lock",
@@ -44,6 +45,7 @@ _BY_LINES = {
     "dockerfile",
     "shell",
     "setup.cfg",
+    "setup.py",
     "pyproject",
     "script",
     "pixi",

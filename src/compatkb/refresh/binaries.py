@@ -33,8 +33,11 @@ class Binary:
     versions: frozenset[str]  # such as GLIBC_2.28
 
 
-def read_binary(path: Path) -> Binary | None:
-    """Return what a library says, None for a file of another format; raises UnavailableError where it is damaged."""
+def read_binary(path: Path, name: str = "") -> Binary | None:
+    """Return what a library says, None for a file of another format.
+
+    Raises UnavailableError where it is damaged, with `name` where it is known by another one than its file's.
+    """
     from elftools.common.exceptions import ELFError
     from pefile import PEFormatError
 
@@ -53,7 +56,7 @@ def read_binary(path: Path) -> Binary | None:
             AttributeError,
             OverflowError,
         ) as error:
-            raise UnavailableError(f"{path.name}: cannot be read as a library: {error}") from None
+            raise UnavailableError(f"{name or path.name}: cannot be read as a library: {error}") from None
 
 
 def _elf(file: BinaryIO) -> Binary | None:
@@ -90,7 +93,11 @@ def _elf(file: BinaryIO) -> Binary | None:
 
 def _by_sections(image: Any) -> Iterator[tuple[str, int, int, int]]:
     """Yield name, info, other and section of the dynamic symbols."""
+    from elftools.common.exceptions import ELFError
+
     table = image.get_section_by_name(".dynsym")
+    if table is None:
+        raise ELFError("no section of symbols")
     names = image.get_section(table["sh_link"]).data()
     for name, info, other, section, _, _ in _ENTRY.iter_unpack(table.data()):
         if name:

@@ -107,10 +107,7 @@ class Network:
 
     def members(self, file: DistributionFile, wanted: Iterable[str]) -> dict[str, bytes]:
         """Return small members of a wheel that it has, by path; raises UnavailableError, also where no parts are sent."""
-        remote = self._remote(file)
-        if remote is None:
-            raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
-        return wheel_members(file.entry.name, remote, wanted)
+        return wheel_members(file.entry.name, self._parts(file), wanted)
 
     def unpacked(
         self, file: DistributionFile, wanted: Callable[[str], bool], folder: Path, most: int
@@ -119,9 +116,7 @@ class Network:
 
         Reads `most` bytes of the wheel at most; raises UnavailableError, also where the index sends no parts of files.
         """
-        remote = self._remote(file, chunk=_LARGE_CHUNK, most=most)
-        if remote is None:
-            raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
+        remote = self._parts(file, chunk=_LARGE_CHUNK, most=most)
         for path, unpacked in unpack_members(file.entry.name, remote, wanted, folder):
             yield path, unpacked, remote.fetched
 
@@ -139,6 +134,13 @@ class Network:
         if digest and hashlib.sha256(content).hexdigest() != digest.lower():
             raise UnavailableError(f"{name}: is not what the page promises: its SHA-256 differs")
         return content
+
+    def _parts(self, file: DistributionFile, *, chunk: int = TAIL, most: int = MOST_OF_A_WHEEL) -> RangeFile:
+        """Return a wheel that is read in parts; raises UnavailableError where the index sends none."""
+        remote = self._remote(file, chunk=chunk, most=most)
+        if remote is None:
+            raise UnavailableError(f"{file.entry.name}: the index does not send part of a file")
+        return remote
 
     def _remote(self, file: DistributionFile, *, chunk: int = TAIL, most: int = MOST_OF_A_WHEEL) -> RangeFile | None:
         name, url = file.entry.name, file.entry.url

@@ -119,10 +119,18 @@ def parse_day(text: str) -> date:
         raise UsageError(f"{text!r} is not a date; write it as YYYY-MM-DD, such as 2026-11-21") from None
 
 
+def parse_days(text: str) -> int:
+    """Return a span such as 90d, 12w or 1y in days; raises UsageError."""
+    match = re.fullmatch(r"(\d{1,5})([dwmy]?)", text.strip())
+    if not match:
+        raise UsageError(f"{text!r} is not a span; write it as 90d, 12w, 6m or 1y")
+    return int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
+
+
 def _option(facts: Snapshot, name: str, text: str, lists_until: int) -> Pin:
     product = facts.products.get(name)
     if product is None:
-        raise UsageError(f"the data know no product {name!r}")
+        raise UsageError(f"unknown product {name!r}")
     if not text.strip():
         raise UsageError(f"{product.id} needs a version, such as {facts.elements(product.id)[-1].release}")
     text = plain_version(text) if product.scheme == "minor" else text

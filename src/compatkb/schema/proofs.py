@@ -69,3 +69,9 @@ class ProofFile(Record):
     gate: tuple[Gate, ...] = ()
     exports: tuple[ExportedSymbols, ...] = ()
     links: tuple[LinkedLibraries, ...] = ()
+
+    @model_validator(mode="after")
+    def _exported(self) -> Self:
+        if unknown := {links.against for links in self.links} - {exports.product for exports in self.exports}:
+            raise ValueError(f"`links` names {', '.join(sorted(unknown))}, and no `exports` says what that offers")
+        return self

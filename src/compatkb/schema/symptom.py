@@ -50,10 +50,10 @@ class CauseEntry(Record):
     kind: CauseKind
     title: Line
     why: Line
-    do: tuple[Line, ...] = Field(min_length=1)
+    do: tuple[Line, ...] = Field(min_length=1)  # whatever the device
+    do_for: dict[Id, tuple[Line, ...]] = {}  # by device: not said to texts that are about another one
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
     device: Id | None = None  # what it is about, whatever the text tells
-    usual_device: Id | None = None  # what it is about where the text does not tell
     newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
@@ -86,13 +86,13 @@ class Reading(Record):
     patterns: tuple[Pattern, ...] = Field(min_length=1)  # any of them
     product: Id | None = None
     version: Text | None = None
-    shown_by: ShownBy | None = None  # of a device
+    shown_by: ShownBy | None = None  # of a device or a system
     sources: Sources
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if (self.product == "device") is not (self.shown_by is not None):
-            raise ValueError("a reading of the device, and no other, says what it is shown by")
+        if (self.product is not None) is not (self.shown_by is not None):
+            raise ValueError("a reading of the device or the system, and no other, says what it is shown by")
         return self
 
 

@@ -25,15 +25,18 @@ BUILTIN = "builtin"
 """Names the data that came with the program, whatever was taken since."""
 
 _COMPILER = (
-    *(
-        "core/names.py",
-        "core/platforms.py",
-        "core/symbol_table.py",
-        "core/text_position.py",
-        "core/toml_positions.py",
-        "core/versions.py",
-    ),
-    *("core/vocabulary.py", "authoring", "schema", "store", "store/compiler", "store/queries"),
+    "core/names.py",
+    "core/platforms.py",
+    "core/symbol_table.py",
+    "core/text_position.py",
+    "core/toml_positions.py",
+    "core/versions.py",
+    "core/vocabulary.py",
+    "authoring",
+    "schema",
+    "store",
+    "store/compiler",
+    "store/queries",
 )
 """The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
 
@@ -95,24 +98,21 @@ def _day_of(path: str) -> str:
 
 
 def data_date(path: str) -> str:
-    """Return the day of the data in a snapshot file, as ISO text; raises DataError where it is none."""
-    import sqlite3
-    from contextlib import closing
+    """Return the day of the data in a snapshot file, as ISO text; raises DataError where it is none of our format."""
+    from compatkb.store.reader import Snapshot
 
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as store:
-            return str(store.execute("select value from meta where key = 'data_date'").fetchone()[0])
-    except (sqlite3.Error, TypeError) as error:
-        raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
+    return Snapshot(path).meta["data_date"]
 
 
 def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
     """Return the data directory that is named, or our own; raises DataError where this installation has only a snapshot."""
     from pathlib import Path
 
-    if directory in (None, BUILTIN) and not os.path.isdir(os.path.join(CHECKOUT, "products")):
+    if directory is not None and directory != BUILTIN:
+        return Path(directory)
+    if not os.path.isdir(os.path.join(CHECKOUT, "products")):
         raise DataError(("this installation carries compiled data only; name a data directory with --data DIR",))
-    return Path(CHECKOUT if directory in (None, BUILTIN) else directory)
+    return Path(CHECKOUT)
 
 
 def cache_directory() -> str:
@@ -187,7 +187,7 @@ def _named(key: str, digest: str) -> str:
 
 def _stamp(directory: str) -> str:
     lines = [directory]
-    for path in [*data_files(directory), *_compiler()]:
+    for path in [*data_files(directory), *compiler_files()]:
         try:
             state = os.stat(path)
         except OSError:
@@ -196,7 +196,8 @@ def _stamp(directory: str) -> str:
     return "\n".join(lines)
 
 
-def _compiler() -> list[str]:
+def compiler_files() -> list[str]:
+    """Return the paths of the modules that decide what a snapshot holds."""
     found = []
     for name in _COMPILER:
         path = os.path.join(_PACKAGE, name)
@@ -225,7 +226,7 @@ def _digest(contents: "Mapping[str, bytes]") -> str:
     import hashlib
 
     found = hashlib.sha256()
-    for path in _compiler():
+    for path in compiler_files():
         with open(path, "rb") as file:
             content = file.read()
         found.update(os.path.relpath(path, _PACKAGE).encode() + f"\0{len(content)}\0".encode() + content)

@@ -50,7 +50,7 @@ class Snapshot:
     def __init__(self, path: str) -> None:
         """Open `path` read-only; raises DataError where it is no snapshot of our format."""
         try:
-            self._db = sqlite3.connect(f"file:{_quoted(path)}?mode=ro&immutable=1", uri=True)
+            self._db = connect(path)
             self._db.execute(f"pragma mmap_size = {_MAPPED}")  # nobody changes a snapshot, so no page need be copied
             self.meta: dict[str, str] = dict(self._db.execute("select key, value from meta"))
         except sqlite3.Error as error:
@@ -371,9 +371,10 @@ def read_sources(text: str) -> Sources:
     return tuple((name, url) for name, url in json.loads(text))
 
 
-def _quoted(path: str) -> str:
-    """Return a path as the body of a file: URI; only what SQLite would misread is escaped."""
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+def connect(path: str) -> sqlite3.Connection:
+    """Return a read-only connection to a file that nobody changes; raises sqlite3.Error where it cannot be opened."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")  # what SQLite would misread in a URI
+    return sqlite3.connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
 
 
 def _dotted(text: str | None) -> tuple[int, ...] | None:

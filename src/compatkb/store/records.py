@@ -252,6 +252,7 @@ class Request(NamedTuple):
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
     route: str | None = None  # the only way to reach the device that will do; any unless given
     uploaded_until: int | None = None  # the last day of uploads that installers take; any unless given
+    channels: frozenset[str] | None = None  # the only indexes that packages are taken from; any unless given
 
     def pin(self, product: str) -> Pin | None:
         """Return the pin on a product, None where it is free."""

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from compatkb.store.reader import connect
+
 
 def without_rows(snapshot: Path, tables: Iterable[str]) -> bytes:
     """Return a snapshot of which some tables are empty; the same one gives the same bytes."""
     with (
-        closing(sqlite3.connect(f"file:{os.fspath(snapshot)}?mode=ro&immutable=1", uri=True)) as whole,
+        closing(connect(os.fspath(snapshot))) as whole,
         closing(sqlite3.connect(":memory:", isolation_level=None)) as trimmed,
     ):
         whole.backup(trimmed)

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import data_date, locate, updates, updates_directory
-from compatkb.store.reader import Snapshot
+from compatkb.store.reader import Snapshot, connect
 from compatkb.store.schema import FORMAT, TABLES
 
 FILE = f"compatkb-data-{FORMAT}.sqlite"
@@ -99,7 +99,7 @@ def _forget(folder: Path) -> None:
 def _checked(place: str, path: Path) -> str:
     """Return the day of a store; raises DataError where it is none of this program's format, or is damaged."""
     day = Snapshot(os.fspath(path)).meta.get("data_date", "")
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as store:
+    with closing(connect(os.fspath(path))) as store:
         try:
             sound = store.execute("pragma quick_check").fetchone() == ("ok",)
             there = {name for (name,) in store.execute("select name from sqlite_master where type = 'table'")}

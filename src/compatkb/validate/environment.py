@@ -28,6 +28,7 @@ from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
 from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
 from compatkb.validate.recorded_index import index_error
+from compatkb.validate.tools import find_uv, printed_version
 
 
 class RefusedError(Exception):
@@ -169,12 +170,6 @@ def _sweep(folder: Path) -> None:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def find_uv() -> str | None:
-    """Return the uv beside this interpreter or on the path."""
-    beside = Path(sys.executable).parent / "uv"
-    return str(beside) if beside.is_file() else shutil.which("uv")
-
-
 def _install_uv(cell: ValidationCell, made: VirtualEnvironment, uv: str) -> None:
     """Resolve with the pins put in place of what metadata ask of them, then install exactly that."""
     made.variables = {"UV_CACHE_DIR": str(made.context.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
@@ -229,8 +224,7 @@ def _without_stubs(text: str, context: RunContext) -> str:
 
 
 def _version_of(made: VirtualEnvironment, words: list[str]) -> str:
-    found = re.search(r"(?<!\d)\d++(?:\.\w+)+", made.run(words).output)
-    return found[0] if found else "unknown"
+    return printed_version(made.run(words).output)
 
 
 UNREACHABLE = re.compile(

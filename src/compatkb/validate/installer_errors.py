@@ -2,6 +2,8 @@
 
 import re
 
+from packaging.utils import canonicalize_name
+
 from compatkb.schema import Outcome
 from compatkb.validate.messages import shortened
 
@@ -13,6 +15,14 @@ _ABSENT = re.compile(
 _NOISE = re.compile(
     r"^(?:\[notice\]|hint:|WARNING: (?:Location|Skipping page|Retrying|Ignoring)|Looking in|Collecting|Using cached)"
 )
+_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d(?:[\w.+!]*\w)?)"
+_MISSING = (
+    re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
+    re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
+    re.compile(rf"{_NAME}==(?:=)?{_VERSION} has no"),
+    re.compile(rf"(?:platform: |, ){_NAME} {_VERSION}"),
+)
+"""How pip, uv and the level `published` name what they did not find."""
 
 
 def read(text: str) -> tuple[Outcome, str]:
@@ -26,3 +36,9 @@ def read(text: str) -> tuple[Outcome, str]:
     if _CONFLICT.search(whole):
         return Outcome.CONFLICT, said
     return Outcome.NOT_CHECKED, said or "the installer ended without a word"
+
+
+def missing_pins(text: str) -> list[tuple[str, str]]:
+    """Return the packages and versions that a refusal says were not found, each once."""
+    found = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(text)]
+    return list(dict.fromkeys(found))

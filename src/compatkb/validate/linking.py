@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from packaging.utils import parse_wheel_filename
+from packaging.version import Version
 
 from compatkb.core.platforms import target
 from compatkb.errors import NotListedError, UnavailableError
@@ -19,7 +20,7 @@ from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import LINKS, channel_of
-from compatkb.validate.proofs import ProvenProduct, proofs, subjects_of
+from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of
 from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
 
 _NAMED = 3
@@ -32,34 +33,29 @@ _unread: dict[str, str] = {}
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Read what the builds of a cell export and leave undefined, and return what is missing."""
     builds = subjects_of(context.data, cell.packages)
-    roles = [(build, exports_of(context, build[2]), links_of(context, build[2])) for build in builds]
-    provider = next(((build, exports) for build, exports, _ in roles if exports), None)
-    consumer = next(((build, links) for build, _, links in roles if links), None)
+    pair = next(
+        (
+            (build, links, other)
+            for build in builds
+            if (links := links_of(context.data, build[2].product))
+            for other in builds
+            if other[2].product == links.against
+        ),
+        None,
+    )
     try:
-        if provider and consumer:
-            exports = provider[1]
-            brought = symbols_of(cell, context, provider[0], exports)
-            return _linked(cell, context, symbols_of(cell, context, consumer[0], exports), consumer[1], brought, exports)
-        if len(roles) == 1:
-            build, own, links = roles[0]
-            against = own or (links and next((e for e in proofs(context.data).exports if e.product == links.against), None))
-            if against:
-                return _alone(cell, context, symbols_of(cell, context, build, against))
+        if pair and (exports := exports_of(context.data, pair[1].against)):
+            consumer, provider = (symbols_of(cell, context, build, exports) for build in (pair[0], pair[2]))
+            return _linked(cell, context, consumer, pair[1], provider, exports)
+        if len(builds) == 1:
+            own = links_of(context.data, builds[0][2].product)
+            if exports := exports_of(context.data, own.against if own else builds[0][2].product):
+                return _alone(cell, context, symbols_of(cell, context, builds[0], exports))
     except NotListedError as error:
         return cell.observed(Outcome.NOT_FOUND, context.today, str(error))
     except UnavailableError as error:
         return cell.observed(Outcome.NOT_CHECKED, context.today, str(error))
     return cell.observed(Outcome.NOT_CHECKED, context.today, "no build of this cell is known to link another one of it")
-
-
-def exports_of(context: RunContext, subject: ProvenProduct) -> ExportedSymbols | None:
-    """Return what a product offers to native libraries, None where the data name nothing."""
-    return next((e for e in proofs(context.data).exports if e.product == subject.product), None)
-
-
-def links_of(context: RunContext, subject: ProvenProduct) -> LinkedLibraries | None:
-    """Return against what a product is built, None where the data name nothing."""
-    return next((e for e in proofs(context.data).links if e.product == subject.product), None)
 
 
 def symbols_of(
@@ -121,24 +117,22 @@ def _linked(
 def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols) -> Observation:
     """Return what a wheel needs of the machine, and whether its tag promises a glibc that is older than it needs."""
     foreign = {name for library in wheel.libraries for name in library.needed} - wheel.sonames
-    versions = newest_versions(version for library in wheel.libraries for version in library.versions)
-    needs = (*sorted(foreign), *(f"{name}_{'.'.join(map(str, number))}" for name, number in sorted(versions.items())))
+    newest = newest_versions(version for library in wheel.libraries for version in library.versions)
+    needs = (*sorted(foreign), *(f"{name}_{version}" for name, version in sorted(newest.items())))
     tags = [target(tag.platform) for tag in parse_wheel_filename(wheel.file)[3]]
-    promised = [tuple(int(part) for part in tag.glibc.split(".")) for tag in tags if tag and tag.glibc]
+    promised = min((Version(tag.glibc) for tag in tags if tag and tag.glibc), default=None)
+    real = newest.get(_GLIBC)
     more = {"needs": needs, "fetched": wheel.size}
-    if promised and versions.get(_GLIBC, (0,)) > min(promised):
-        tag, real = (".".join(map(str, number)) for number in (min(promised), versions[_GLIBC]))
-        return cell.observed(
-            Outcome.CONFLICT, context.today, f"{wheel.file}: needs glibc {real}, its tag promises {tag}", **more
-        )
+    if promised and real and real > promised:
+        detail = f"{wheel.file}: needs glibc {real}, its tag promises {promised}"
+        return cell.observed(Outcome.CONFLICT, context.today, detail, **more)
     return cell.observed(Outcome.LINKS, context.today, wheel.file, **more)
 
 
-def newest_versions(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
+def newest_versions(names: Iterable[str]) -> dict[str, Version]:
     """Return the newest version of glibc, libstdc++ and its ABI among names such as GLIBC_2.28."""
-    found: dict[str, tuple[int, ...]] = {}
-    for name in names:
-        if match := _VERSIONED.fullmatch(name):
-            number = tuple(int(part) for part in match[2].split("."))
-            found[match[1]] = max(found.get(match[1], ()), number)
+    found: dict[str, Version] = {}
+    for match in filter(None, map(_VERSIONED.fullmatch, names)):
+        version = Version(match[2])
+        found[match[1]] = max(found.get(match[1], version), version)
     return found

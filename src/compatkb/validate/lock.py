@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import markers_of, minors, packages_of, python_range, stack_of
-from compatkb.output.uv_project import quoted, uv_text
+from compatkb.output.uv_project import uv_text
 from compatkb.store.reader import Snapshot
 from compatkb.validate.index_urls import DEFAULT
 from compatkb.validate.limits import isolated, run_limited
-from compatkb.validate.uv import find_uv
+from compatkb.validate.tools import find_uv
 
 _SECONDS, _MEGABYTES = 600.0, 4000
 

@@ -17,6 +17,7 @@ from compatkb.validate.limits import Ended, isolated, run_limited, size_of
 from compatkb.validate.messages import tidy
 from compatkb.validate.recorded_index import Indexes, indexes
 from compatkb.validate.targets import installer_platforms, this_platform
+from compatkb.validate.tools import version_of
 
 _tools: dict[str, tuple[str, str] | str] = {}
 _locks: dict[str, threading.Lock] = {}
@@ -41,7 +42,7 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
         if asked.silent:
             return cell.observed(Outcome.NOT_CHECKED, context.today, asked.silent)
         ended = _run([python, "-m", "pip", *_words(cell, context, asked, folder)], folder, context)
-        tools = {"pip": version, "python": _python_version(python, folder, context)}
+        tools = {"pip": version, "python": version_of(python)}
         return _observed(cell, context, ended, asked, folder, tools)
 
 
@@ -134,15 +135,6 @@ def _made(interpreter: str, minor: str, root: Path, context: RunContext) -> tupl
         ended = _run([python, "-m", "pip", "--isolated", "--version"], folder, context)
     match = re.search(r"pip (\d\S*)", ended.output)
     return (python, match[1]) if match else f"pip of Python {minor} does not start: {ended.how}"
-
-
-def _python_version(python: str, folder: Path, context: RunContext) -> str:
-    key = f"version of {python}"
-    if key not in _tools:
-        match = re.search(r"(?<!\d)\d++(?:\.\w+)+", _run([python, "--version"], folder, context).output)
-        _tools[key] = match[0] if match else "unknown"
-    found = _tools[key]
-    return found if isinstance(found, str) else found[1]
 
 
 def _run(words: list[str], folder: Path, context: RunContext) -> Ended:

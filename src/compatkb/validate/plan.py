@@ -20,6 +20,7 @@ from compatkb.schema import Level
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Request
 from compatkb.validate.cell import ValidationCell
+from compatkb.validate.proofs import LinkedProducts
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,6 @@ class PlanScope:
     device: str = "cpu"
     channel: str = "default"
     denied: bool = False  # neighbours that the knowledge base denies, in place of what it claims
-
-
-@dataclass(frozen=True)
-class LinkedProducts:
-    """Products with native libraries that are built against those of another one, from one of its releases on."""
-
-    provider: str
-    since: str
-    partners: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -145,7 +137,7 @@ def _denied(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) ->
     pins = tuple(sorted((e.distribution or e.product, e.version) for e in members))
     alone = [_pythons(facts, wanted, member) for member in members]
     for python in sorted(set.intersection(*alone)):
-        yield Claimed(pins, python, "does-not-work")
+        yield Claimed(pins, python, Verdict.DOES_NOT_WORK)
 
 
 def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:

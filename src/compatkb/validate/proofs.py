@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from compatkb.errors import DataError
 from compatkb.schema import ChannelFile
-from compatkb.schema.proofs import Gate, ProofFile
-from compatkb.validate.plan import LinkedProducts
+from compatkb.schema.proofs import ExportedSymbols, Gate, LinkedLibraries, ProofFile
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,15 @@ class ProvenProduct:
     rank: int
     workload: Path | None  # the script that tries it out
     extras: tuple[tuple[str, str], ...]  # version and its extras, as `[a,b]`, without which requirements are missing
+
+
+@dataclass(frozen=True)
+class LinkedProducts:
+    """Products with native libraries that are built against those of another one, from one of its releases on."""
+
+    provider: str
+    since: str
+    partners: tuple[str, ...]
 
 
 @cache
@@ -88,6 +96,16 @@ def proofs(data: Path) -> ProofFile:
 def gate_of(data: Path, product: str) -> Gate | None:
     """Return where a product checks the version of another, or None."""
     return next((gate for gate in proofs(data).gate if gate.product == product), None)
+
+
+def exports_of(data: Path, product: str) -> ExportedSymbols | None:
+    """Return what a product offers to native libraries, or None."""
+    return next((exports for exports in proofs(data).exports if exports.product == product), None)
+
+
+def links_of(data: Path, product: str) -> LinkedLibraries | None:
+    """Return against what a product is built, or None."""
+    return next((links for links in proofs(data).links if links.product == product), None)
 
 
 def linked_products(data: Path) -> tuple[LinkedProducts, ...]:

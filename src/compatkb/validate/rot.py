@@ -1,15 +1,13 @@
 """Rot: what resolved once and no longer does, with the files that an index had then and has no more."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
-
+from compatkb.core.versions import matches
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate.cell import RunContext, cell_of
+from compatkb.validate.installer_errors import missing_pins
 from compatkb.validate.record import RecordedIndex, Wheel
 from compatkb.validate.recorded_index import records_for
 from compatkb.validate.targets import fits, version_of
@@ -17,14 +15,6 @@ from compatkb.validate.targets import fits, version_of
 _SOUND = (Outcome.OK, Outcome.YANKED)
 _REFUSED = (Outcome.CONFLICT, Outcome.NOT_FOUND)
 _LEVELS = (Level.PUBLISHED, Level.RESOLVE)
-_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d[\w.+!]*[\w])"
-_MISSING = (
-    re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
-    re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
-    re.compile(rf"{_NAME}==(?:=)?{_VERSION} has no"),
-    re.compile(rf"(?:platform: |, ){_NAME} {_VERSION}"),
-)
-"""How pip, uv and the level `published` name what they did not find."""
 
 
 def with_rot(seen: Iterable[Observation], known: Iterable[Observation], context: RunContext) -> list[Observation]:
@@ -42,28 +32,20 @@ def _told(seen: Observation, before: Mapping[tuple[object, ...], Observation], c
     return seen.model_copy(update={"resolved": known.resolved, "vanished": known.vanished})
 
 
-def missing(detail: str) -> list[tuple[str, str]]:
-    """Return the packages and versions that an installer said it did not find, each once."""
-    found = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(detail)]
-    return list(dict.fromkeys(found))
-
-
 def _vanished(seen: Observation, day: date, context: RunContext) -> Iterator[str]:
     """Yield the files that are gone; where no record of before has them, the pins that nothing serves any more."""
-    for name, version in missing(seen.detail):
+    for name, version in missing_pins(seen.detail):
         now = {wheel.file for wheel in _page(seen, name, context)}
         then = [w.file for w in _earlier(seen, name, day, context) if _is_meant(w, version, seen) and w.file not in now]
         yield from sorted(then) or [f"{name}=={version}"]
 
 
 def _is_meant(wheel: Wheel, version: str, seen: Observation) -> bool:
-    try:
-        wanted = Version(version)
-    except InvalidVersion:
-        return False
     own = version_of(wheel.file)
-    same = own is not None and (own == wanted or (not wanted.local and Version(own.public) == wanted))
-    return same and fits(wheel.file, seen.python, seen.platform)
+    try:
+        return own is not None and matches(f"=={version}", str(own)) and fits(wheel.file, seen.python, seen.platform)
+    except ValueError:  # the installer's words hold no version there
+        return False
 
 
 def _page(seen: Observation, name: str, context: RunContext) -> list[Wheel]:

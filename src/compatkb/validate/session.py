@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from compatkb.core.atomic_write import write_file
+from compatkb.core.vocabulary import Verdict
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
@@ -16,11 +17,11 @@ from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import add_evidence, is_fresh, read_evidence, read_lines, text_of
 from compatkb.validate.journal import Journal
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.plan import Claimed, LinkedProducts, PlanScope, claimed, linked
+from compatkb.validate.plan import Claimed, PlanScope, claimed, linked
+from compatkb.validate.proofs import LinkedProducts
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.rot import with_rot
 from compatkb.validate.runner import Executor, run
-from compatkb.validate.symbol_tables import write_tables
 from compatkb.validate.user_stacks import named, verdict_of
 
 
@@ -68,9 +69,9 @@ def contradicts(cell: ValidationCell, seen: Observation) -> bool:
 
     What a tool accepts does not speak against a denial unless it loads the builds together: pip cannot see most rules.
     """
-    if seen.outcome is Outcome.NOT_CHECKED or cell.claimed == "unknown":
+    if seen.outcome is Outcome.NOT_CHECKED or cell.claimed == Verdict.UNKNOWN:
         return False
-    if cell.claimed == "does-not-work":
+    if cell.claimed == Verdict.DOES_NOT_WORK:
         return seen.outcome is Outcome.OK and seen.level in (Level.IMPORT, Level.RUN)
     return seen.outcome not in (Outcome.OK, Outcome.YANKED, Outcome.LINKS)
 
@@ -149,7 +150,10 @@ def validate(
             write_file(out, text_of(seen).encode())
         else:
             add_evidence(context.data, seen)
-            write_tables(context.data, cells, context)
+            if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
+                from compatkb.validate.symbol_tables import write_tables  # with what reads indexes and libraries
+
+                write_tables(cells, context)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}

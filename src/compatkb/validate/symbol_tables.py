@@ -11,12 +11,12 @@ from compatkb.core.symbol_table import pack, unpack
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Level
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.linking import exports_of, symbols_of
-from compatkb.validate.proofs import subjects_of
+from compatkb.validate.linking import symbols_of
+from compatkb.validate.proofs import exports_of, subjects_of
 
 
-def write_tables(directory: Path, cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
-    """Add to the tables what the wheels of these cells export; returns the files that changed.
+def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
+    """Add to the tables of the data directory what the wheels of these cells export; returns the files that changed.
 
     The wheels were read when the cells were answered, so they come from the cache; one that could not be read is left out.
     """
@@ -26,13 +26,13 @@ def write_tables(directory: Path, cells: Iterable[ValidationCell], context: RunC
             continue
         for build in subjects_of(context.data, cell.packages):
             _, version, subject = build
-            exports, releases = exports_of(context, subject), found[subject.product, cell.platform]
+            exports, releases = exports_of(context.data, subject.product), found[subject.product, cell.platform]
             if exports and version not in releases:
                 try:
                     releases[version] = symbols_of(cell, context, build, exports).exported
                 except (NotListedError, UnavailableError):
                     continue
-    return [path for key, releases in sorted(found.items()) if releases and (path := _written(directory, *key, releases))]
+    return [path for key, releases in sorted(found.items()) if releases and (path := _written(context.data, *key, releases))]
 
 
 def _written(directory: Path, product: str, platform: str, releases: dict[str, frozenset[str]]) -> Path | None:

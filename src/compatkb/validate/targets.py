@@ -1,4 +1,4 @@
-"""A platform as installers name it: tags that a wheel may carry there, and uv's word for it."""
+"""A platform as installers name it: tags that a wheel may carry there."""
 
 import platform
 import re
@@ -16,14 +16,6 @@ _LEGACY = ("manylinux2014", "manylinux2010", "manylinux1")
 _MACOS = range(26, 10, -1)
 NEWEST_MACOS = f"{_MACOS[0]}.0"
 """The macOS for which uv resolves: left to itself it takes an old one, for which new wheels are none."""
-_UV = {
-    ("linux", "x86_64"): "x86_64-manylinux_2_40",
-    ("linux", "aarch64"): "aarch64-manylinux_2_40",
-    ("windows", "x86_64"): "x86_64-pc-windows-msvc",
-    ("windows", "arm64"): "aarch64-pc-windows-msvc",
-    ("macos", "x86_64"): "x86_64-apple-darwin",
-    ("macos", "arm64"): "aarch64-apple-darwin",
-}
 
 
 def this_platform() -> str:
@@ -43,12 +35,6 @@ def installer_platforms(name: str) -> tuple[str, ...]:
         return tuple(f"macosx_{major}_0_{kind}" for major in _MACOS for kind in (arch, "universal2"))
     modern = tuple(f"manylinux_2_{minor}_{arch}" for minor in range(_NEWEST_GLIBC, 4, -1))
     return (*modern, *(f"{word}_{arch}" for word in _LEGACY), f"linux_{arch}")
-
-
-def uv_platform(name: str) -> str | None:
-    """Return uv's word for a platform, None where it has none."""
-    family, _, arch = name.rpartition("-")
-    return _UV.get((family, arch))
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from packaging.version import InvalidVersion, Version
 
 from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve
 from compatkb.errors import UsageError
 from compatkb.request.parser import make_request
@@ -42,7 +43,7 @@ def _pin(facts: Snapshot, word: str) -> tuple[str, str]:
     return facts.distribution(product.id, number) or name, number
 
 
-def verdict_of(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> str:
+def verdict_of(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> Verdict:
     """Return what the data say of it: `unknown` too where they do not know one of the versions."""
     system, _, arch = wanted.platform.rpartition("-")
     words = [f"{name}=={version}" for name, version in packages if facts.product(name)]
@@ -50,7 +51,7 @@ def verdict_of(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, st
     try:
         request = make_request(facts, (), words, (wanted.device,), Clock(wanted.day))
     except UsageError:
-        return "unknown"
+        return Verdict.UNKNOWN
     return resolve(facts, _of_builds(facts, request, dict(packages)), near=False).verdict
 
 

@@ -1,26 +1,24 @@
 """uv as a second opinion, independent of pip: it resolves for other platforms and Pythons than this machine's too."""
 
-import re
-import shutil
-import sys
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from compatkb.core.platforms import uv_platform
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.installer_errors import read
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.messages import tidy
 from compatkb.validate.recorded_index import indexes, metadata_error
-from compatkb.validate.targets import NEWEST_MACOS, uv_platform
+from compatkb.validate.targets import NEWEST_MACOS
+from compatkb.validate.tools import find_uv, version_of
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Let uv resolve the pins of a cell, and return what it said."""
-    platform, uv = uv_platform(cell.platform), find_uv()
+    platform, uv = uv_platform(*cell.platform.rsplit("-", 1)), find_uv()
     reason = ""
     if uv is None:
         reason = "uv is not installed; run: python -m pip install uv"
@@ -66,19 +64,3 @@ def _patch(minor: str, context: RunContext) -> str:
     """Return the version of the interpreter at hand for a minor: a bare minor means its first release to uv."""
     interpreter = context.interpreters.get(minor)
     return version_of(interpreter) if interpreter else minor
-
-
-@cache
-def find_uv() -> str | None:
-    """Return the uv beside this interpreter, or on the path."""
-    beside = Path(sys.executable).parent / "uv"
-    return str(beside) if beside.is_file() else shutil.which("uv")
-
-
-@cache
-def version_of(tool: str) -> str:
-    """Return the version that uv or an interpreter gives of itself."""
-    with TemporaryDirectory() as name:
-        ended = run_limited([tool, "--version"], Path(name), isolated(Path(name)), 30, 100)
-    match = re.search(r"(?<!\d)\d++(?:\.\w+)+", ended.output)
-    return match[0] if match else "unknown"

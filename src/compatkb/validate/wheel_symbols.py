@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -84,17 +85,16 @@ def _is_named(name: str, exports: ExportedSymbols) -> bool:
 def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
     """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError."""
     files = _page(index, flat, distribution)
-    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.entry.name, platform)]
+    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.platform, platform)]
     if not found:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
     return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
 
 
-def _is_for(name: str, platform: str) -> bool:
-    """Return whether a wheel's tag names a system and architecture; one for several architectures of macOS is left out."""
-    system, _, arch = platform.rpartition("-")
-    tags = name.removesuffix(".whl").rpartition("-")[2].split(".")
-    return any((found := target(tag)) is not None and (found.os, found.arch) == (system, arch) for tag in tags)
+def _is_for(tags: str, platform: str) -> bool:
+    """Return whether a wheel's tags name a system and architecture; one for several architectures of macOS is left out."""
+    targets = (target(tag) for tag in tags.split("."))
+    return platform in {f"{found.os}-{found.arch}" for found in targets if found}
 
 
 @lru_cache(maxsize=64)
@@ -107,12 +107,14 @@ def read_wheel(
 ) -> WheelSymbols:
     """Return the symbols of a wheel's libraries whose path a pattern of `wanted` matches (all where there is none).
 
-    What was read before comes from `cache`; libraries are unpacked one by one in `folder`. Raises UnavailableError.
+    What was read before for the same symbols comes from `cache`; libraries are unpacked one by one in `folder`. Raises
+    UnavailableError.
     """
-    kept = cache / "symbols" / f"{file.entry.name}.{_FORMAT}.json.gz"
+    patterns, begun, size = tuple(wanted), time.monotonic(), 0
+    asked = sha256(repr((_FORMAT, exports.product, exports.namespaces, exports.names, patterns)).encode()).hexdigest()
+    kept = cache / "symbols" / f"{file.entry.name}.{asked[:16]}.json.gz"
     if kept.is_file():
         return _load(kept)
-    patterns, begun, size = tuple(wanted), time.monotonic(), 0
     libraries: list[Library] = []
     bundled: set[str] = set()
 
@@ -129,7 +131,7 @@ def read_wheel(
         network = Network(index, Limits(run=math.inf, answer=600))
         for path, unpacked, fetched in network.unpacked(file, is_read, Path(name), _MOST_OF_A_WHEEL):
             size = fetched
-            binary = read_binary(unpacked)
+            binary = read_binary(unpacked, path)
             if binary:
                 exported = sorted(symbol for symbol in binary.exported if belongs(symbol, exports))
                 undefined = sorted(symbol for symbol in binary.undefined if belongs(symbol, exports))

@@ -1,8 +1,9 @@
 """A stack as each installer takes it: commands, or the file that it reads, quoted for the shell of the system."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
@@ -45,8 +46,10 @@ def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Rec
     made = {
         "pip": Recipe("pip", "\n".join(commands.pip_commands(facts, stack, shell))),
         "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
-        "conda": Recipe("conda", "", "environment.yml", apart) if apart else _file("conda", facts, stack),
-        "docker": _file("docker", facts, stack),
+        "conda": Recipe("conda", "", "environment.yml", apart)
+        if apart
+        else _file("conda", "environment.yml", environment_of, facts, stack),
+        "docker": _file("docker", "Dockerfile", dockerfile_of, facts, stack),
         "requirements": Recipe("requirements", lines, "requirements.txt", apart),
     }
     if windows:
@@ -64,8 +67,7 @@ def newest_python(stack: Stack) -> str:
     return next((python for python in reversed(stack.python) if not is_free_threaded(python)), "")
 
 
-def _file(installer: str, facts: Snapshot, stack: Stack) -> Recipe:
-    file, make = {"conda": ("environment.yml", environment_of), "docker": ("Dockerfile", dockerfile_of)}[installer]
+def _file(installer: str, file: str, make: Callable[[Snapshot, Stack], str], facts: Snapshot, stack: Stack) -> Recipe:
     try:
         return Recipe(installer, make(facts, stack), file)
     except NoRequirementsError as error:

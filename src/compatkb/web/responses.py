@@ -14,7 +14,7 @@ from compatkb.output import catalog, features, tags
 from compatkb.output.payload import answer_payload
 from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
-from compatkb.request.parser import parse_day
+from compatkb.request.parser import parse_day, parse_days
 from compatkb.store.reader import Snapshot
 from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import MOST_CHARACTERS, Parameters, read_question, split_words
@@ -90,7 +90,7 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
 def _eol(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     given, day = _read(parameters, clock, "product", "within")
     product = find_product(facts, given["product"]) if "product" in given else None
-    return catalog.eol_json(facts, product, day, catalog.parse_days(given.get("within", "90d")))
+    return catalog.eol_json(facts, product, day, parse_days(given.get("within", "90d")))
 
 
 def _search(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:

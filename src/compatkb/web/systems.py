@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.core.versions import is_free_threaded
+from compatkb.core.names import is_free_threaded
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 

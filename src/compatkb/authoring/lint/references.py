@@ -76,7 +76,7 @@ _REFERS: dict[tuple[type[Record], str], str] = {
     (Reading, "product"): PRODUCT,
     (Tag, "device"): "device",
     (CauseEntry, "device"): "device",
-    (CauseEntry, "usual_device"): "device",
+    (CauseEntry, "do_for"): "device",
     (Variant, "channels"): CHANNEL,
     (Variant, "device"): "device",
     (Wheels, "arch"): "arch",

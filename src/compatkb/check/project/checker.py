@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins, updates  # noqa: F401 - they register
+from compatkb.check.project import machine, metadata, pairs, pins, routing, updates  # noqa: F401 - they register
 from compatkb.check.project.documented import files_with_an_index
 from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported

@@ -200,19 +200,21 @@ def _fitting(
 ) -> str | None:
     """Return the pin to write for a build, None where it would not bring it.
 
-    Where the pins beside it have no label it has none, unless installers then take a build that does not go with `beside`.
+    Where no pin beside it has its label it has none, unless installers then take a build that does not go with `beside`:
+    from the indexes that are asked, or where those have none of it, from their own.
     """
     text = _requirement(element, queries)
     public = text.partition("+")[0]
     pins = [other.allowed.text for other in plan.final.values() if other.requirements]
-    if text != public and any("+" in pin for pin in pins):
+    if text != public and any(pin.endswith(text.removeprefix(public)) for pin in pins):
         return text
     asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries) if one.requirements else None
     allowed = queries.allowed(queries.facts.products[element.product], [public[public.index("==") :]])
     if asked is None or not asked.known or allowed is None:
         return public
-    taken = queries.taken(allowed, asked.channels, [beside])
-    if taken is None or queries.refused([_exactly(taken), beside]):
+    taken = queries.taken(allowed, asked.channels, [beside]) or queries.taken(allowed, frozenset({queries.own}), [beside])
+    there = queries.narrowed(beside, asked.channels)
+    if taken is None or queries.refused([_exactly(taken), there if there.mask else beside]):
         return text if text != public else None
     return public
 

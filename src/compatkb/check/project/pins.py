@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
+from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
@@ -204,7 +204,7 @@ def _index(
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return
     declared = environment.reading.kind == "pyproject"
-    if environment.reading.kind == "setup.cfg" or (declared and not uses_uv(environment.document.text)):
+    if environment.reading.kind in ("setup.cfg", "setup.py") or (declared and not uses_uv(environment.document.text)):
         return  # who installs it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
@@ -265,11 +265,23 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
-        yield at(located, PLATFORM, message, sources=denial.sources)
+        yield at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
         return
     if plan.systems and (denial := queries.denial([allowed], systems=plan.systems)):
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _nearest_release(plan: InstallPlan, allowed: AllowedVersions, denial: Denial, queries: ProjectQueries) -> str | None:
+    """Return the pin of the nearest newer release, else of the nearest older one; None beside other pins, which would move."""
+    roles = queries.facts.products
+    if sum(roles[one.allowed.product].role != Role.LEAF and bool(one.allowed.text) for one in plan.final.values()) > 1:
+        return None
+    nearest = sorted((near for near in denial.nearest if near.relaxed == (allowed.product,)), key=lambda n: n.where != "above")
+    elements = (element for near in nearest for element in near.stack.packages if element.product == allowed.product)
+    found = next(elements, None)
+    name = found and (queries.facts.distribution(found.product, found.version) or found.product)
+    return f"{name}=={found.release}" if found else None
 
 
 def short(reason: str) -> str:

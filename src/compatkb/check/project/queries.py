@@ -177,7 +177,7 @@ class ProjectQueries:
             return None
         from compatkb.output.messages import cause, cause_sources
 
-        found = answer.causes[0]
+        found = min(answer.causes, key=lambda cause: bool(pythons) and "python" not in cause.blocker[1:])
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)

@@ -4,9 +4,6 @@ from compatkb.export.columns import TableSchema, day, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.provenance import observations
 
-_ELSEWHERE = ("packages", "missing", "needs", "fetched")
-"""What the table has no column for: packages have a table, and what symbols told stands in `detail`."""
-
 TABLES = (
     TableSchema(
         "observation",
@@ -28,6 +25,9 @@ TABLES = (
             maybe("culprit", "the claim that a failure proved, where somebody found it"),
             maybe("resolved", "the last day on which what is refused now was resolved", kind="date"),
             text("vanished", "files or pins that are gone since, between spaces"),
+            text("missing", "the most telling symbols and libraries that one build needs and the other lacks, between spaces"),
+            text("needs", "libraries that a build does not bring, and versions such as GLIBC_2.28, between spaces"),
+            number("fetched", "bytes of the wheel that were read for its symbols"),
         ),
         ("outcome", "detail", "culprit"),
     ),
@@ -48,7 +48,8 @@ def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of observations."""
     tables["observation"], tables["observation_package"] = [], []
     for seen in observations(reader.facts):
-        shown = {name: value for name, value in seen._asdict().items() if name not in _ELSEWHERE}
-        tables["observation"].append({**shown, "stubbed": int(seen.stubbed)})
-        named = sorted(seen.packages.items())
+        shown = seen._asdict()
+        named = sorted(shown.pop("packages").items())
+        told = {"stubbed": int(seen.stubbed), "missing": " ".join(seen.missing), "needs": " ".join(seen.needs)}
+        tables["observation"].append({**shown, **told})
         tables["observation_package"] += [{"observation": seen.id, "name": n, "version": v} for n, v in named]

@@ -36,9 +36,9 @@ class ObservationRecord(NamedTuple):
     culprit: str | None
     resolved: str | None  # the last day on which what is refused now was resolved
     vanished: str  # files or pins that are gone since, between spaces
-    missing: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    fetched: int = 0
+    missing: tuple[str, ...]  # symbols and libraries that one build needs and the other lacks
+    needs: tuple[str, ...]  # libraries that a build does not bring, and versions such as GLIBC_2.28
+    fetched: int  # bytes of the wheel that were read
 
 
 class ReadingRecord(NamedTuple):

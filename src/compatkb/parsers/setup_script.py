@@ -1,0 +1,62 @@
+"""setup.py: what it hands to setuptools as literals; it is parsed, never run."""
+
+import ast
+from collections.abc import Iterator
+
+from compatkb.core.text_position import Place
+from compatkb.parsers.requirement import is_specifier, statement
+from compatkb.parsers.source import SourceFile
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse
+
+
+def read_setup_script(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the requirements of a setup.py that are literals, or names to which the file assigns literals."""
+    try:
+        tree = ast.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # of another Python, or a template
+    named = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")) != "setup":
+            continue
+        for keyword in call.keywords:
+            value = named.get(keyword.value.id, keyword.value) if isinstance(keyword.value, ast.Name) else keyword.value
+            _add(keyword.arg or "", value, source, reading)
+
+
+def _add(key: str, value: ast.expr, source: SourceFile, reading: ParsedFile) -> None:
+    if key == "python_requires":
+        literals = [(node, text) for node, text in _literals(value) if is_specifier(text)]
+        reading.statements += [PythonUse(_place(node, source), text, text) for node, text in literals]
+    elif key == "install_requires":
+        _add_all(value, MAIN, source, reading)
+    elif key == "extras_require" and isinstance(value, ast.Dict):
+        for name, required in zip(value.keys, value.values, strict=True):
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                group = f"extra:{name.value}"
+                reading.groups.setdefault(group, Group(group, "extra", f"the extra {name.value}", (MAIN,)))
+                _add_all(required, group, source, reading)
+
+
+def _add_all(value: ast.expr, group: str, source: SourceFile, reading: ParsedFile) -> None:
+    for node, text in _literals(value):
+        made = statement(text, _place(node, source), group=group, tool="project")
+        reading.statements += [made] if made else []
+
+
+def _literals(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    for item in value.elts if isinstance(value, ast.List | ast.Tuple) else (value,):
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            yield item, item.value
+
+
+def _place(node: ast.expr, source: SourceFile) -> Place:
+    """Return where the text within the quotes of a literal stands."""
+    line = source.text.splitlines()[node.lineno - 1]
+    return Place(node.lineno, len(line.encode()[: node.col_offset].decode()) + 2)
