@@ -13,12 +13,13 @@ from denials import Verdict, verdict
 from oracle import Ask, Judged, Level, Member, Oracle, Trial, has
 from ordering import best
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import best_stacks, resolve, routes_of
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question
-from compatkb.engine.search import Found, Search
+from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack
 from compatkb.schema import Role
 from compatkb.store.reader import Snapshot
@@ -172,9 +173,9 @@ def wrong_noes(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
 
 def everything(question: Question) -> list[Found]:
     """Return the best stack of each platform: those that something supports, and elsewhere any."""
-    known = Search(Problem(question), known_only=True).run()
+    known = Search(Problem(question), Aim.EVERY, Certainty.INFERRED).run()
     taken = sum(hit.platforms for hit in known)
-    rest = [hit._replace(platforms=hit.platforms & ~taken) for hit in Search(Problem(question)).run()]
+    rest = [hit._replace(platforms=hit.platforms & ~taken) for hit in Search(Problem(question), Aim.EVERY).run()]
     return [*known, *(hit for hit in rest if hit.platforms)]
 
 
@@ -191,7 +192,7 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
             every = frozenset(constraint for group in problem.groups() for constraint in group)
 
             def admits(kept: tuple[Constraint, ...], at: Problem = problem, every: frozenset[Constraint] = every) -> bool:
-                return bool(Search(at.waiving(every - set(kept)), first_only=True).run())
+                return bool(Search(at.waiving(every - set(kept)), Aim.FIRST).run())
 
             if not active:
                 wrong.append(f"{route.id}: no causes for {case}")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from builders import needs, product, request, universe
 
+from compatkb.api import KnowledgeBase
 from compatkb.engine.answer import best_stacks, is_possible, resolve
 from compatkb.engine.budget import Budget
 from compatkb.errors import GaveUpError
@@ -62,3 +63,12 @@ def test_an_answer_spends_the_budget_that_it_is_given(tmp_path: Path) -> None:
     budget.spend(1_024)
     with pytest.raises(GaveUpError):
         best_stacks(facts, request(facts, bare=["torch"]), budget)
+
+
+def test_why_pins_with_many_needs_do_not_go_together_is_found_soon() -> None:
+    """What two builds need, in hundreds of versions, is not tried version by version when their conflict is looked for."""
+    base, looks = KnowledgeBase(), list[None]()
+    question = base.request(words=["vllm===0.26.0", "xformers===0.0.30"])
+    answer = resolve(base.facts, question, lambda: bool(looks.append(None)), near=False)
+    assert answer.verdict == "does-not-work"
+    assert not looks, "the clock is looked at after some thousand steps"

@@ -16,7 +16,7 @@ from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question
 from compatkb.engine.relations import relation_of
-from compatkb.engine.search import Search
+from compatkb.engine.search import Aim, Search
 
 MANY = [f"{n}.0" for n in range(1, 271)]
 
@@ -80,7 +80,7 @@ def test_first_constraint_that_explains_alone_is_the_conflict(question: tuple[Wo
 
         def admits(*active: Constraint, at: Problem = problem, every: Sequence[Constraint] = constraints) -> bool:
             waived = [constraint for constraint in every if constraint not in active]
-            return bool(Search(at.waiving(waived), first_only=True).run())
+            return bool(Search(at.waiving(waived), Aim.FIRST).run())
 
         conflict = conflict_of(problem)
         if admits(*constraints):
@@ -101,13 +101,13 @@ def test_first_constraint_that_explains_alone_is_the_conflict(question: tuple[Wo
 def test_stacks_that_are_known_are_found_alone(question: tuple[World, Case], folder: Path) -> None:
     """Sought alone they are no worse than any, the best of them is the best; where there is none, the rest is unknown."""
     for problem in problems(question, folder):
-        known = Search(problem, known_only=True).run()
+        known = Search(problem, Aim.EVERY, Certainty.INFERRED).run()
         assert all(hit.quality.level < Certainty.UNKNOWN and not hit.quality.is_unknown for hit in known)
-        best = Search(problem, known_only=True, best_only=True).run()[:1]
+        best = Search(problem, Aim.BEST, Certainty.INFERRED).run()[:1]
         assert [hit.quality for hit in best] == [hit.quality for hit in known[:1]]
-        certain = Search(problem, certain_only=True, best_only=True).run()[:1]
+        certain = Search(problem, Aim.BEST, Certainty.CERTAIN).run()[:1]
         assert bool(certain) <= bool(known)
-        assert bool(known) <= bool(Search(problem, first_only=True).run())
+        assert bool(known) <= bool(Search(problem, Aim.FIRST).run())
 
 
 @checked(25)

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import socket
 import string
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from site_of_tests import DAY, ROOT, Parameters, random_question, serving, words
 
 from compatkb.cli import main
 from compatkb.web.asker import Asker
+from compatkb.web.server import listen
 
 QUICK, MANY = 60, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
@@ -246,3 +248,11 @@ def test_a_folder_can_be_shown(site: Any) -> None:
     with serving("--dir", os.fspath(site)) as url:
         assert "Matrix" in httpx.get(url).text
         assert httpx.get(f"{url}nothing.html").status_code == 404
+
+
+def test_no_answer_waits_for_the_one_before_to_be_acknowledged() -> None:
+    """What is accepted sends at once, or the head of an answer would hold back its body on a connection that is kept."""
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -1,5 +1,7 @@
 """What a user of a stack must be told: warnings about its builds, and how far the features go that were asked for."""
 
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
@@ -35,12 +37,12 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
         return []
     element, request = problem.question.element(product, idx), problem.request
     found = []
-    if element.yank_by is not None and (element.yank_after or 0) <= request.as_of:
+    if element.yank_by is not None and element.may_be_yanked(request.as_of):
         unsure = element.yank_after if request.as_of < element.yank_by else None
         found.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
-    if element.eol is not None and element.eol < request.today:
+    if element.has_ended(request.today):
         found.append(Warned("eol", product, element.version, element.eol, None, "", ()))
-    if element.stage in ("preview", "prototype"):
+    if element.is_preview:
         found.append(Warned("preview", product, element.version, None, None, element.stage, ()))
     members, hardware = dict(chosen), problem.context.hardware
     for advisory in problem.context.candidates.advisories(product, idx):
@@ -63,16 +65,13 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
                 for edge in problem.context.edges_from(one, i, other)
                 if edge.stated and not edge.listed and edge.vouches & platforms and "==" in edge.spec and "*" not in edge.spec
             ]
-            named = sum({1 << e.idx for edge in exact for e in facts.elements(other).of(edge.to_mask)})
-            beside = facts.elements(other)[j]
+            if not exact:
+                continue
+            named = reduce(or_, (edge.to_mask for edge in exact))
             releases = {element.release for element in facts.elements(other).of(named)}
-            same_series = any(mask >> j & 1 and mask & named for mask in facts.series(other))
-            if (
-                exact
-                and same_series
-                and beside.release not in releases
-                and not _is_named(problem, (other, j), (one, i), platforms)
-            ):
+            if facts.elements(other)[j].release in releases or _is_named(problem, (other, j), (one, i), platforms):
+                continue
+            if any(mask >> j & 1 and mask & named for mask in facts.series(other)):
                 sources = tuple(dict.fromkeys(source for edge in exact for source in facts.citations(edge.claim)))
                 version, detail = facts.elements(one)[i].version, f"{other} {' or '.join(sorted(releases))}"
                 found.append(Warned("unnamed", one, version, None, None, detail, sources))

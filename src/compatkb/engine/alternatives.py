@@ -7,14 +7,15 @@ of each conflict, then one of what still conflicts without it, and so on.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, PLATFORM
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.narrowing import narrowed
+from compatkb.engine.preference import preference
 from compatkb.engine.problem import Problem, Question, routes_of
-from compatkb.engine.search import Found, Search
+from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack, foremost
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import ElementSet, Pin, Request
@@ -36,23 +37,25 @@ class Near(NamedTuple):
     stack: Stack
 
 
-_Hit = tuple[Problem, Found]
-
-Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...]]
-"""What excludes every stack, by device and route."""
+Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...] | None]
+"""What excludes every stack, by device and route; None where there is a stack that nothing supports."""
 
 
 def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Budget) -> tuple[Near, ...]:
     """Return the stacks that are near: as few pins given up as possible, versions before Python before the system.
 
-    `conflicts` are those of the request, where it has no stack at all. Raises GaveUpError.
+    `conflicts` are those of the request, as far as they are known. Raises GaveUpError.
     """
-    for candidates in (tuple(pin for pin in request.pins if pin.product not in _HARD), request.pins):
-        names = {pin.product for pin in candidates}
+    pinned = frozenset(pin.product for pin in request.pins)
+    known = {(frozenset[str](), *place): conflict for place, conflict in conflicts.items()}
+    tried: set[frozenset[str]] = set()
+    for names in dict.fromkeys((pinned.difference(_HARD), pinned)):
         given_up: list[frozenset[str]] = [frozenset()]
         for _ in range(_MOST_GIVEN_UP):
-            given_up = _one_more(facts, request, given_up, names, conflicts, budget)
-            if found := _distinct(near for relaxed in given_up for near in _without(facts, request, relaxed, budget)):
+            given_up = _one_more(facts, request, given_up, names, known, budget)
+            fresh = [relaxed for relaxed in given_up if relaxed not in tried]
+            tried.update(fresh)
+            if found := _distinct(near for relaxed in fresh for near in _without(facts, request, relaxed, budget)):
                 return _distinct((*found, *_other_versions(facts, request, found, budget)))
     return ()
 
@@ -71,22 +74,22 @@ def _one_more(
     facts: Snapshot,
     request: Request,
     given_up: Iterable[frozenset[str]],
-    names: set[str],
-    conflicts: Conflicts,
+    names: frozenset[str],
+    known: dict[tuple[frozenset[str], str, str], tuple[Constraint, ...] | None],
     budget: Budget,
 ) -> list[frozenset[str]]:
-    """Return the sets of pins with one more of what still conflicts, easy ones first."""
+    """Return the sets of pins with one more of what still conflicts, easy ones first; conflicts become `known`."""
     sets: dict[frozenset[str], None] = {}
     for relaxed in given_up:
         free = without(facts, request, relaxed)
         for device, route in routes_of(facts, free):
-            if not relaxed and conflicts:
-                conflict: tuple[Constraint, ...] | None = conflicts[device, route.id]
-            else:
-                conflict = conflict_of(Problem(Question(facts, free, device, route, budget)))
-            about = {product for constraint in conflict or () for product in constraint[1:]}
+            place = (relaxed, device, route.id)
+            if place not in known:
+                known[place] = conflict_of(Problem(Question(facts, free, device, route, budget)))
+            conflict = known[place]
+            about = frozenset(product for constraint in conflict or () for product in constraint[1:])
             if conflict is None:  # there is a stack that nothing supports: any pin may be what keeps from a better one
-                about = names if not relaxed and len(names) <= _FEW_PINS else set()
+                about = names if not relaxed and len(names) <= _FEW_PINS else frozenset()
             elif not conflict or any(constraint[0] == "platform" for constraint in conflict):
                 about |= {*PLATFORM, GLIBC}
             for product in names & about - relaxed:
@@ -132,7 +135,8 @@ def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Pro
     """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
     for device, route in routes_of(facts, request):
         problem = Problem(Question(facts, request, device, route, budget))
-        if left := narrowed(problem, known_only=True):
+        left, _ = narrowed(problem, Certainty.INFERRED)
+        if left:
             yield problem.limited_to(left, is_narrowed=True)
 
 
@@ -154,36 +158,26 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
 
 def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
     """Return the best stack of the first group of a product's elements that has any."""
-    found: dict[int, list[_Hit]] = {}
+    stacks = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
+    return next((stack for stack in stacks if stack), None)
+
+
+def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | None:
+    """Return a problem with some elements of a product alone; None where it has none of them."""
+    if product in problem.required:
+        left = group & problem.domains[product]
+        return problem.limited_to({product: left}) if left else None
+    request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
+    return Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
+
+
+def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Stack | None:
+    """Return the best stack whose support is at `worst` so, on any device and over any route."""
+    hits: list[tuple[Problem, Found]] = []
     for problem in problems:
-        for number, limited in _limited(problem, product, groups[: min(found, default=len(groups)) + 1]):
-            if hits := _hits(limited):
-                found.setdefault(number, []).extend(hits)
-                break
-    return foremost(found[min(found)]) if found else None
-
-
-def _limited(problem: Problem, product: str, groups: list[ElementSet]) -> Iterator[tuple[int, Problem]]:
-    """Yield a problem for each group of a product's elements that others may admit."""
-    if product not in problem.required:
-        for number, group in enumerate(groups):
-            request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
-            yield number, Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
-        return
-    for number, group in enumerate(groups):
-        if left := group & problem.domains[product]:
-            yield number, problem.limited_to({product: left})
-
-
-def _hits(problem: Problem, *, certain_only: bool = False) -> list[_Hit]:
-    """Return what is best of what something supports."""
-    found = Search(problem, best_only=True, known_only=True, certain_only=certain_only).run()
-    return [(problem, each) for each in found]
-
-
-def _best(problems: Iterable[Problem], *, certain_only: bool = False) -> Stack | None:
-    """Return the best stack that something supports, on any device and over any route."""
-    return foremost([hit for problem in problems for hit in _hits(problem, certain_only=certain_only)])
+        bar = min((preference(each, found.quality) for each, found in hits), default=None)
+        hits += [(problem, found) for found in Search(problem, Aim.BEST, worst, bar).run()]
+    return foremost(hits)
 
 
 def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
@@ -196,7 +190,7 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
-    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), certain_only=True)
+    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN)
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -227,11 +221,11 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
         return None
     if not request.pin("os") and (systems := _systems_of(facts, request, replaced)):
         request = request._replace(pins=(*request.pins, Pin("os", "", systems)))
-    others = [pin for pin in request.pins if pin.product not in replaced]
-    machine = [pin for pin in others if facts.products[pin.product].role == Role.DIMENSION]
-    for kept in (others, machine, [pin for pin in machine if pin.product != "python"]):
+    others = tuple(pin for pin in request.pins if pin.product not in replaced)
+    machine = tuple(pin for pin in others if facts.products[pin.product].role == Role.DIMENSION)
+    for kept in dict.fromkeys((others, machine, tuple(pin for pin in machine if pin.product != "python"))):
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
-        free = request._replace(pins=tuple(kept), bare=tuple(sorted(bare)), devices=devices, route=None)
+        free = request._replace(pins=kept, bare=tuple(sorted(bare)), devices=devices, route=None)
         problems = _problems(facts, free, budget)
         stack = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
         if stack and not replaced & {element.product for element in stack.packages}:

@@ -9,7 +9,7 @@ from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question, routes_of
-from compatkb.engine.search import Search
+from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
@@ -47,7 +47,11 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     if stacks and stacks[0].level < Certainty.UNKNOWN:
         answer = Answer(request, stacks[0].verdict, stacks, (), ())
         return _completed(answer, near, lambda: answer._replace(beside=_beside(facts, request, stacks[0], budget)))
-    causes, is_certain, conflicts = _causes(facts, request, budget) if not stacks else ((), False, {})
+    conflicts: Conflicts = {(stack.device, stack.route): None for stack in stacks}
+    causes: tuple[Cause, ...] = ()
+    is_certain = False
+    if not stacks:
+        causes, is_certain, conflicts = _causes(facts, request, budget)
     answer = Answer(request, Verdict.DOES_NOT_WORK if is_certain else Verdict.UNKNOWN, stacks, causes, ())
     named = (*(pin.product for pin in request.pins), *request.bare)
 
@@ -130,7 +134,7 @@ def is_possible(facts: Snapshot, request: Request) -> bool:
     Raises GaveUpError when the search exceeds its budget.
     """
     problems = (Problem(Question(facts, request, device, route)) for device, route in routes_of(facts, request))
-    return any(Search(problem, first_only=True).run() for problem in problems)
+    return any(Search(problem, Aim.FIRST).run() for problem in problems)
 
 
 def best_stacks(
@@ -143,9 +147,9 @@ def best_stacks(
     budget = budget or Budget()
     problems = [Problem(Question(facts, request, device, route, budget)) for device, route in routes_of(facts, request)]
     found: list[Stack] = []
-    for known_only in (True,) if certain_only else (True, False):
+    for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
         for problem in problems:
-            for hit in Search(problem, known_only=known_only, certain_only=certain_only).run():
+            for hit in Search(problem, Aim.EVERY, worst).run():
                 found += stacks_of(problem, hit)
         if found:
             break

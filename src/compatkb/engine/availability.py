@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Kind
 from compatkb.engine.memo import memoized
+from compatkb.engine.relations import excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
 
 PLATFORM = ("python", "os", "arch")
 """The dimensions that are bits of a set of platforms."""
@@ -50,11 +50,11 @@ class Availability:
         """Hold what products and their elements say of others, and the days; see `context.Circumstances`."""
         self.facts, self._edges, self._edges_from = facts, edges, edges_from
         self._as_of, self._lists_until = as_of, lists_until
-        self.firm_conflicts: dict[
-            tuple[tuple[str, int], ...], PlatformSet
-        ] = {}  # where runtimes exclude each other, by members
+        # Where runtimes exclude each other and where an inferred pin decides, by members and whether only firm ones count.
+        self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
         # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
         self._places: dict[tuple[str, frozenset[str]], dict[PlatformSet, ElementSet]] = {}
+        self._placed: dict[tuple[str, frozenset[str]], ElementSet] = {}  # the elements whose platforms stand there
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
 
     @memoized
@@ -75,16 +75,26 @@ class Availability:
         known = ~denied & ~disputed
         return Support(certain & known, inferred & known, unknown & ~denied)
 
-    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]) -> ElementSet:
-        """Return those of some listed elements of a product that can be on one of some platforms."""
-        places = self._places.setdefault((product, waived), {})
-        left = candidates & ~sum(places.values())
-        while left:
-            lowest = left & -left
-            where = self.support(product, lowest.bit_length() - 1, waived).anywhere
-            places[where] = places.get(where, 0) | lowest
-            left ^= lowest
-        return candidates & sum(mask for where, mask in places.items() if where & platforms)
+    def placed(
+        self, product: str, candidates: ElementSet, platforms: PlatformSet, waived: frozenset[str]
+    ) -> tuple[ElementSet, PlatformSet]:
+        """Return those of some listed elements of a product that can be on some platforms, and on which of these they can."""
+        if candidates and not candidates & (candidates - 1):
+            where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
+            return (candidates if where else 0), where
+        key = (product, waived)
+        places, known = self._places.setdefault(key, {}), self._placed.get(key, 0)
+        if fresh := candidates & ~known:
+            self._placed[key] = known | candidates
+            for idx in newest_first(fresh):
+                where = self.support(product, idx, waived).anywhere
+                places[where] = places.get(where, 0) | 1 << idx
+        found = anywhere = 0
+        for where, mask in places.items():
+            if where & platforms and mask & candidates:
+                found |= mask & candidates
+                anywhere |= where & platforms
+        return found, anywhere
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
@@ -106,33 +116,28 @@ class Availability:
         And where they would, but for an undecided dispute that leaves it open. What is waived does not count.
         """
         denied = disputed = 0
-        for dimension in PLATFORM:
-            for edge, platforms in () if dimension in waived else self._exclusions(product, idx, dimension):
-                if edge.open:
-                    disputed |= platforms
-                else:
-                    denied |= platforms
+        for edge, platforms in self._excluded(product, idx, waived):
+            if edge.open:
+                disputed |= platforms
+            else:
+                denied |= platforms
         return denied, disputed
 
-    def _exclusions(self, product: str, idx: int, dimension: str) -> Iterator[tuple[Edge, PlatformSet]]:
-        """Yield what an element and a dimension say of each other, with where that excludes the element."""
-        for edge in self._edges_from(product, idx, dimension):
-            if edge.kind != Kind.VERIFIED:
-                named = self.facts.dimension_cells(dimension, edge.to_mask)
-                yield edge, edge.denies & (named if edge.kind == Kind.BREAKS else ~named)
-        for edge in self._edges(dimension, product):
-            if edge.kind != Kind.VERIFIED and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
-                yield edge, edge.denies & self.facts.dimension_cells(dimension, edge.of_mask)
+    def _excluded(self, product: str, idx: int, waived: frozenset[str]) -> Iterator[tuple[Edge, PlatformSet]]:
+        """Yield what an element and dimensions that are not waived say of each other, with where that excludes the element."""
+        for dimension in (one for one in PLATFORM if one not in waived):
+            for edge in self._edges_from(product, idx, dimension):
+                yield edge, edge.denies & self.facts.dimension_cells(dimension, excluded_by(edge))
+            for edge in self._edges(dimension, product):
+                if excluded_by(edge) >> idx & 1:
+                    yield edge, edge.denies & self.facts.dimension_cells(dimension, edge.of_mask)
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:
         """Return where a claim on every element of a product excludes it."""
         denied = 0
-        for dimension in PLATFORM:
-            for edge in () if dimension in waived else self._edges_from(product, 0, dimension):
-                if edge.of_mask == every and not edge.open and edge.kind != "verified":
-                    named = self.facts.dimension_cells(dimension, edge.to_mask)
-                    denied |= edge.denies & (named if edge.kind == "breaks" else ~named)
+        for edge, platforms in self._excluded(product, 0, waived):
+            denied |= platforms if edge.of == product and edge.of_mask == every and not edge.open else 0
         return denied
 
     @memoized
@@ -142,7 +147,6 @@ class Availability:
         if not listed:
             return self.facts.all_platforms if versions else 0
         platforms = 0
-        for idx in range(listed.bit_length()):
-            if listed >> idx & 1:
-                platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
+        for idx in newest_first(listed):
+            platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
         return platforms

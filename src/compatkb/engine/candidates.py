@@ -68,14 +68,25 @@ class Candidates:
         """Return the elements that were yanked by this day."""
         return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)
 
-    def _may_be_yanked(self, element: Element) -> bool:
-        """Return whether an element was yanked by this day, or may have been, where only bounds of the day are known."""
-        return element.yank_by is not None and (element.yank_after or 0) <= self.as_of
+    @memoized
+    def _maybe_yanked(self, product: str) -> ElementSet:
+        return self._those(product, lambda element: element.may_be_yanked(self.as_of))
+
+    @memoized
+    def _ended(self, product: str) -> ElementSet:
+        return self._those(product, lambda element: element.has_ended(self.today))
 
     @memoized
     def foreign(self, product: str) -> ElementSet:
         """Return the builds for devices that no route serves: they are there for those who pin them."""
         return self._those(product, lambda element: element.foreign)
+
+    @memoized
+    def refusing(self, product: str, patch: str) -> ElementSet:
+        """Return the elements whose Requires-Python excludes a patch release of Python."""
+        from compatkb.core.versions import admits_python  # most questions name no patch release
+
+        return self._those(product, lambda e: bool(e.requires_python) and not admits_python(e.requires_python, patch))
 
     @memoized
     def presumed(self, product: str) -> ElementSet:
@@ -87,8 +98,7 @@ class Candidates:
         """Return the elements that have ended, were yanked or are known to be insecure."""
         if self._is_unbuilt(product):
             return 0
-        found = self._those(product, lambda e: e.eol is not None and e.eol < self.today)
-        found |= self._those(product, self._may_be_yanked)
+        found = self._ended(product) | self._maybe_yanked(product)
         for advisory in self._advice(product):
             found |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
         return found
@@ -119,9 +129,9 @@ class Candidates:
         if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):
             return ()
         return (
-            self._those(product, self._may_be_yanked),
-            self._those(product, lambda e: e.eol is not None and e.eol < self.today),
-            self._those(product, lambda e: e.stage in ("preview", "prototype")),
+            self._maybe_yanked(product),
+            self._ended(product),
+            self._those(product, lambda element: element.is_preview),
             *(advisory.mask for advisory in self._advice(product) if not advisory.to and advisory.kind != "known-issue"),
         )
 

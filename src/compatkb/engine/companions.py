@@ -4,7 +4,7 @@ from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
 from compatkb.engine.search import Found
-from compatkb.store.records import Element, PlatformSet
+from compatkb.store.records import Element, PlatformSet, newest_first
 
 
 def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
@@ -23,9 +23,9 @@ def companions_by_platform(
     for _, number, table in speaking:
         domain &= table.allowed(number, problem.platforms)
     values: list[tuple[PlatformSet, Element]] = []
-    while domain and left:
-        idx = domain.bit_length() - 1
-        domain ^= 1 << idx
+    for idx in newest_first(domain):
+        if not left:
+            break
         if problem.context.candidates.warnings(product, idx) > found.quality.warnings:
             continue
         support = problem.support(product, idx)
@@ -40,7 +40,7 @@ def companions_by_platform(
         for other, number in beside if fit else ():
             fit &= ~problem.relation(product, idx, other, number).denied
         if fit:
-            conflicting, doubtful = runtime_conflicts(problem, [*chosen, *beside, (product, idx)])
+            conflicting, doubtful = runtime_conflicts(problem, (*chosen, *beside, (product, idx)))
             fit &= ~conflicting & (~doubtful if is_certain else facts.all_platforms)
         if fit:
             values.append((fit, facts.elements(product)[idx]))

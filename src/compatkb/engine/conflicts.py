@@ -7,8 +7,9 @@ from compatkb.core.vocabulary import ANY_VERSION, Kind
 from compatkb.engine.constraints import EXPLAINING, Constraint
 from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
-from compatkb.engine.search import Search
-from compatkb.store.records import Edge, Element
+from compatkb.engine.relations import excluded_by
+from compatkb.engine.search import Aim, Search
+from compatkb.store.records import Edge, Element, ElementSet
 
 
 class Cause(NamedTuple):
@@ -31,7 +32,7 @@ class _Conflicts:
 
     def exclude(self, active: list[Constraint]) -> bool:
         """Return whether some constraints alone exclude every stack."""
-        return not Search(self._problem.waiving(self._every.difference(active)), first_only=True).run()
+        return not Search(self._problem.waiving(self._every.difference(active)), Aim.FIRST).run()
 
     def excludes_alone(self, constraint: Constraint) -> bool:
         """Return whether one constraint excludes every stack by itself; of runtimes, whose constraints meet, that is not said.
@@ -48,12 +49,12 @@ class _Conflicts:
         if any(not is_listed(problem, one, problem.domains[one]) for one in (products[:1] if of_platform else products)):
             return False
         if of_platform:
-            waived = problem.waived.of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
-            return not problem.question.placed(product, problem.domains[product], waived)
+            waived = problem.waived_of_platform(product) - {"wheels" if kind == "platform" else products[-1]}
+            return not problem.availability.placed(product, problem.domains[product], problem.platforms, waived)[0]
         (other,) = others
         table = problem.context.table(product, other)
         theirs = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
-        return table is not None and not table.allowed_by(problem.domains[product], problem.platforms) & theirs
+        return table is not None and not table.allowed_by(problem.domains[product], theirs, problem.platforms)
 
     @cached_property
     def _free(self) -> Problem:
@@ -126,30 +127,23 @@ def _pinned(problem: Problem, product: str) -> list[Element]:
 
 def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     """Return the edges between two products that deny something among their candidates."""
-    own = problem.request.pin(one)
+    own, pin = problem.pins.get(one), problem.pins.get(other)
     mine = problem.candidates(one) or (own.mask if own else -1)
-    pin = problem.request.pin(other)
     theirs = pin.mask if pin else -1
-    found = []
-    for edge in problem.facts.edges(one, other):
-        if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or problem.context.in_part(edge):
-            continue
-        if _demands_any(edge) or not edge.of_mask & mine or not edge.denies & problem.platforms:
-            continue
-        excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
-        if excluded & theirs or (
-            pin and pin.extra and problem.names(edge, problem.facts.sizes[other]) == (edge.kind == Kind.BREAKS)
-        ):
-            found.append(edge)
-    for edge in problem.facts.edges(other, one):
-        if edge.kind == Kind.VERIFIED or not problem.context.holds(edge) or not edge.of_mask & theirs:
-            continue
-        if _demands_any(edge):
-            continue
-        excluded = edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
-        if excluded & mine and edge.denies & problem.platforms:
-            found.append(edge)
-    return tuple(found)
+    found = [edge for edge in problem.facts.edges(one, other) if _denies(problem, edge, mine, theirs)]
+    return (*found, *(edge for edge in problem.facts.edges(other, one) if _denies(problem, edge, theirs, mine)))
+
+
+def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:
+    """Return whether some elements deny one among others by an edge, on a platform that the request leaves open."""
+    context, unlisted = problem.context, 1 << problem.facts.sizes[edge.to]
+    if edge.kind == Kind.VERIFIED or not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
+        return False
+    if not edge.of_mask & some or not edge.denies & problem.platforms:
+        return False
+    if others == unlisted:
+        return problem.names(edge, problem.facts.sizes[edge.to]) == (edge.kind == Kind.BREAKS)
+    return bool(excluded_by(edge) & others)
 
 
 def _demands_any(edge: Edge) -> bool:

@@ -14,34 +14,15 @@ EXPLAINING = ("os", "python", "arch")
 """The dimensions of the platform, what explains best first."""
 
 
-class Waived:
-    """Constraints that do not count, sorted by what a search asks of them."""
-
-    def __init__(self, constraints: Iterable[Constraint] = ()) -> None:
-        self.constraints = frozenset(constraints)
-        claims: set[tuple[str, ...]] = set()
-        offers: set[str] = set()
-        self._platforms: dict[str, frozenset[str]] = {}
-        for kind, *products in self.constraints:
-            if kind == "offer":
-                offers.update(products)
-            elif kind == "platform":
-                self._add(products[0], "wheels")
-            else:
-                claims |= {(products[0], products[1]), (products[1], products[0])}  # both ways round
-                if products[1] in EXPLAINING:
-                    self._add(products[0], products[1])
-        self.claims, self.offers = frozenset(claims), frozenset(offers)
-
-    def _add(self, product: str, what: str) -> None:
-        self._platforms[product] = self._platforms.get(product, frozenset()) | {what}
-
-    def of_platform(self, product: str) -> frozenset[str]:
-        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
-        return self._platforms.get(product, frozenset())
+def is_waived(constraints: frozenset[Constraint], one: str, other: str) -> bool:
+    """Return whether what two products say of each other is among some constraints, whichever of them says it."""
+    return ("claim", one, other) in constraints or ("claim", other, one) in constraints
 
 
-NOTHING = Waived()
+def platform_parts(constraints: frozenset[Constraint], product: str) -> frozenset[str]:
+    """Return what of a product's platforms is among some constraints: dimensions, and `wheels`."""
+    wheels = ["wheels"] if ("platform", product) in constraints else []
+    return frozenset([*wheels, *(dimension for dimension in EXPLAINING if ("claim", product, dimension) in constraints)])
 
 
 def constraint_groups(

@@ -9,9 +9,9 @@ from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
-from compatkb.engine.relations import RelationTable
+from compatkb.engine.relations import RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, ElementSet, PlatformSet
+from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
 
 _MOST_CONTEXTS = 256
 
@@ -54,12 +54,19 @@ class Context:
             else self._plain.candidates
         )
 
-    @memoized
     def _is_plain(self, of: str, to: str) -> bool:
         """Return whether what two products say of each other is the same whatever hardware is pinned; most is."""
-        if self._plain is self:
-            return False
-        return not any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
+        return self._plain is not self and not self._plain.name_hardware(of, to)
+
+    @memoized
+    def name_hardware(self, of: str, to: str) -> bool:
+        """Return whether something that two products say of each other is about some hardware alone."""
+        return any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
+
+    @memoized
+    def platforms_name_hardware(self) -> bool:
+        """Return whether on some hardware a product has other platforms than elsewhere."""
+        return any(self.name_hardware(product, dimension) for product in self.facts.products for dimension in PLATFORM)
 
     # -- edges --------------------------------------------------------------------------------------------------
 
@@ -83,8 +90,8 @@ class Context:
         """Return what one product says of another one."""
         if self._is_plain(of, to):
             return self._plain.edges(of, to)
-        held = (edge for edge in self.facts.edges(of, to) if self.holds(edge))
-        return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held])
+        held = tuple([edge for edge in self.facts.edges(of, to) if self.holds(edge)])
+        return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized
     def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
@@ -98,10 +105,7 @@ class Context:
         """Return what each element of one product says of another one."""
         found: dict[int, list[Edge]] = {}
         for edge in self.edges(of, to):
-            left = edge.of_mask
-            while left:
-                idx = left.bit_length() - 1
-                left ^= 1 << idx
+            for idx in newest_first(edge.of_mask):
                 found.setdefault(idx, []).append(edge)
         return {idx: tuple(edges) for idx, edges in found.items()}
 
@@ -119,7 +123,7 @@ class Context:
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         circumstances = self.circumstances
-        if all(self._is_plain(product, dimension) for product in self.facts.products for dimension in PLATFORM):
+        if self._plain is not self and not self._plain.platforms_name_hardware():
             return self._plain.availability(glibc)
         return Availability(self.facts, self.edges, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
 
@@ -149,19 +153,29 @@ class Context:
 
     @memoized
     def _needing(self, product: str, to: str) -> tuple[tuple[ElementSet, PlatformSet], ...]:
-        """Return elements that need another product, each with where."""
-        return tuple([(edge.of_mask, edge.denies) for edge in self.edges(product, to) if edge.kind == Kind.NEEDS])
+        """Return elements that need another product, by where they do."""
+        found: dict[PlatformSet, ElementSet] = {}
+        for edge in self.edges(product, to):
+            if edge.kind == Kind.NEEDS:
+                found[edge.denies] = found.get(edge.denies, 0) | edge.of_mask
+        return tuple([(mask, needed_on) for needed_on, mask in found.items()])
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the packages that some element of these products needs, or of what those need in turn."""
-        found: dict[str, None] = {}
-        queue = list(required)
+        """Return the packages that some element of these products needs, or of what those need in turn.
+
+        Each comes after those that need it, as far as they do not need each other.
+        """
+        left: list[str] = []
+        queue, found = list(required), list[str]()
         while queue:
-            for to in self.needs(queue.pop()):
-                if to not in required and to not in found:
-                    found[to] = None
-                    queue.append(to)
+            fresh = [to for to in self.needs(queue.pop()) if to not in required and to not in left]
+            left += fresh
+            queue += fresh
+        while left:
+            first = next((one for one in left if not any(one in self.needs(other) for other in left if other != one)), left[0])
+            left.remove(first)
+            found.append(first)
         return tuple(found)
 
     @memoized
@@ -175,7 +189,7 @@ class Context:
             for edge in self.edges_from(product, idx, to):
                 if edge.kind == Kind.VERIFIED or edge.open:
                     continue
-                admitted = (1 << size) - 1 & ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask
+                admitted = (1 << size) - 1 & ~excluded_by(edge)
                 pins = edge.kind == Kind.NEEDS and bool(edge.vouches) and "==" in edge.spec
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN

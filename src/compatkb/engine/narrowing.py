@@ -3,21 +3,25 @@
 from functools import reduce
 from operator import or_
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.problem import Problem
-from compatkb.store.records import ElementSet
+from compatkb.store.records import ElementSet, PlatformSet
 
 
-def narrowed(problem: Problem, *, known_only: bool) -> dict[str, ElementSet]:
-    """Return the candidates of each product that are left; none at all where some required product has none.
+def narrowed(problem: Problem, worst: Certainty) -> tuple[dict[str, ElementSet], PlatformSet]:
+    """Return the candidates of each product that are left, and the platforms; none at all where there is no stack.
 
-    With `known_only` those go too that nothing supports beside any other product's candidates.
+    If the support of a stack is at `worst` inferred, those go too that nothing supports beside other products' candidates.
     """
     if problem.is_narrowed:
-        return problem.domains
+        return problem.domains, problem.platforms
     domains = dict(problem.domains)
-    return domains if problem.platforms and _narrow(problem, domains, known_only=known_only) else {}
+    listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
+    platforms = _place(problem, domains, listed)
+    if not platforms or not _narrow(problem, domains, listed, platforms, known_only=worst < Certainty.UNKNOWN):
+        return {}, 0
+    return domains, platforms
 
 
 def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
@@ -25,11 +29,22 @@ def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
     return product not in problem.placeholders and not domain >> problem.facts.sizes[product]
 
 
-def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: bool) -> bool:
+def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> PlatformSet:
+    """Drop candidates until each can be where all required products can be; return these platforms."""
+    before, platforms = 0, problem.platforms
+    while platforms != before:
+        before = platforms
+        for product in listed:
+            domains[product], anywhere = problem.placed(product, domains[product], platforms)
+            if product in problem.required:
+                platforms &= anywhere
+    return platforms
+
+
+def _narrow(
+    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet, *, known_only: bool
+) -> bool:
     """Drop candidates until nothing changes; return whether every required product has one left."""
-    listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
-    for product in listed:
-        domains[product] = problem.question.placed(product, domains[product], problem.waived.of_platform(product))
     queue = list(problem.required)
     while queue:
         product = queue.pop()
@@ -38,29 +53,29 @@ def _narrow(problem: Problem, domains: dict[str, ElementSet], *, known_only: boo
         if product not in listed:
             continue
         for other, table in problem.partners[product].items():
-            left = domains[other] & table.allowed_by(domains[product], problem.platforms)
+            left = table.allowed_by(domains[product], domains[other], platforms, known_only=known_only)
             if left != domains[other] and other not in problem.placeholders:
                 domains[other] = left
                 if other in problem.required and other not in queue:
                     queue.append(other)
         if not queue:
-            queue += _needing_dropped(problem, domains, listed)
+            queue += _needing_dropped(problem, domains, listed, platforms)
         if not queue and known_only and not problem.placeholders:
             queue += [other for other in _unsupported_dropped(problem, domains, listed) if other in problem.required]
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
-def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
+def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet) -> list[str]:
     """Drop candidates of required products that need an optional one of which nothing fits; return those that had such."""
     dropped = []
     for needed in [product for product in problem.optional if product in listed]:
         for product in [product for product in problem.required if product in listed]:
-            needing = domains[product] & problem.context.needing(product, needed, problem.platforms)
+            needing = domains[product] & problem.context.needing(product, needed, platforms)
             if needing:
                 table = problem.partners[needed].get(product)
-                fit = table.allowed_by(domains[needed], problem.platforms) if table else -1
-                if left := needing & ~(fit if domains[needed] else 0):
-                    domains[product] &= ~left
+                fit = table.allowed_by(domains[needed], needing, platforms) if table else needing if domains[needed] else 0
+                if needing != fit:
+                    domains[product] &= ~needing | fit
                     dropped.append(product)
     return dropped
 
@@ -73,8 +88,8 @@ def _unsupported_dropped(problem: Problem, domains: dict[str, ElementSet], liste
             continue
         others = [other for other in partners[product] if problem.facts.products[other].role != Role.FEATURE]
         if listed.issuperset(others):
-            left = reduce(or_, (partners[other][product].supported_by(domains[other]) for other in others), 0)
-            if left & domain != domain:
-                domains[product] = left & domain
+            left = reduce(or_, (partners[other][product].supported_by(domains[other], domain) for other in others), 0)
+            if left != domain:
+                domains[product] = left
                 dropped.append(product)
     return dropped

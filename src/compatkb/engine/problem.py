@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 
-from compatkb.core.vocabulary import Kind, Role
+from compatkb.core.vocabulary import Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
-from compatkb.engine.constraints import NOTHING, Constraint, Waived, constraint_groups
+from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
 from compatkb.engine.memo import memoized
-from compatkb.engine.relations import UNRELATED, Relation, RelationTable, relation_of
+from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
@@ -49,7 +49,7 @@ class Question:
         roles = facts.products
         self.required = tuple(p for p in asked if not roles[p].platform and p != "device")
         self.optional = self.context.optional(self.required)
-        self.variables = tuple(p for p in roles if p in self.required or p in self.optional)
+        self.variables = tuple(sorted((*self.required, *self.optional), key=facts.ranks.__getitem__))
         self.pinned_runtimes = frozenset(p for p in self.required if roles[p].role == Role.LEAF)
         self.platforms = platforms_of(facts, request)
         self._pins_foreign = any(self._is_foreign(pin) for pin in request.pins)
@@ -66,6 +66,15 @@ class Question:
             return frozenset()
         return frozenset(product for product in self.variables if not self.is_closed(product))
 
+    @cached_property
+    def device_rank(self) -> int:
+        """The place of the device among those asked for where hardware is pinned; those that some of it lacks come last."""
+        if "hardware" not in self.pins:
+            return 0
+        elements = self.facts.elements("hardware").of(self.pins["hardware"].mask)
+        lacks = any(self.device not in element.devices for element in elements)
+        return self.request.devices.index(self.device) + lacks * len(self.request.devices)
+
     def is_closed(self, product: str) -> bool:
         """Return whether no release of a product can exist that the data do not know and the request admits.
 
@@ -74,12 +83,12 @@ class Question:
         facts, pin = self.facts, self.pins.get(product)
         if facts.products[product].role in UNBUILT or (pin and (pin.extra or self._is_fixed(pin))):
             return True
-        covered = 0
-        for of, _, mask, devices, until, *_ in facts.scopes:
-            if of == product and until >= self.request.lists_until and (not devices or self.device in devices):
-                covered |= mask
         if pin and pin.beyond:
             return False
+        covered = 0
+        for scope in facts.scopes_of(product):
+            if scope.until >= self.request.lists_until and (not scope.devices or self.device in scope.devices):
+                covered |= scope.mask
         wanted = pin.mask if pin else (1 << facts.sizes[product]) - 1
         return not wanted & ~covered
 
@@ -103,10 +112,6 @@ class Question:
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
         return self.availability.support(product, idx, waived).limited_to(self.platforms)
-
-    def placed(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> ElementSet:
-        """Return those of some listed candidates that have a platform here."""
-        return self.availability.placed(product, candidates, self.platforms, waived)
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
@@ -153,22 +158,15 @@ class Question:
             mask &= pin.mask
             if pin.strict and not pin.exact:
                 mask &= ~self.context.candidates.yanked(product)
-        if self._python_patch:
-            refused = (e for e in self.facts.elements(product).of(mask) if self._refuses_patch(e))
-            mask &= ~sum(1 << element.idx for element in refused)
-        return mask
+        return mask & ~self._refusing_patch(product)
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
         return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.candidates.foreign(pin.product)
 
-    def _refuses_patch(self, element: Element) -> bool:
-        """Return whether an element's Requires-Python excludes the patch release of Python that is pinned."""
-        if not self._python_patch or not element.requires_python:
-            return False
-        from compatkb.core.versions import admits_python  # most questions name no patch release
-
-        return not admits_python(element.requires_python, self._python_patch)
+    def _refusing_patch(self, product: str) -> ElementSet:
+        """Return the elements whose Requires-Python excludes the patch release of Python that is pinned."""
+        return self.context.candidates.refusing(product, self._python_patch) if self._python_patch else 0
 
     @memoized
     def provided(self, product: str) -> ElementSet:
@@ -178,10 +176,8 @@ class Question:
         if self.context.candidates.serving(product) & admitted or (pin and pin.extra):
             return 0
         provider = self.route.provider
-        said = [
-            e for e in self.context.edges(provider, product) if e.kind != Kind.VERIFIED and e.of_mask & self.domain(provider)
-        ]
-        if not any((edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask) & admitted for edge in said):
+        said = [edge for edge in self.context.edges(provider, product) if edge.of_mask & self.domain(provider)]
+        if not any(excluded_by(edge) & admitted for edge in said):
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0
@@ -212,7 +208,7 @@ class Question:
         pin = self.pins.get(element.product)
         if pin and pin.strict and not pin.exact and self.context.candidates.yanked(element.product) >> element.idx & 1:
             return "yanked"
-        if self._refuses_patch(element):
+        if self._refusing_patch(element.product) >> element.idx & 1:
             return "python-patch"
         if self.context.candidates.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
             return "foreign"
@@ -222,24 +218,26 @@ class Question:
 class Problem:
     """A question of which some constraints are `waived`: they do not count."""
 
-    def __init__(self, question: Question, waived: Waived = NOTHING) -> None:
+    def __init__(self, question: Question, waived: frozenset[Constraint] = frozenset()) -> None:
         self.question, self.waived = question, waived
         self.is_narrowed = False  # of its candidates nothing more can be dropped before a search
         self.facts, self.request, self.context = question.facts, question.request, question.context
         self.variables, self.required, self.optional = question.variables, question.required, question.optional
         self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
         self.route, self.device, self.availability = question.route, question.device, question.availability
-        self.placeholders = waived.offers | question.open_products
-        is_plain = not waived.constraints and not question.pinned_runtimes  # what is found then holds for all questions
-        self.firm_conflicts = question.availability.firm_conflicts if is_plain else {}
+        self.placeholders = question.open_products
+        if waived:
+            self.placeholders |= {product for product in self.variables if ("offer", product) in waived}
+        is_plain = not waived and not question.pinned_runtimes  # what is found then holds for all questions
+        self.runtime_conflicts = question.availability.runtime_conflicts if is_plain else {}
         self.domains = dict(question.domains)
-        for kind, *about in waived.constraints:  # a provider that served a product would bring its own build of it along
-            if kind == "claim" and about[0] == self.route.provider and about[1] in self.domains:
-                self.domains[about[1]] = question.provided(about[1]) or self.domains[about[1]]
+        for product in self.variables if waived else ():
+            if ("claim", self.route.provider, product) in waived:  # it would bring its own build of that along
+                self.domains[product] = question.provided(product) or self.domains[product]
 
     def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
         """Return the same question with constraints left out of account."""
-        return Problem(self.question, Waived(constraints))
+        return Problem(self.question, frozenset(constraints))
 
     def limited_to(self, domains: Mapping[str, ElementSet], *, is_narrowed: bool = False) -> "Problem":
         """Return the same problem with these candidates alone."""
@@ -263,25 +261,33 @@ class Problem:
         """Return the platforms of an element that the request leaves open, by how well they are known."""
         if idx == PLACEHOLDER and product in self.question.open_products:
             every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
-            denied = self.availability.denied_to_all(product, every, self.waived.of_platform(product))
+            denied = self.availability.denied_to_all(product, every, self.waived_of_platform(product))
             return Support(self.platforms & ~denied, 0, 0)
-        return self.question.support(product, idx, self.waived.of_platform(product))
+        return self.question.support(product, idx, self.waived_of_platform(product))
+
+    def waived_of_platform(self, product: str) -> frozenset[str]:
+        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
+        return platform_parts(self.waived, product) if self.waived else frozenset()
+
+    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet) -> tuple[ElementSet, PlatformSet]:
+        """Return those of some listed candidates that can be on some platforms, and on which of these they can."""
+        return self.availability.placed(product, candidates, platforms, self.waived_of_platform(product))
 
     # -- members together -----------------------------------------------------------------------------------------
 
     def table(self, product: str, other: str) -> RelationTable | None:
         """Return what two products say of each other; None where they say nothing, or it does not count."""
-        if (product, other) in self.waived.claims:
+        if self.waived and is_waived(self.waived, product, other):
             return None
         return self.context.table(product, other)
 
     @cached_property
     def partners(self) -> dict[str, dict[str, RelationTable]]:
         """For each variable the others that it has relations with."""
-        ignored, found = self.waived.claims, self.question.partners
-        if not ignored:
+        waived, found = self.waived, self.question.partners
+        if not waived:
             return found
-        return {p: {q: table for q, table in tables.items() if (p, q) not in ignored} for p, tables in found.items()}
+        return {p: {q: table for q, table in tables.items() if not is_waived(waived, p, q)} for p, tables in found.items()}
 
     def relation(self, product: str, idx: int, other: str, number: int) -> Relation:
         """Return what is known of two members together."""
@@ -292,7 +298,7 @@ class Problem:
 
     def edges_between(self, product: str, idx: int, other: str, number: int) -> list[tuple[Edge, bool]]:
         """Return the edges between two members, and whether each names the other one."""
-        if idx < 0 or number < 0 or (product, other) in self.waived.claims:
+        if idx < 0 or number < 0 or (self.waived and is_waived(self.waived, product, other)):
             return []
         found = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
         return found + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
@@ -307,7 +313,7 @@ class Problem:
         assert version
         return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
-    def vouched(self, product: str, idx: int, present: list[Member]) -> tuple[PlatformSet, PlatformSet]:
+    def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
         others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
@@ -339,7 +345,7 @@ class Problem:
                 platforms |= self.context.needed(other, number, product)
         return platforms
 
-    def complete(self, present: list[Member]) -> PlatformSet:
+    def complete(self, present: Iterable[Member]) -> PlatformSet:
         """Return where every product is there that is needed, and none that nothing required leads to."""
         if not self.optional:
             return self.platforms
@@ -369,20 +375,10 @@ def platforms_of(facts: Snapshot, request: Request) -> PlatformSet:
     """Return the platforms that a request leaves open: families of systems where it names none."""
     platforms = facts.all_platforms
     for dimension in PLATFORM:
-        platforms &= facts.dimension_cells(dimension, _admitted(facts, request.pin(dimension), dimension))
+        pin = request.pin(dimension)
+        platforms &= facts.dimension_cells(dimension, pin.mask if pin else facts.usual[dimension])
     if request.pin(GLIBC):
         for n, name in enumerate(facts.grid["os"]):
             if GLIBC_FAMILY not in (name, *facts.wider.get(name, ())):
                 platforms &= ~facts.dimension_cells("os", 1 << n)
     return platforms
-
-
-def _admitted(facts: Snapshot, pin: Pin | None, dimension: str) -> ElementSet:
-    values = facts.grid[dimension]
-    if pin:
-        return pin.mask
-    if dimension == "os":
-        return sum(1 << values.index(family) for family in facts.families)
-    if default := facts.products[dimension].default:
-        return 1 << values.index(default)
-    return (1 << len(values)) - 1

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.memo import memoized
-from compatkb.store.records import Edge, ElementSet, PlatformSet
+from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
 
 DEMANDING = ("needs", "constrains")
 """The kinds of edges that exclude what they do not name."""
@@ -35,6 +35,13 @@ class Relation(NamedTuple):
     disputed: PlatformSet  # an undecided dispute leaves them open
     unknown: PlatformSet  # something should support the two, and nothing does
     doubtful: PlatformSet  # something should support the two, and nothing certain does
+
+
+def excluded_by(edge: Edge) -> ElementSet:
+    """Return the elements of its target that an edge excludes: all but those named, without end, where it demands some."""
+    if edge.kind == Kind.VERIFIED:
+        return 0
+    return edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
 
 
 _State = tuple[PlatformSet, PlatformSet, PlatformSet, PlatformSet, PlatformSet]
@@ -101,48 +108,63 @@ class RelationTable:
         own = ((edge, bool(edge.to_mask >> other & 1)) for edge in self._own(idx))
         return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in self._others(other))])
 
-    def allowed(self, idx: int, platforms: PlatformSet) -> ElementSet:
+    def allowed(self, idx: int, platforms: PlatformSet, *, known_only: bool = False) -> ElementSet:
         """Return the second product's elements that no edge excludes beside an element on all of some platforms.
 
-        Several edges may exclude more together; a version that the data do not list is never excluded.
+        With `known_only` without those that an edge demands support for, where nothing supports them. Several edges may
+        exclude more together; a version that the data do not list is never excluded.
         """
         found = (2 << self._sizes[1]) - 1
-        for denied_on, left in self._exclusions(idx):
+        for denied_on, left in self._exclusions(idx, known_only):
             if not platforms & ~denied_on:
                 found &= left
         return found
 
     @memoized
-    def _exclusions(self, idx: int) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+    def _exclusions(self, idx: int, known_only: bool) -> tuple[tuple[PlatformSet, ElementSet], ...]:
         """Return platforms, and which of the second product's elements the edges of these leave beside an element."""
-        unlisted = 1 << self._sizes[1]
         left: dict[PlatformSet, ElementSet] = {}
         if not 0 <= idx < self._sizes[0]:
             return ()
+        unlisted = 1 << self._sizes[1]
+        supported = self.supported(idx) | unlisted if known_only else -1
         for edge in self._own(idx):
             if not edge.open and edge.denies:
-                admitted = ~edge.to_mask if edge.kind == Kind.BREAKS else edge.to_mask | unlisted
-                left[edge.denies] = left.get(edge.denies, -1) & admitted
+                asked = supported if edge.kind in DEMANDING else -1
+                left[edge.denies] = left.get(edge.denies, -1) & (~excluded_by(edge) | unlisted) & asked
         for edge in self._back:
-            if not edge.open and edge.denies and bool(edge.to_mask >> idx & 1) == (edge.kind == Kind.BREAKS):
-                left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
+            if not edge.open and edge.denies:
+                if excluded_by(edge) >> idx & 1:
+                    left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
+                elif edge.kind in DEMANDING:
+                    left[edge.denies] = left.get(edge.denies, -1) & (~edge.of_mask | supported)
         return tuple(left.items())
 
-    def allowed_by(self, candidates: ElementSet, platforms: PlatformSet) -> ElementSet:
-        """Return the second product's elements that some of the first product's candidates admit."""
-        found, every = 0, (2 << self._sizes[1]) - 1
-        while candidates and found != every:
-            idx = candidates.bit_length() - 1
-            candidates ^= 1 << idx
-            found |= self.allowed(idx, platforms)
-        return found
+    def allowed_by(
+        self, candidates: ElementSet, among: ElementSet, platforms: PlatformSet, *, known_only: bool = False
+    ) -> ElementSet:
+        """Return those among the second product's elements that some of the first product's candidates admit."""
+        left = among
+        for idx in newest_first(candidates) if among else ():
+            left &= ~self.allowed(idx, platforms, known_only=known_only)
+            if not left:
+                break
+        return among & ~left
 
-    def supported_by(self, candidates: ElementSet) -> ElementSet:
-        """Return the second product's elements that something supports beside some of the first product's candidates."""
-        found = 0
+    @memoized
+    def supported(self, idx: int) -> ElementSet:
+        """Return the second product's elements that something supports beside an element, on any platform."""
+        return self.supported_by(1 << idx, (1 << self._sizes[1]) - 1)
+
+    def supported_by(self, candidates: ElementSet, among: ElementSet) -> ElementSet:
+        """Return those among the second product's elements that something supports beside some of the first's candidates."""
+        left = among
         for of_mask, to_mask in self._supporting:
-            found |= to_mask if of_mask & candidates else 0
-        return found
+            if of_mask & candidates:
+                left &= ~to_mask
+                if not left:
+                    break
+        return among & ~left
 
     @cached_property
     def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:

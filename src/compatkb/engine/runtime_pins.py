@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from compatkb.engine.constraints import is_waived
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.problem import Member, Problem
 from compatkb.store.records import ElementSet, PlatformSet
@@ -14,7 +15,7 @@ def runtime_requirements(
 
     With `firm_only` those are left out too that a further product could waive.
     """
-    facts, ignored = problem.facts, problem.waived.claims
+    facts, ignored = problem.facts, problem.waived
     chosen = dict(present)
     waived: dict[int, ElementSet] = {}  # edges, with the elements for which they do not hold
     for product, mask, edge, of_mask in facts.waivers:
@@ -26,31 +27,30 @@ def runtime_requirements(
         if not 0 <= idx < facts.sizes[product]:
             continue
         for to, edge, requirement in problem.question.runtime_rows(product, idx):
-            if to in chosen or (product, to) in ignored or waived.get(edge, 0) >> idx & 1:
+            if to in chosen or (ignored and is_waived(ignored, product, to)) or waived.get(edge, 0) >> idx & 1:
                 continue
             found.setdefault(to, []).append(requirement)
     return found
 
 
-def firm_conflicts(problem: Problem, members: tuple[Member, ...]) -> PlatformSet:
-    """Return where requirements on runtimes exclude each other whatever further product comes along."""
-    found = problem.firm_conflicts.get(members)
+def runtime_conflicts(
+    problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False
+) -> tuple[PlatformSet, PlatformSet]:
+    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them.
+
+    With `firm_only` where they do so whatever further product comes along.
+    """
+    found = problem.runtime_conflicts.get((present, firm_only))
     if found is None:
-        found = problem.firm_conflicts[members] = _conflicts(problem, runtime_requirements(problem, members, firm_only=True))[
-            0
-        ]
+        required = runtime_requirements(problem, present, firm_only=firm_only)
+        found = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required)
     return found
-
-
-def runtime_conflicts(problem: Problem, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
-    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them."""
-    return _conflicts(problem, runtime_requirements(problem, present))
 
 
 def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[PlatformSet, PlatformSet]:
     conflicting = doubtful = 0
     for runtime, requirements in required.items():
-        waived = problem.waived.of_platform(runtime)
+        waived = problem.waived_of_platform(runtime)
         for platforms, versions, is_inferred in regions_of(requirements):
             conflicting |= platforms & ~problem.availability.somewhere(runtime, versions, waived)
             doubtful |= platforms if is_inferred else 0

@@ -5,30 +5,18 @@ a member only ever takes platforms away or lowers their support, and only ever a
 stack at least as good was found already is dropped at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.narrowing import is_listed, narrowed
+from compatkb.engine.preference import Quality, preference
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
-from compatkb.engine.runtime_pins import firm_conflicts, runtime_conflicts
-from compatkb.store.records import PlatformSet, Route
-
-
-class Quality(NamedTuple):
-    """How good a stack is on a platform: the order of preference, field by field; less is better.
-
-    The newest product, product by product, settles what is equal here: candidates are tried newest first.
-    """
-
-    is_unknown: bool  # nothing supports it
-    is_outdated: bool  # a package that nobody asked for by name has ended, was yanked or is insecure
-    is_of_other_kind: bool  # a build was compiled for another device
-    is_presumed: bool  # a build was neither seen nor stated to be published
-    age: int  # series of the product that brings the device which are newer
-    level: int
-    warnings: int
+from compatkb.engine.runtime_pins import runtime_conflicts
+from compatkb.store.records import PlatformSet, Route, newest_first
 
 
 class Found(NamedTuple):
@@ -39,12 +27,6 @@ class Found(NamedTuple):
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
     platforms: PlatformSet
-    device_rank: int = 0  # pinned hardware decides the device: that of the GPU comes first
-
-    @property
-    def preference(self) -> tuple[int, ...]:
-        """The sort key of the preference: the quality, with device and route in their place."""
-        return (*self.quality[:4], self.device_rank, self.route.rank, *self.quality[4:])
 
 
 class State(NamedTuple):
@@ -57,33 +39,38 @@ class State(NamedTuple):
     age: int = 0
     warnings: int = 0
 
+    def quality(self, level: int, *, is_of_other_kind: bool = False) -> Quality:
+        """Return how good a stack is that ends so, where it is supported at a level."""
+        flags = (level == Certainty.UNKNOWN, self.is_outdated, is_of_other_kind, self.is_presumed)
+        return Quality(*flags, self.age, level, self.warnings)
+
+
+class Aim(Enum):
+    """What a search is to find."""
+
+    FIRST = 1  # any stack: whether there is one
+    BEST = 2  # what is best, on the platforms where it is
+    EVERY = 3  # what is best on each platform
+
 
 class Search:
     """One run over one problem."""
 
     def __init__(
-        self,
-        problem: Problem,
-        *,
-        first_only: bool = False,
-        best_only: bool = False,
-        known_only: bool = False,
-        certain_only: bool = False,
+        self, problem: Problem, aim: Aim, worst: Certainty = Certainty.UNKNOWN, bar: tuple[int, ...] | None = None
     ) -> None:
-        """`first_only` ends with the first stack, `best_only` keeps the best platforms alone.
+        """Look for stacks whose support is at `worst` so, none behind the preference `bar`.
 
-        `known_only` leaves out stacks that nothing supports, `certain_only` those whose support is inferred. Without either
-        of them every stack counts as one that nothing supports: it is only asked whether nothing excludes it.
+        With UNKNOWN every stack counts as one that nothing supports: it is only asked whether nothing excludes it.
         """
-        self.problem, self.first_only, self.best_only = problem, first_only, best_only
-        self.known_only, self.certain_only = known_only or certain_only, certain_only
+        self.problem, self.aim, self.worst, self._bar = problem, aim, worst, bar
         self._found: list[tuple[Quality, int, tuple[Member, ...], PlatformSet]] = []
         self._covered: dict[Quality, PlatformSet] = {}
 
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
-        domains = narrowed(problem, known_only=self.known_only)
+        domains, everywhere = narrowed(problem, self.worst)
         if not domains:
             return ()
         self._domains = domains
@@ -100,40 +87,38 @@ class Search:
             product: [(other, table) for other, table in problem.partners[product].items() if depths[other] < depths[product]]
             for product in self._order
         }
-        everywhere = problem.platforms
-        self._extend(0, {}, State(Support(everywhere, 0, 0) if self.known_only else Support(0, 0, everywhere)))
+        self._extend(0, {}, State(Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)))
         return self._assigned()
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
 
-        Where any stack will do, those with the fewest candidates come first.
+        Where any stack will do, those with the fewest candidates come first, and optional ones after those that need them.
         """
         roles, domains = self.problem.facts.products, self._domains
+        led_to = {product: place for place, product in enumerate(self.problem.optional, 1)}
 
-        def place(product: str) -> tuple[bool, bool, int]:
+        def place(product: str) -> tuple[bool, int, int]:
             size = domains[product].bit_count()
-            if self.first_only:
-                return roles[product].role == Role.FEATURE, product in self.problem.optional, size
-            return False, product in self.problem.optional or size > 1, 0
+            if self.aim is Aim.FIRST:
+                return roles[product].role == Role.FEATURE, led_to.get(product, 0), size
+            return False, product in led_to or size > 1, 0
 
         return tuple(sorted(self.problem.variables, key=place))
 
-    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> list[int]:
+    def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> Iterable[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
-        if product in self.problem.placeholders:
-            return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
         if product in self._optional and not self._may_be_needed(product, chosen):
             return [ABSENT]
+        if product in self.problem.placeholders:
+            return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
         domain, partners = self._domains[product], self.problem.partners
         for other, _ in self._earlier[product]:
             if chosen[other] >= 0:
-                domain &= partners[other][product].allowed(chosen[other], self.problem.platforms)
+                domain &= partners[other][product].allowed(chosen[other], platforms, known_only=self.worst < Certainty.UNKNOWN)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
-            waived = self.problem.waived.of_platform(product)
-            domain = self.problem.availability.placed(product, domain, platforms, waived)
-        found = [idx for idx in range(domain.bit_length() - 1, -1, -1) if domain >> idx & 1]
-        return [*found, ABSENT] if product in self._optional else found
+            domain, _ = self.problem.placed(product, domain, platforms)
+        return chain(newest_first(domain), (ABSENT,) if product in self._optional else ())
 
     def _may_be_needed(self, product: str, chosen: dict[str, int]) -> bool:
         """Return whether a product chosen before needs an optional one, or one that is still to be chosen may."""
@@ -141,13 +126,16 @@ class Search:
         return any(other not in chosen or self.problem.context.needed(other, chosen[other], product) for other in needing)
 
     def _extend(self, depth: int, chosen: dict[str, int], state: State) -> None:
+        """Try every candidate of the next product beside those chosen so far, newest first, and what follows from it.
+
+        `state` holds for the members chosen. Each step only takes platforms away and only adds to the quality, so a branch
+        ends where `_is_beaten` says so: before a candidate is looked at closely, when the others have been heard, at the end.
+        """
         if depth == len(self._order):
             self._finish(chosen, state)
             return
         product = self._order[depth]
         for idx in self._candidates(product, chosen, state.support.anywhere):
-            if self._found and (self.first_only or self._is_beaten(state)):
-                return
             self.problem.budget.spend(1)
             after = self._judged(product, idx, state)
             if self._is_beaten(after):
@@ -157,17 +145,22 @@ class Search:
                 support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
                 support = self._beside(product, idx, chosen, state.support)
-            if idx >= 0 and support.anywhere:
+            if self._is_beaten(State(support, *after[1:])):
+                continue
+            if idx >= 0:
                 support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
                 support = self._vouched(due, extended, support)
             after = self._left_open(State(support, *after[1:]))
             if after.support.anywhere:
+                before = len(self._found)
                 self._extend(depth + 1, extended, after)
+                if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(state)):
+                    return
 
     def _judged(self, product: str, idx: int, state: State) -> State:
         """Return the state with one more member as far as that is a matter of the member alone."""
-        if idx < 0 or self.first_only or idx >= self.problem.facts.sizes[product]:
+        if idx < 0 or self.aim is Aim.FIRST or idx >= self.problem.facts.sizes[product]:
             return state
         context = self.problem.context
         return State(
@@ -182,18 +175,21 @@ class Search:
         )
 
     def _is_beaten(self, state: State) -> bool:
-        """Return whether what was found is at least as good as anything that this state can become."""
-        if not self._covered:
-            return False
-        certain, inferred, _ = state.support
+        """Return whether nothing that this state can become is better than what was found."""
+        certain, inferred, unknown = state.support
+        if not self._covered and not self._bar:
+            return not certain | inferred | unknown
         level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
-        flags = (level == Certainty.UNKNOWN, state.is_outdated, False, state.is_presumed)
-        hoped = Quality(*flags, state.age, level, state.warnings)
-        left = state.support.anywhere
+        return not self._uncovered(state.quality(level), certain | inferred | unknown)
+
+    def _uncovered(self, quality: Quality, platforms: PlatformSet) -> PlatformSet:
+        """Return those of some platforms on which nothing was found that is at least as good."""
+        if self._bar and preference(self.problem, quality) > self._bar:
+            return 0
         for known, covered in self._covered.items():
-            if known <= hoped:
-                left &= 0 if self.best_only and known < hoped else ~covered
-        return not left
+            if known <= quality:
+                platforms &= 0 if self.aim is Aim.BEST and known < quality else ~covered
+        return platforms
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
@@ -204,7 +200,7 @@ class Search:
         others = (
             other for other in chosen.items() if other[1] >= 0 and not runtimes.isdisjoint(row[0] for row in rows(*other))
         )
-        return firm_conflicts(self.problem, (*others, member))
+        return runtime_conflicts(self.problem, (*others, member), firm_only=True)[0]
 
     def _beside(self, product: str, idx: int, chosen: dict[str, int], support: Support) -> Support:
         """Return where a member stands beside those chosen before."""
@@ -240,52 +236,37 @@ class Search:
 
     def _parts(self, state: State) -> Iterator[tuple[Quality, PlatformSet]]:
         """Yield the platforms of a state by how good a stack is there; those that are not looked for are left out."""
-        for level, platforms in enumerate(state.support):
-            if (level == Certainty.UNKNOWN and self.known_only) or (level == Certainty.INFERRED and self.certain_only):
-                continue
+        for level, platforms in enumerate(state.support[: self.worst + 1]):
             for other_kind, part in ((False, platforms & ~state.other_kind), (True, platforms & state.other_kind)):
                 if part:
-                    flags = (level == Certainty.UNKNOWN, state.is_outdated, other_kind, state.is_presumed)
-                    yield Quality(*flags, state.age, level, state.warnings), part
+                    yield state.quality(level, is_of_other_kind=other_kind), part
 
     def _left_open(self, state: State) -> State:
         """Return the state on the platforms on which no stack at least as good was found yet."""
-        if not self._covered:
-            certain, inferred, unknown = state.support
-            support = Support(certain, 0 if self.certain_only else inferred, 0 if self.known_only else unknown)
-            return State(support, *state[1:])
+        if not self._covered and not self._bar:
+            wanted = [platforms if level <= self.worst else 0 for level, platforms in enumerate(state.support)]
+            return State(Support(*wanted), *state[1:])
         left = [0, 0, 0]
         for quality, platforms in self._parts(state):
-            for known, covered in self._covered.items():
-                if known <= quality:
-                    platforms &= 0 if self.best_only and known < quality else ~covered
-            left[quality.level] |= platforms
+            left[quality.level] |= self._uncovered(quality, platforms)
         return State(Support(*left), *state[1:])
 
     def _finish(self, chosen: dict[str, int], state: State) -> None:
         problem = self.problem
-        present = [(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT]
+        present = tuple([(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT])
         conflicting, doubtful = runtime_conflicts(problem, present)
         certain, inferred, unknown = state.support.limited_to(problem.complete(present) & ~conflicting)
         support = Support(certain & ~doubtful, inferred | (certain & doubtful), unknown)
         for quality, platforms in self._parts(self._left_open(State(support, *state[1:]))):
             self._covered[quality] = self._covered.get(quality, 0) | platforms
-            self._found.append((quality, len(self._found), tuple(present), platforms))
+            self._found.append((quality, len(self._found), present, platforms))
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
         taken, found, problem = 0, [], self.problem
-        device_rank = _device_rank(problem) if "hardware" in problem.pins else 0
         for quality, _, chosen, platforms in sorted(self._found):
             left = platforms & ~taken
             taken |= platforms
             if left:
-                found.append(Found(problem.device, problem.route, chosen, quality, left, device_rank))
+                found.append(Found(problem.device, problem.route, chosen, quality, left))
         return tuple(found)
-
-
-def _device_rank(problem: Problem) -> int:
-    """Return the place of the device among those asked for; devices that some of the pinned hardware lacks come last."""
-    pin, devices = problem.pins["hardware"], problem.request.devices
-    lacks = any(problem.device not in element.devices for element in problem.facts.elements("hardware").of(pin.mask))
-    return devices.index(problem.device) + lacks * len(devices)

@@ -8,10 +8,11 @@ from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role, Verdict
 from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
+from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
 
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
 """Pythons, systems and architectures, every combination of them, and their bits."""
@@ -73,7 +74,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
         unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
-        parts = _cut(parts, _runtime_values(problem, runtime, unread))
+        parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
     for dimension in [p.id for p in problem.facts.products.values() if p.shown]:
         if dimension not in problem.pins:
             parts = _cut(parts, _dimension_values(_vouched(problem, chosen, dimension, found.quality.level), dimension))
@@ -147,6 +148,8 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
     """
     roles, table = problem.facts.products, problem.context.table
     packages = [(p, i) for p, i in chosen if roles[p].role not in UNBUILT and table(p, dimension)]
+    if not packages:
+        return {}
     values: dict[int, PlatformSet] = {}
     bounds: dict[str, PlatformSet] = {}
     for product, idx in packages:
@@ -157,9 +160,8 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
             if "==" not in edge.spec:
                 bounds[edge.spec] = bounds.get(edge.spec, 0) | where
                 continue
-            for n in range(edge.to_mask.bit_length()):
-                if edge.to_mask >> n & 1:
-                    values[n] = values.get(n, 0) | where
+            for n in newest_first(edge.to_mask):
+                values[n] = values.get(n, 0) | where
     for n in values:
         values[n] &= ~problem.availability.denials(dimension, n)[0]
         for product, idx in packages:
@@ -225,26 +227,17 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     def links() -> tuple[Link, ...]:
         return _links(problem, chosen, members, platforms)
 
-    rank = (*_head(problem, found, platforms), -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
+    first = rank_of(problem, found.quality, found.chosen, platforms)
+    rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
         found.device, found.route.id, found.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
         archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
-def _head(problem: Problem, found: Found, platforms: PlatformSet) -> tuple[object, ...]:
-    """What ranks first: the preference, the foremost family of systems, the device, the newest product by product."""
-    named, facts = dict(found.chosen), problem.facts
-    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
-    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
-    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
-    device = problem.request.devices.index(found.device)  # the last one is on every machine
-    return (*found.preference, -family, -device, newest)
-
-
 def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
     """Return the stack of the least rank of all that was found; None where nothing was."""
-    heads = [_head(problem, found, found.platforms) for problem, found in hits]
+    heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
     first = [hit for hit, head in zip(hits, heads, strict=True) if head == min(heads)]
     return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
 

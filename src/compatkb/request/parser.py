@@ -189,7 +189,7 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
             known = {e.version.partition("+")[2] for e in facts.elements(product.id)}
             beyond = version.partition("+")[2] not in known  # builds of that kind are not covered at all
             return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
-    scopes = [scope for scope in facts.scopes if scope.product == product.id]
+    scopes = facts.scopes_of(product.id)
     covered = any(scope.until >= lists_until and admits(scheme, scope.spec, version) for scope in scopes)
     if scopes and not covered:
         older = [e.idx for e in facts.elements(product.id) if numbers(e.release) < numbers(version)]

@@ -6,7 +6,7 @@ What is shown rather than solved is read by `compatkb.store.queries`.
 import json
 import re
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -190,6 +190,16 @@ class Snapshot:
         return {value: tuple(wider.split()) for value, wider in rows}
 
     @cached_property
+    def usual(self) -> dict[str, int]:
+        """The values of each platform dimension that a request means which names none: of systems all families."""
+        found = {}
+        for dimension, values in self.grid.items():
+            default = self.products[dimension].default
+            meant = self.families if dimension == "os" else (default,) if default else values
+            found[dimension] = sum(1 << n for n, value in enumerate(values) if value in meant)
+        return found
+
+    @cached_property
     def all_platforms(self) -> int:
         """Every platform, as bits."""
         grid = self.grid
@@ -293,6 +303,17 @@ class Snapshot:
             CompleteScope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
             for product, spec, mask, devices, until, channel, sources in rows
         )
+
+    def scopes_of(self, product: str) -> Sequence[CompleteScope]:
+        """Return the scopes in which the list of a product's releases is whole."""
+        return self._scopes.get(product, ())
+
+    @cached_property
+    def _scopes(self) -> dict[str, list[CompleteScope]]:
+        found: dict[str, list[CompleteScope]] = {}
+        for scope in self.scopes:
+            found.setdefault(scope.product, []).append(scope)
+        return found
 
     @cached_property
     def vendors(self) -> dict[str, str]:

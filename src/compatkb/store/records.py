@@ -1,5 +1,6 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
@@ -14,6 +15,14 @@ PlatformSet: TypeAlias = int
 """Platforms, a bit for each combination of Python, operating system and architecture."""
 ElementSet: TypeAlias = int
 """Elements of one product, a bit for each from the oldest on; a bit above them stands for a version that is not listed."""
+
+
+def newest_first(elements: ElementSet) -> Iterator[int]:
+    """Yield the numbers of a set's elements, the newest first."""
+    while elements:
+        idx = elements.bit_length() - 1
+        elements ^= 1 << idx
+        yield idx
 
 
 class Product(NamedTuple):
@@ -67,6 +76,19 @@ class Element(NamedTuple):
     kinds: str = ""  # as stored; Snapshot.kinds reads it
     published: bool = True  # whether a wheel of it was seen or stated, not only inferred
     requires_python: str = ""  # of the release on the index; empty where none is known
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether its makers do not yet call it stable."""
+        return self.stage in ("preview", "prototype")
+
+    def has_ended(self, today: int) -> bool:
+        """Return whether its end of life has come: the last supported day is before this one, as ordinals."""
+        return self.eol is not None and self.eol < today
+
+    def may_be_yanked(self, as_of: int) -> bool:
+        """Return whether it was yanked by a day, or may have been, where only bounds of the day are known."""
+        return self.yank_by is not None and (self.yank_after or 0) <= as_of
 
 
 class Elements(tuple[Element, ...]):

@@ -1,4 +1,8 @@
-"""Asks the engine for the pages, and keeps the answers: the buttons of one page are the answers of the next."""
+"""What pages show, asked of the engine: the answer, the verdict of another choice, whether a button leads anywhere.
+
+Answers and the states of buttons are kept, since a visitor goes from page to page by the buttons of the page before; verdicts
+alone are not. The JSON API does not come by here: `responses` asks the engine itself, and the server keeps what it sent.
+"""
 
 from collections import OrderedDict
 from typing import NamedTuple, TypeVar
@@ -24,7 +28,7 @@ class ChoiceState(NamedTuple):
 
 
 class Asker:
-    """The engine over one snapshot, on one day; answers are kept, the oldest are forgotten."""
+    """The engine over one snapshot, on one day, for the pages of one process; the longest kept answers are forgotten first."""
 
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
@@ -47,7 +51,7 @@ class Asker:
         return found.verdict
 
     def state(self, question: PageQuestion) -> ChoiceState:
-        """Return whether a question is denied; one that cannot be asked at all is not denied."""
+        """Return whether a question is denied; one that cannot be asked, or is given up, is not denied."""
         found = self._states.get(question)
         if found is None:
             try:

@@ -150,7 +150,9 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens, so that nobody is refused while the rest starts; raises UnavailableError."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=512)
+        listener = socket.create_server((host, port), family=family, backlog=512)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are two writes: neither waits 40 ms
+        return listener
     except (OSError, OverflowError, UnicodeError) as error:
         raise UnavailableError(f"{host}:{port}: cannot be listened on: {getattr(error, 'strerror', None) or error}") from None
 

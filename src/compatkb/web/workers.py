@@ -1,6 +1,10 @@
-"""The processes that ask the engine for the server: each has a snapshot of its own, and keeps the pages that it made."""
+"""The processes that work for the server: each opens the snapshot for itself and makes responses, to the API and of pages.
+
+A worker keeps what the engine looked up and the answers that pages share; whole responses are kept by the server alone.
+"""
 
 import asyncio
+import gc
 import gzip
 import hashlib
 import json
@@ -23,6 +27,7 @@ from compatkb.web.responses import JSON, KINDS, Response, problem_response, resp
 ANSWER, SHIELD = "answer", "shield"
 HTML = "text/html; charset=utf-8"
 LEAST_PACKED, LEVEL = 500, 4
+_YOUNG = 100_000  # objects between two looks for garbage: what an answer makes is mostly gone once it is sent
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
 GONE = ProblemDetails(503, "The server is busy", "the answer took too long; ask again")
@@ -70,6 +75,7 @@ _desks: list[_Desk] = []
 def start(source: Source) -> None:
     """Open what this process answers from; an interrupt is for the server alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_YOUNG)
     _desks[:] = [_Desk(source)]
 
 

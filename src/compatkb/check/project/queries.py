@@ -10,6 +10,7 @@ from compatkb.check.document import CheckContext
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
+from compatkb.engine.relations import excluded_by
 from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
@@ -111,7 +112,7 @@ class ProjectQueries:
         """The products of which no release will come any more: their lists are whole for good, and all support is over."""
         last = max((scope.until for scope in self.facts.scopes), default=0)
         whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
-        return frozenset(p for p in whole if all(e.eol is not None and e.eol < self.day for e in self.facts.elements(p)))
+        return frozenset(p for p in whole if all(e.has_ended(self.day) for e in self.facts.elements(p)))
 
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
@@ -302,8 +303,8 @@ class ProjectQueries:
         found = 0
         listed = (1 << len(self.facts.elements(other))) - 1
         for edge in self.facts.edges(element.product, other):
-            if edge.kind != Kind.VERIFIED and edge.of_mask >> element.idx & 1 and not edge.open:
-                found |= edge.to_mask if edge.kind == Kind.BREAKS else listed & ~edge.to_mask
+            if edge.of_mask >> element.idx & 1 and not edge.open:
+                found |= listed & excluded_by(edge)
         return found
 
 

@@ -1,0 +1,33 @@
+"""When one stack is better than another: the whole order of preference."""
+
+from typing import NamedTuple
+
+from compatkb.engine.problem import Member, Problem
+from compatkb.store.records import PlatformSet
+
+
+class Quality(NamedTuple):
+    """How good a stack is on a platform, as far as one device and route go: compared field by field, less is better."""
+
+    is_unknown: bool  # nothing supports it
+    is_outdated: bool  # a package that nobody asked for by name has ended, was yanked or is insecure
+    is_of_other_kind: bool  # a build was compiled for another device
+    is_presumed: bool  # a build was neither seen nor stated to be published
+    age: int  # series of the product that brings the device which are newer
+    level: int
+    warnings: int
+
+
+def preference(problem: Problem, quality: Quality) -> tuple[int, ...]:
+    """Return the sort key of a quality among those of all devices and routes, which count before the age."""
+    return (*quality[:4], problem.question.device_rank, problem.route.rank, *quality[4:])
+
+
+def rank_of(problem: Problem, quality: Quality, chosen: tuple[Member, ...], platforms: PlatformSet) -> tuple[object, ...]:
+    """Return the sort key of a stack: the preference, the family of systems, the device, the newest product by product."""
+    named, facts = dict(chosen), problem.facts
+    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
+    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
+    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
+    device = problem.request.devices.index(problem.device)  # the last one is on every machine
+    return (*preference(problem, quality), -family, -device, newest)
