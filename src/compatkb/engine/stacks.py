@@ -238,7 +238,8 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
 def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
     """Return the stack of the least rank of all that was found; None where nothing was."""
     heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
-    first = [hit for hit, head in zip(hits, heads, strict=True) if head == min(heads)]
+    least = min(heads, default=None)
+    first = [hit for hit, head in zip(hits, heads, strict=True) if head == least]
     return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
 
 
