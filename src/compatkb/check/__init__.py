@@ -62,6 +62,7 @@ class CheckReport(NamedTuple):
 
     findings: tuple[Finding, ...]
     documents: Mapping[str, TextDocument]  # by path
+    in_part: int = 0  # of these, which were too long to be judged as a whole
     accepted: int = 0  # by comments
     recorded: int = 0  # to the baseline
     outdated: int = 0  # of the baseline, there no more
@@ -114,7 +115,8 @@ def make_report(
     left, accepted = _unsuppressed([finding for finding in found if not is_expected(finding)], by_path, others)
     off = {rule.id for rule in rules_by_id().values() if rule.optional} - set(settings.levels)
     counting = [_levelled(f, settings) for f in left if f.rule not in off and not settings.ignored(f.path, f.rule)]
-    report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, accepted)
+    in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
+    report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
         return report
     fresh, old, outdated = baseline.compare(report.findings, report.line, recorded)

@@ -83,7 +83,8 @@ def _clean(shown: Shown) -> list[Line]:
 
 
 def _read(report: CheckReport) -> str:
-    return f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
+    in_part = f", {report.in_part} of them in part (--verbose)" if report.in_part else ""
+    return f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}{in_part}"
 
 
 def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:
