@@ -49,10 +49,13 @@ def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_real_text(path: Path, answers: Callable[[Path], Diagnosis]) -> None:
-    """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled."""
+    """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled.
+
+    A case that names its `known-failure` is one that is not answered so yet: the entry goes when it is.
+    """
     case, made = case_of(path), answers(path)
-    assert not list(missing(case, made))
-    assert not elsewhere(case, made)
+    wrong = [*missing(case, made), *elsewhere(case, made)]
+    assert bool(wrong) is ("known-failure" in case), wrong
     for near in made.nearest:
         assert near.stack.verdict in WORKS
 
