@@ -115,7 +115,7 @@ def serve() -> Iterator[Index]:
                 for _ in range(1024):  # a gigabyte, should nobody hang up
                     self.wfile.write(b"<a href='x'>" * 87382)
 
-        do_HEAD = do_GET  # noqa: N815
+        do_HEAD = do_GET  # noqa: N815  # the name that http.server calls
 
         def log_message(self, *words: Any) -> None:
             pass
