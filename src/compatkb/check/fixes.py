@@ -55,7 +55,7 @@ def diff(document: TextDocument, after: str) -> str:
     from difflib import unified_diff
 
     before, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (document.text, after))
-    lines = unified_diff(before, new, document.path, f"{document.path} (mended)")
+    lines = unified_diff(before, new, document.path, f"{document.path} (fixed)")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
