@@ -13,7 +13,6 @@ from compatkb.store.reader import Snapshot
 
 UNKNOWN = "unknown"
 LINUX, WINDOWS = "linux", "windows"
-_FAMILIES = (WINDOWS, "macos")
 _LAYER = "wsl"  # a Linux on Windows: texts name both
 _MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
 _WORD = re.compile(r"[a-z0-9]")
@@ -25,11 +24,6 @@ Shown = dict[str, dict[str, int]]
 def served_devices(facts: Snapshot) -> tuple[str, ...]:
     """Return the devices that a route of the data serves."""
     return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
-
-
-def family(system: str) -> str:
-    """Return the kind of an operating system: windows, macos, else linux."""
-    return next((name for name in _FAMILIES if system.startswith(name)), LINUX)
 
 
 def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
@@ -68,15 +62,15 @@ def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
     left: set[str] = set()
     for kind in ShownBy:
-        families = {family(system) for system in shown[kind]}
+        families = {facts.family(system) for system in shown[kind]}
         left = left & families or left or families
         if len(left) == 1:
             break
     if any(system.startswith(_LAYER) for system in lines):
         left = {LINUX}
-    if len(left) != 1 or (kind is ShownBy.BUILD and {family(system) for system in shown[ShownBy.MENTION]} - left):
+    if len(left) != 1 or (kind is ShownBy.BUILD and {facts.family(system) for system in shown[ShownBy.MENTION]} - left):
         return None
-    system = min((name for name in lines if family(name) in left), key=told.__getitem__)
+    system = min((name for name in lines if facts.family(name) in left), key=told.__getitem__)
     return Read("os", system, lines[system], SAYS)
 
 

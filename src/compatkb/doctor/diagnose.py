@@ -11,7 +11,7 @@ from compatkb.doctor.device import UNKNOWN, device_of, served_devices, system_of
 from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
-from compatkb.doctor.target import StackChoice, Target, ask, choices_of, installed, successor_of, target_of
+from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
 from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
 from compatkb.engine.answer import Answer, Near
@@ -125,10 +125,10 @@ def _with_stacks(facts: Snapshot, made: Diagnosis, top: dict[str, Any], pins: tu
     target = made.target
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     if top.get("newest"):
-        choices = choices_of(facts, None, (), (), target, words, clock)
+        choices = choices_of(facts, None, Sought(words=words), target, clock)
     else:
         kept = pins if made.candidates else ()
-        choices = choices_of(facts, made.answer, _wishes(pins, made.wanted), kept, target, words, clock)
+        choices = choices_of(facts, made.answer, Sought(_wishes(pins, made.wanted), kept, words), target, clock)
     named = {read.product for read in made.versions if facts.products[read.product].role != Role.DIMENSION}
     named |= {re.split(r"[=<>!~]", word)[0] for word in words}
     sure = bool(target.device) and not any(choice.systems for choice in choices)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.device import LINUX, WINDOWS, family, served_devices
+from compatkb.doctor.device import LINUX, WINDOWS, served_devices
 from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Answer, Near, resolve
@@ -29,11 +29,11 @@ class Target(NamedTuple):
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
     served: tuple[str, ...] = ()  # the devices that a release of the data serves
 
-    def takes(self, stack: Stack, *, python: bool = True) -> bool:
+    def takes(self, facts: Snapshot, stack: Stack, *, python: bool = True) -> bool:
         """Return whether a stack is for this device and system, and for this Python unless that is given up."""
         if self.foreign or self.device not in (None, stack.device):
             return False
-        if self.os and family(self.os) not in {family(name) for name in stack.os}:
+        if self.os and facts.family(self.os) not in map(facts.family, stack.os):
             return False
         return not (python and self.python) or minor(self.python) in stack.python
 
@@ -44,6 +44,14 @@ class Target(NamedTuple):
         devices = (self.device,) if self.device else self.served
         systems = (self.os,) if self.os else _SYSTEMS
         return tuple(self._replace(device=device, os=system) for device in devices for system in systems)
+
+
+class Sought(NamedTuple):
+    """What stacks are to hold: versions that are wished for, else those to keep, and what is asked for in any case."""
+
+    wished: tuple[Read, ...] = ()
+    kept: tuple[Read, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class StackChoice(NamedTuple):
@@ -95,22 +103,16 @@ def ask(
 
 
 def choices_of(
-    facts: Snapshot,
-    answer: Answer | None,
-    wished: tuple[Read, ...],
-    kept: tuple[Read, ...],
-    target: Target,
-    words: tuple[str, ...],
-    clock: Clock,
+    facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
 ) -> tuple[StackChoice, ...]:
     """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
     found: dict[tuple[object, ...], list[tuple[str, Near]]] = {}
     meant = target.meant()
     said = answer if target.device and target.os else None
     for aim in meant:
-        near = nearest_of(facts, said, wished, kept, aim, words, clock)
+        near = nearest_of(facts, said, sought, aim, clock)
         for one in near if len(meant) == 1 else near[:1]:
-            found.setdefault((aim.device, *_builds(facts, one.stack)), []).append((family(aim.os or ""), one))
+            found.setdefault((aim.device, *_builds(facts, one.stack)), []).append((facts.family(aim.os or ""), one))
     choices = []
     for placed in found.values():
         systems = tuple(system for system, _ in placed)
@@ -139,34 +141,26 @@ def _builds(facts: Snapshot, stack: Stack) -> tuple[Element, ...]:
     return tuple(e for e in stack.packages if products[e.product].role != Role.LEAF and not products[e.product].automatic)
 
 
-def nearest_of(
-    facts: Snapshot,
-    answer: Answer | None,
-    wished: tuple[Read, ...],
-    kept: tuple[Read, ...],
-    target: Target,
-    words: tuple[str, ...],
-    clock: Clock,
-) -> tuple[Near, ...]:
+def nearest_of(facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock) -> tuple[Near, ...]:
     """Return stacks that work for a target: near to an answer, else to what was wished, else to what is kept, else the best.
 
     Python is given up where nothing else helps; device and system never are.
     """
     if answer and not _works(answer) and (near := _fitting(facts, answer.nearest, target)):
         return near
-    generic = family(target.os) if target.os else None
-    plans = [(wished, target), (kept, target), ((), target)]
+    generic = facts.family(target.os) if target.os else None
+    plans = [(sought.wished, target), (sought.kept, target), ((), target)]
     plans += [((), target._replace(python=None))] if target.python else []
     for pins, aim in plans:
         held = {pin.product for pin in pins}
-        asked = tuple(word for word in words if word not in held)
+        asked = tuple(word for word in sought.words if word not in held)
         if not pins and not asked:
             continue
         for system in dict.fromkeys((target.os, generic)):
             found = ask(facts, pins, aim, clock, asked, system)
             given_up = ("python",) if aim.python != target.python else ()
             stacks = found.stacks if found and found.verdict.is_usable else ()
-            if stack := next((stack for stack in stacks if target.takes(stack, python=not given_up)), None):
+            if stack := next((stack for stack in stacks if target.takes(facts, stack, python=not given_up)), None):
                 return (Near(given_up, "best", stack),)
             if found and pins and (near := _fitting(facts, found.nearest, target)):
                 return near
@@ -182,7 +176,7 @@ def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tupl
     providers = {route.provider for route in facts.routes}
     found = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
     found.sort(key=lambda near: bool(providers & set(near.relaxed)))
-    return tuple(n for n in found if target.takes(n.stack, python="python" not in n.relaxed))[:_MOST]
+    return tuple(n for n in found if target.takes(facts, n.stack, python="python" not in n.relaxed))[:_MOST]
 
 
 def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> Instead | None:
@@ -194,7 +188,7 @@ def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clo
     for aim in target.meant() if target.device else ():
         place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
         made = instead_of(facts, products, [*place, *target.others], [aim.device or ""], clock)
-        if made is None or not aim.takes(made.stack, python=False):
+        if made is None or not aim.takes(facts, made.stack, python=False):
             return None
         found.setdefault(_builds(facts, made.stack), []).append(made)
     if len(found) != 1:

@@ -125,10 +125,7 @@ def python_range(pythons: list[str]) -> str:
 
 def platforms_of(facts: Snapshot, stack: Stack) -> list[tuple[str, str]]:
     """Return family of system and architecture of every platform of a stack, each once."""
-    families = [
-        next((name for name in (system, *facts.wider.get(system, ())) if name in facts.families), "") for system in stack.os
-    ]
-    return list(dict.fromkeys((family, arch) for family in families if family for arch in stack.arch))
+    return list(dict.fromkeys((family, arch) for family in map(facts.family, stack.os) if family for arch in stack.arch))
 
 
 def markers_of(facts: Snapshot, stack: Stack) -> list[str]:

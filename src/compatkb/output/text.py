@@ -120,10 +120,10 @@ def _by_system(request: Request, groups: list[list[Stack]]) -> list[list[Stack]]
     best = groups[0]
     if request.pin("os"):
         return [best]
-    anything = request.pin("python") is not None
+    names_python = request.pin("python") is not None
 
     def systems(group: list[Stack]) -> set[str]:
-        some = [one for one in group if anything or not all(map(is_free_threaded, one.python))]
+        some = [one for one in group if names_python or not all(map(is_free_threaded, one.python))]
         return {system for one in some for system in one.os}
 
     for group in groups[1:]:

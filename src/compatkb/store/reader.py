@@ -183,6 +183,10 @@ class Snapshot:
         rows = self.select("select value from grid where dimension = 'os' and wider = '' order by idx")
         return tuple(value for (value,) in rows)
 
+    def family(self, system: str) -> str:
+        """Return the family that an operating system belongs to, itself where it is one; empty where it is in none."""
+        return next((name for name in (system, *self.wider.get(system, ())) if name in self.families), "")
+
     @cached_property
     def wider(self) -> dict[str, tuple[str, ...]]:
         """For each operating system the wider ones that it is part of."""
