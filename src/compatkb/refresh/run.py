@@ -112,10 +112,10 @@ def refresh(
     `count` gets what is being read, how much of it is done, and of how much.
 
     Releases first uploaded before `since` are left out unless they are recorded; unless given, that is the oldest upload
-    that any file of data/index/ records.
+    recorded of the distribution, and of one without a file the oldest that any file of data/index/ records.
     """
-    start = since or min((r.uploaded for f in files.index for r in f.release), default=None)
-    if start is None:
+    oldest = {str(canonicalize_name(f.distribution)): min(r.uploaded for r in f.release) for f in files.index if f.release}
+    if since is None and not oldest:
         raise UsageError("data/index/ records nothing yet, so say with --since from which day on releases count")
     names = [subject.distribution for subject in subjects]
     listings = dict(zip(names, gather(index.page, names, jobs, partial(count, "pages")), strict=True))
@@ -125,7 +125,8 @@ def refresh(
         say(f"{len(dates)} releases without an upload time: asking when their files last changed")
     moments = gather(index.last_modified, dates, jobs, partial(count, "dates"))
     changed = {file.entry.name: moment for file, moment in zip(dates, moments, strict=True) if moment}
-    plans = {s.distribution: plan(s, listings[s.distribution], changed, start) for s in subjects}
+    start = {name: since or oldest.get(name) or min(oldest.values()) for name in names}
+    plans = {name: plan(s, listings[name], changed, start[name]) for name, s in zip(names, subjects, strict=True)}
     wheels = [(name, wheel) for name, planned in plans.items() for group in planned.wheels.values() for wheel in group]
     say(f"reading the metadata of {len(wheels)} wheels")
     found = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
