@@ -21,7 +21,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         _columns(
             "id name label role distribution import_name scheme default_value homepage page_label page_url eol eol_rule "
             "eol_rule_sources replaced_by replaced_sources note",
-            "rank series automatic platform shown open size",
+            "rank series automatic platform shown open eol_rule_published size",
         ),
         "id",
     ),
