@@ -81,7 +81,7 @@ def _products(reader: Reader) -> Iterator[Row]:
             **picked(more, "homepage eol note"),
             "names": " ".join(names.get(name, ())),
             "eol_rule": more.eol_rule.says if more.eol_rule else None,
-            "eol_unpublished": bool(more.eol_rule and not more.eol_rule.published),
+            "eol_unpublished": int(more.eol_rule is not None and not more.eol_rule.published),
             "replaced_by": reader.known(other.product) if other else None,
             "replaced_by_version": other.specifier if other else None,
             "replaced_by_device": other.device if other else None,
