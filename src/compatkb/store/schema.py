@@ -64,7 +64,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
     "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),
     "column": (_columns("repository name title product shows", "position"), ("repository", "name")),
-    "run": (_columns("repository device flavour args port sources", "id"), "id"),
+    "run": (_columns("repository device flavour args command port note sources", "id"), "id"),
     "feature": (_columns("id name product needs replaced_by aliases note sources"), "id"),
     "statement": (
         _columns("claim feature product spec mask status device os arch python hardware basis", "position"),

@@ -137,7 +137,8 @@ _RELEASE = _record(
 _HELD = _record(**{"is": _TEXT, "basis": _text(enum=["stated", "inferred"])})
 _TAG = _record(
     tag=_TEXT, device=_TEXT, listed=_list({"type": "array", "prefixItems": [_DAY, _maybe(_DAY)], "items": False}),
-    is_listed=_TRUTH, contains=_list(_HELD), note=_maybe(_TEXT), disputes=_DISPUTES, sources=_SOURCES,
+    is_listed=_TRUTH, contains=_list(_HELD), run=_TEXT, run_notes=_TEXTS,
+    note=_maybe(_TEXT), disputes=_DISPUTES, sources=_SOURCES,
 )  # fmt: skip
 _END = _record(
     product=_TEXT, version=_TEXT, last_day=_DAY, precision=_maybe(_TEXT), ended=_TRUTH, disputed=_TRUTH, sources=_SOURCES
