@@ -89,7 +89,7 @@ class Pasted:
         return next(self.find_all(pattern), None)
 
     def find_word(self, pattern: str) -> Hit | None:
-        """Return the first place of a pattern at which a word begins, as `e:/` is none in `file:/`, nor `/users/` in `c:/users/`."""
+        """Return the first place of a pattern at which a word begins: not `e:/` in `file:/`, nor `/users/` in `c:/users/`."""
         literal = _literal(pattern)
         for at in self.places(literal):
             if self._begins_word(at, literal) and (slots := self._slots(at, pattern)) is not None:
