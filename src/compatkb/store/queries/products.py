@@ -107,6 +107,7 @@ def _details(row: tuple[Any, ...]) -> ProductDetails:
     return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
 
 
+@kept
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the keys of the names by which each product is found, sorted."""
     found: dict[str, list[str]] = {}
