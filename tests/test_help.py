@@ -80,7 +80,19 @@ def test_commands_stand_in_panels() -> None:
     assert not re.search("[╭│]", plain)
 
 
-@pytest.mark.parametrize("words", [("--help",), ("resolve", "--help"), ("resolv",), ("resolve", "tourch")], ids=" ".join)
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        pytest.param(("resolve", "--help"), marks=LONG),
+        pytest.param(("resolv",), marks=LONG),
+        ("resolve", "tourch"),
+    ],
+    ids=" ".join,
+)
 def test_colours_are_for_terminals(words: tuple[str, ...]) -> None:
     """A terminal gets colours, unless NO_COLOR or --no-color says not; a pipe gets no control sequence."""
     assert COLOUR.search(drawn(*words))
