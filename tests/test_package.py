@@ -22,7 +22,9 @@ def install(folder: Path, *building: str, requirements: bool) -> Path:
     venv.create(folder / "env")
     commands = folder / "env" / "bin"
     more = [] if requirements else ["--no-deps"]
-    subprocess.run([*pip, "--python", commands / "python", "install", "--quiet", *more, wheel], check=True, cwd=folder)
+    subprocess.run(
+        [*pip, "--python", commands / "python", "install", "--quiet", "--no-compile", *more, wheel], check=True, cwd=folder
+    )
     return commands
 
 
