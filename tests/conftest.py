@@ -12,6 +12,10 @@ import pytest
 import typer
 from hypothesis import settings
 
+from compatkb.api import KnowledgeBase
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.authoring.loader import Files, load
 from compatkb.core.clock import TODAY_VARIABLE, Clock, current_day
 from compatkb.errors import DataError
 from compatkb.store.cache import locate
@@ -26,8 +30,15 @@ settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEN = re.compile(r"seen = ([0-9-]{10})")
-TOGETHER = ("tests/web/", *(f"tests/test_{name}.py" for name in ("oracle", "package", "layers", "database", "doctor")))
-"""Tests that share what takes long to make: a site, a knowledge base, a wheel."""
+TOGETHER = {
+    "tests/web/": "site",
+    **{f"tests/test_{name}.py": name for name in ("diagnose", "oracle", "package", "layers", "database", "doctor", "export")},
+    "tests/test_kinds.py": "knowledge",
+    "tests/test_proofs.py::test_shipped": "knowledge",
+    "tests/test_disputes.py::test_every_open": "knowledge",
+    "tests/test_stats.py::test_real": "knowledge",
+}
+"""Tests that share what takes long to make, by how their names begin: a site, a knowledge base, a wheel, answers."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,7 +61,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid)
+            return next((shared for start, shared in TOGETHER.items() if nodeid.startswith(start)), nodeid)
 
     return Scheduling(config, log)
 
@@ -80,13 +91,39 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def facts() -> Snapshot:
-    """The snapshot of the data in this checkout."""
-    return Snapshot(locate(ROOT / "data"))
+def shipped() -> str:
+    """The path of the snapshot of the data in this checkout."""
+    return locate(ROOT / "data")
+
+
+@pytest.fixture(scope="session")
+def facts(shipped: str) -> Snapshot:
+    """The snapshot of the data in this checkout, shared by the tests: what one of them made it read, the next finds there."""
+    return Snapshot(shipped)
+
+
+@pytest.fixture(scope="session")
+def base(facts: Snapshot) -> KnowledgeBase:
+    """The Python interface to the same facts."""
+    made = KnowledgeBase(ROOT / "data")
+    made.facts = facts
+    return made
+
+
+@pytest.fixture(scope="session")
+def files() -> Files:
+    """The data of this checkout as curators wrote them."""
+    return load(ROOT / "data")
+
+
+@pytest.fixture(scope="session")
+def knowledge(files: Files) -> Knowledge:
+    """What the data of this checkout say, with all that follows from it."""
+    return build_knowledge(files)
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Callable[..., Run]:
+def cold_run(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Callable[..., Run]:
     """Return a function that runs `compatkb WORDS...` in this process; that the data have aged in this run is not repeated."""
     from compatkb.cli import main
 
@@ -100,6 +137,13 @@ def run(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> C
         return Run(int(ended.value.code or 0), captured.out, "".join(said))
 
     return runner
+
+
+@pytest.fixture
+def run(cold_run: Callable[..., Run], shipped: str, facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
+    """Return what `cold_run` does, but that a command which opens the shipped data gets those that the tests share."""
+    monkeypatch.setattr("compatkb.cli.opening.Snapshot", lambda path: facts if path == shipped else Snapshot(path))
+    return cold_run
 
 
 def parse(words: list[str]) -> dict[str, Any]:

@@ -57,6 +57,16 @@ def test_hand_checked_answer(path: Path, run: Callable[..., Run], facts: Snapsho
         assert any(product in near["relaxed"] for near in answer["nearest"])
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("path", CASES[::5], ids=lambda path: path.stem)
+def test_first_answer_is_the_same(path: Path, cold_run: Callable[..., Run], request: pytest.FixtureRequest) -> None:
+    """A command that has to read all that it needs prints what one prints that finds it read, as the other tests do."""
+    args = tomllib.loads(path.read_text(encoding="utf-8"))["args"]
+    fresh = cold_run("resolve", *args, "--format", "json")
+    run = request.getfixturevalue("run")  # from here on the data are shared
+    assert run("resolve", *args, "--format", "json") == fresh
+
+
 def holds(facts: Snapshot, stack: Content, packages: Content) -> bool:
     """Return whether a stack shows these versions, read as typed on the command line."""
     for product, version in packages.items():

@@ -109,14 +109,24 @@ NATIVE = ("torch==2.8.0+xpu", "pytorch-triton-xpu==3.4.0", "torchvision==0.23.0+
 EXTENDED = ("torch==2.1.0.post0+cxx11.abi", "intel-extension-for-pytorch==2.1.20+xpu")
 
 
-@pytest.mark.parametrize("tool", ["index", "pip", "uv"])
+KINDS = {
+    "an-index-alone": ("pytorch-xpu", NATIVE),
+    "cpu": ("pytorch-cpu", ("torch==2.8.0+cpu",)),
+    "beside-the-default": ("intel-xpu", EXTENDED),
+    "page-of-links": ("intel-legacy-xpu", EXTENDED),
+}
+QUICK = {("pip", "an-index-alone"), ("pip", "page-of-links"), ("uv", "beside-the-default"), ("uv", "page-of-links")}
+"""What every run asks the installers; our own reader is asked for every kind of channel."""
+
+
 @pytest.mark.parametrize(
-    ("channel", "pins"),
+    ("channel", "pins", "tool"),
     [
-        pytest.param("pytorch-xpu", NATIVE, id="an-index-alone"),
-        pytest.param("pytorch-cpu", ("torch==2.8.0+cpu",), id="cpu"),
-        pytest.param("intel-xpu", EXTENDED, id="beside-the-default"),
-        pytest.param("intel-legacy-xpu", EXTENDED, id="page-of-links"),
+        pytest.param(
+            *kind, tool, id=f"{name}-{tool}", marks=() if tool == "index" or (tool, name) in QUICK else pytest.mark.long
+        )
+        for name, kind in KINDS.items()
+        for tool in ("index", "pip", "uv")
     ],
 )
 def test_builds_of_a_channel_are_found(context: RunContext, channel: str, pins: tuple[str, ...], tool: str) -> None:

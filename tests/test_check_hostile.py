@@ -65,7 +65,7 @@ def test_slow_shapes_are_bounded(name: str, facts: Snapshot) -> None:
     assert bool(rules & {"unreadable", "unread"}) == (name in ("uv.lock", "Dockerfile"))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "rows" else name for name in HOSTILE])
 def test_hostile_document_is_bounded(name: str, tmp_path: Path, facts: object) -> None:
     """No shape of Markdown takes the reviewer more than ten seconds or 500 MB; what was not read is told."""
     path = tmp_path / "a.md"

@@ -30,9 +30,9 @@ exec {python} -m compatkb "$@"
 """
 
 
-@pytest.fixture(scope="module", params=SHELLS)
+@pytest.fixture(scope="module")
 def shell(request: pytest.FixtureRequest) -> str:
-    """Return each shell that is installed."""
+    """Return a shell, where it is installed."""
     name: str = request.param
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed")
@@ -96,21 +96,34 @@ def typed(shell: str, home: dict[str, str], line: str) -> list[str]:
         os.waitpid(child, 0)
 
 
+LINES = {
+    "command-option-device": ("compatkb reso\t--dev\tx\t", ["resolve", "--device", "xpu"]),
+    "system": ("compatkb resolve --os ubuntu24.0\t", ["resolve", "--os", "ubuntu24.04"]),
+    "hardware": ("compatkb resolve --hardware lunar\t", ["resolve", "--hardware", "lunar-lake"]),
+    "feature": ("compatkb resolve --needs torch.comp\t", ["resolve", "--needs", "torch.compile"]),
+    "product-and-version": ("compatkb show neural\t3.3\t", ["show", "neural-compressor", "3.3"]),
+    "pin": ("compatkb explain torchserve==0.9\t", ["explain", "torchserve==0.9.0"]),
+    "pin-from-its-start": ("compatkb resolve mlperf==\t", ["resolve", "mlperf==inference-4.1"]),
+    "pin-and-system": ("compatkb resolve torch==2.15\tubuntu24.0\t", ["resolve", "torch==2.15.0", "ubuntu24.04"]),
+    "form": ("compatkb check --format sa\t", ["check", "--format", "sarif"]),
+}
+QUICK = {
+    "bash": ("command-option-device", "pin-from-its-start", "feature"),  # which parts words at `=` and `:` by itself
+    "zsh": ("command-option-device", "pin-and-system", "product-and-version"),
+    "fish": ("command-option-device", "pin", "hardware"),
+}
+"""What every run types into each shell: every kind of value into one."""
+
+
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("shell", "line", "words"),
     [
-        pytest.param("compatkb reso\t--dev\tx\t", ["resolve", "--device", "xpu"], id="command-option-device"),
-        pytest.param("compatkb resolve --os ubuntu24.0\t", ["resolve", "--os", "ubuntu24.04"], id="system"),
-        pytest.param("compatkb resolve --hardware lunar\t", ["resolve", "--hardware", "lunar-lake"], id="hardware"),
-        pytest.param("compatkb resolve --needs torch.comp\t", ["resolve", "--needs", "torch.compile"], id="feature"),
-        pytest.param("compatkb show neural\t3.3\t", ["show", "neural-compressor", "3.3"], id="product-and-version"),
-        pytest.param("compatkb explain torchserve==0.9\t", ["explain", "torchserve==0.9.0"], id="pin"),
-        pytest.param("compatkb resolve mlperf==\t", ["resolve", "mlperf==inference-4.1"], id="pin-from-its-start"),
-        pytest.param(
-            "compatkb resolve torch==2.15\tubuntu24.0\t", ["resolve", "torch==2.15.0", "ubuntu24.04"], id="pin-and-system"
-        ),
-        pytest.param("compatkb check --format sa\t", ["check", "--format", "sarif"], id="form"),
+        pytest.param(shell, *typed, id=f"{shell}-{name}", marks=() if name in QUICK[shell] else pytest.mark.long)
+        for shell in SHELLS
+        for name, typed in LINES.items()
     ],
+    indirect=["shell"],
+    scope="module",
 )
 def test_shell_completes(shell: str, home: dict[str, str], line: str, words: list[str]) -> None:
     """After `compatkb --install-completion` a shell completes commands, options, and values of the data."""

@@ -19,12 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from test_lint import good, written
+from test_machine_schemas import faults
+from test_screens import laid_out
 
 from compatkb.authoring.lint import lint
 from compatkb.doctor.device import device_of, system_of
 from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED, guide
+from compatkb.output.diagnosis import diagnosis_json
 from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.reader import Snapshot
@@ -48,16 +51,26 @@ def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_real_text(path: Path, answers: Callable[[Path], Diagnosis]) -> None:
+def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled.
 
-    A case that names its `known-failure` is one that is not answered so yet: the entry goes when it is.
+    A case that names its `known-failure` is one that is not answered so yet: the entry goes when it is. Every text gets a
+    screen within the limits, with a cause or with what to collect.
     """
     case, made = case_of(path), answers(path)
     wrong = [*missing(case, made), *elsewhere(case, made)]
     assert bool(wrong) is ("known-failure" in case), wrong
     for near in made.nearest:
         assert near.stack.verdict in WORKS
+    lines = diagnosis_text(facts, made, clock().day).splitlines()
+    assert lines[0].startswith(("✗ ", "? "))
+    assert laid_out(lines) == []
+
+
+@pytest.mark.parametrize("path", CASES[::6], ids=lambda path: path.stem)
+def test_json_fits_its_schema(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
+    """What programs get of real texts is as docs/schema has it."""
+    assert faults("diagnose", json.loads(diagnosis_json(facts, answers(path), DAY))) == []
 
 
 def test_advice_is_for_the_device_and_system_of_the_text(answers: Callable[[Path], Diagnosis]) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from builders import SOURCE, TODAY, build, needs, product, release, universe
-from conftest import ROOT, Run, clock
+from conftest import Run, clock
 from pydantic import ValidationError
 
 from compatkb.authoring.disputes import disputes_of
-from compatkb.authoring.loader import load
+from compatkb.authoring.loader import Files
 from compatkb.engine.answer import resolve
 from compatkb.errors import DataError
 from compatkb.schema import OPEN, Dispute
@@ -217,9 +217,9 @@ OPEN_ONES = {
 """What depends on each open dispute of a product."""
 
 
-def test_every_open_dispute_is_asked_about() -> None:
+def test_every_open_dispute_is_asked_about(files: Files) -> None:
     """Whoever leaves a dispute of a product open says here what question depends on it."""
-    found = {d.id for kind, _, d, _ in disputes_of(load(ROOT / "data")) if d.decision == OPEN and kind == "product"}
+    found = {d.id for kind, _, d, _ in disputes_of(files) if d.decision == OPEN and kind == "product"}
     assert found == set(OPEN_ONES)
 
 

@@ -51,6 +51,12 @@ def tables(facts: Snapshot) -> Tables:
     return read_tables(facts)
 
 
+@pytest.fixture(scope="module")
+def graph(facts: Snapshot) -> Graph:
+    """The graph of the real data."""
+    return build_graph(facts)
+
+
 # -- JSON and CSV -------------------------------------------------------------------------------------------------
 
 
@@ -134,9 +140,8 @@ def test_graph_comes_back(facts: Snapshot) -> None:
     assert "https://github.com/intel/intel-extension-for-pytorch/" in needs["sources"]
 
 
-def test_graph_has_what_the_data_have(facts: Snapshot, tables: Tables) -> None:
+def test_graph_has_what_the_data_have(graph: Graph, tables: Tables) -> None:
     """Every build, release without build and value is a node; every claim that names versions on both sides has an edge."""
-    graph = build_graph(facts)
     names = {row["id"] for row in tables["build"]}
     built = {row["release"] for row in tables["build"]}
     assert {n for n, what in graph.nodes(data="what") if what == "build"} == names
@@ -154,14 +159,13 @@ def test_graph_has_what_the_data_have(facts: Snapshot, tables: Tables) -> None:
     assert {kind for *_, kind in graph.edges(data="kind")} == kinds | {row["status"] for row in tables["statement"]}
 
 
-def test_features_are_features(facts: Snapshot, tables: Tables, hostile: Snapshot) -> None:
+def test_features_are_features(graph: Graph, tables: Tables, hostile: Snapshot) -> None:
     """A feature is a node and a record of its own, never a product, release or claim; its edges are its statements."""
     names = {row["id"] for row in tables["feature"]}
     assert "torch.compile" in names
     assert names.isdisjoint(row["id"] for row in tables["product"])
     for name in ("release", "claim", "claim_side", "statement_version", "dispute_subject"):
         assert names.isdisjoint(row["product"] for row in tables[name])
-    graph = build_graph(facts)
     assert {n for n, what in graph.nodes(data="what") if what == "feature"} == names
     covered = {(row["statement"], row["build"] or row["release"]) for row in tables["statement_version"]}
     ids = {row["id"]: row for row in tables["statement"]}

@@ -53,7 +53,7 @@ def drawn(*words: str, columns: int = 80, program: tuple[str, ...] = ("-m", "com
     return seen.decode().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=pytest.mark.long), 120])
 @pytest.mark.parametrize("words", [(), ("resolve",), ("docs",), ("web", "build")], ids=lambda words: " ".join(words) or "all")
 def test_help_fits(words: tuple[str, ...], columns: int) -> None:
     """Help is no wider than the terminal, and uses its width; through a pipe COLUMNS says how wide."""
@@ -80,7 +80,19 @@ def test_commands_stand_in_panels() -> None:
     assert not re.search("[╭│]", plain)
 
 
-@pytest.mark.parametrize("words", [("--help",), ("resolve", "--help"), ("resolv",), ("resolve", "tourch")], ids=" ".join)
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        pytest.param(("resolve", "--help"), marks=LONG),
+        pytest.param(("resolv",), marks=LONG),
+        ("resolve", "tourch"),
+    ],
+    ids=" ".join,
+)
 def test_colours_are_for_terminals(words: tuple[str, ...]) -> None:
     """A terminal gets colours, unless NO_COLOR or --no-color says not; a pipe gets no control sequence."""
     assert COLOUR.search(drawn(*words))

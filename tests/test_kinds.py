@@ -1,7 +1,6 @@
 """Builds are of a kind: what is compiled against torch goes with a torch of its own kind."""
 
 from dataclasses import dataclass
-from functools import cache
 
 import pytest
 from builders import (
@@ -19,11 +18,9 @@ from builders import (
     verified,
     wheel,
 )
-from conftest import ROOT
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.authoring.loader import load
 from compatkb.errors import DataError
 from compatkb.schema import Basis
 
@@ -269,55 +266,50 @@ PAIRS = {
 }
 
 
-@cache
-def real() -> Knowledge:
-    return build_knowledge(load(ROOT / "data"))
-
-
 @pytest.mark.parametrize(("torch", "vision"), PAIRS.items())
-def test_mixed_kinds_of_real_releases_are_denied(torch, vision):
+def test_mixed_kinds_of_real_releases_are_denied(knowledge, torch, vision):
     """On Linux the CPU build of torch does not go with the torchvision of the default index; on Windows it does."""
-    where = linux(real())
-    windows = real().grid.cells(("windows",), ("x86_64",))
-    found = beside(real(), f"torchvision=={vision}", f"torch=={torch}+cpu")
+    where = linux(knowledge)
+    windows = knowledge.grid.cells(("windows",), ("x86_64",))
+    found = beside(knowledge, f"torchvision=={vision}", f"torch=={torch}+cpu")
     assert found.denied & where == where
     assert found.vouched & where == 0
     assert (found.denied & windows, found.vouched & windows) == (0, windows)
 
 
 @pytest.mark.parametrize(("torch", "vision"), PAIRS.items())
-def test_one_kind_of_real_releases_is_vouched_for(torch, vision):
+def test_one_kind_of_real_releases_is_vouched_for(knowledge, torch, vision):
     """What the default index has goes together on every platform, and so do CPU builds, and builds with one label."""
-    versions = {e.version for e in real().elements["torchvision"]}
+    versions = {e.version for e in knowledge.elements["torchvision"]}
     labels = [v.partition("+")[2] for v in versions if v.startswith(f"{vision}+cu")]
     assert labels
     for label in ("", "+cpu", *(f"+{label}" for label in labels)):
-        found = beside(real(), f"torchvision=={vision}{label}", f"torch=={torch}{label}")
-        assert found.vouched == real().grid.all, label
+        found = beside(knowledge, f"torchvision=={vision}{label}", f"torch=={torch}{label}")
+        assert found.vouched == knowledge.grid.all, label
         assert not found.denied, label
 
 
-def test_cuda_majors_of_real_releases_are_kept_apart():
+def test_cuda_majors_of_real_releases_are_kept_apart(knowledge):
     """CUDA 11 beside CUDA 12 is denied; two minors of one are open."""
-    assert beside(real(), "torchvision==0.16.2+cu118", "torch==2.1.2+cu121").denied == real().grid.all
-    assert beside(real(), "torchvision==0.23.0+cu126", "torch==2.8.0+cu128") == Beside(0, 0, 0)
-    assert beside(real(), "torchaudio==2.8.0+cu126", "torch==2.8.0+rocm6.4").denied == real().grid.all
+    assert beside(knowledge, "torchvision==0.16.2+cu118", "torch==2.1.2+cu121").denied == knowledge.grid.all
+    assert beside(knowledge, "torchvision==0.23.0+cu126", "torch==2.8.0+cu128") == Beside(0, 0, 0)
+    assert beside(knowledge, "torchaudio==2.8.0+cu126", "torch==2.8.0+rocm6.4").denied == knowledge.grid.all
 
 
-def test_default_wheels_for_aarch64_are_cuda_builds_since_2_11():
+def test_default_wheels_for_aarch64_are_cuda_builds_since_2_11(knowledge):
     """The maker put CPU wheels for aarch64 on the default index up to 2.10, and CUDA ones from 2.11 on."""
-    arm = linux(real(), "aarch64")
-    assert not beside(real(), "torchvision==0.25.0", "torch==2.10.0+cpu").denied & arm
-    assert beside(real(), "torchvision==0.28.0", "torch==2.13.0+cpu").denied & arm == arm
+    arm = linux(knowledge, "aarch64")
+    assert not beside(knowledge, "torchvision==0.25.0", "torch==2.10.0+cpu").denied & arm
+    assert beside(knowledge, "torchvision==0.28.0", "torch==2.13.0+cpu").denied & arm == arm
 
 
-def test_no_list_of_cpu_wheels_is_called_whole():
+def test_no_list_of_cpu_wheels_is_called_whole(knowledge):
     """Nobody has read the list of the CPU index, so a wheel that our rows lack is unknown there."""
-    builds = [e.build for product in ("torch", "torchvision", "torchaudio") for e in real().elements[product] if e.build]
+    builds = [e.build for product in ("torch", "torchvision", "torchaudio") for e in knowledge.elements[product] if e.build]
     assert not [b.version for b in builds if b.version.endswith("+cpu") and b.wheels_complete]
 
 
-def test_the_audio_of_1_11_goes_with_the_cpu_build_of_1_11_alone():
+def test_the_audio_of_1_11_goes_with_the_cpu_build_of_1_11_alone(knowledge):
     """It was once said to go with a build for Intel GPUs of torch 1.10 as well."""
-    assert beside(real(), "torchaudio==0.11.0+cpu", "torch==1.11.0+cpu").vouched
-    assert beside(real(), "torchaudio==0.11.0+cpu", "torch==1.10.0a0+git3d5f2d4").denied == real().grid.all
+    assert beside(knowledge, "torchaudio==0.11.0+cpu", "torch==1.11.0+cpu").vouched
+    assert beside(knowledge, "torchaudio==0.11.0+cpu", "torch==1.10.0a0+git3d5f2d4").denied == knowledge.grid.all

@@ -71,9 +71,9 @@ sys.exit(", ".join(bad) or 0)
 """
 
 
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [24, pytest.param(1, marks=pytest.mark.long)])
 def test_modules_import_alone(step: int) -> None:
-    """Each module imports by itself, with warnings as errors, so there is no hidden order; an eighth of them in every run.
+    """Each module imports by itself, with warnings as errors, so there is no hidden order; a part of them in every run.
 
     The models, which take longest, are loaded once for all that comes after them, none of which they import.
     """

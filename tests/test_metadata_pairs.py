@@ -24,11 +24,6 @@ MIXED = ("1.13", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8", 
 """Series of torch of which the default index and the maker's CPU index have builds."""
 
 
-@pytest.fixture(scope="module")
-def base() -> KnowledgeBase:
-    return KnowledgeBase()
-
-
 @pytest.fixture(params=DAYS)
 def days(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, facts: Snapshot) -> int:
     """A number of days after that of the data, which the clock shows."""

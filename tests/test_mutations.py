@@ -3,8 +3,8 @@
 import pytest
 from mutations import KINDS, ROOT, plant
 
-QUICK = ("releases_swapped", "note_deleted")
-"""One that loads, which takes seconds to lint, and one that does not."""
+QUICK = "note_deleted"
+"""One that no longer loads: what loads takes seconds to lint, as in the long tests."""
 SAMPLE = (
     "source_deleted",
     "place_deleted",
@@ -28,7 +28,7 @@ SAMPLE = (
 )
 
 
-@pytest.mark.parametrize("kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in SAMPLE])
+@pytest.mark.parametrize("kind", [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in SAMPLE])
 def test_planted_fault_is_seen(kind: str) -> None:
     """The first fault of a kind, planted into the real data, is seen by the loader or by a rule of lint."""
     result = plant(next(make for make in KINDS if make.__name__ == kind), 0)

@@ -16,8 +16,7 @@ from builders import wheel_file
 from conftest import ROOT
 from loopback import Index, serve
 
-from compatkb.authoring.build_knowledge import build_knowledge
-from compatkb.authoring.loader import load
+from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Level, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
@@ -408,12 +407,11 @@ def test_shipped_proofs_speak_of_products() -> None:
         assert known[gate.against].module
 
 
-def test_shipped_evidence_is_canonical_and_names_culprits_that_exist() -> None:
+def test_shipped_evidence_is_canonical_and_names_culprits_that_exist(knowledge: Knowledge) -> None:
     """Lines are sorted as `validate` writes them, carry no path of a machine, and blame claims that there are."""
     found = read_evidence(ROOT / "data")
     for path in (ROOT / "data" / "evidence").glob("*.jsonl"):
         lines = [line for o in merged(found) if o.level == path.stem for line in [line_of(o)]]
         assert path.read_text(encoding="utf-8").splitlines() == lines
     assert not [o.detail for o in found if re.search(r"/(home|root|tmp|Users|work)/", o.detail)]
-    claims = set(build_knowledge(load(ROOT / "data")).claims)
-    assert {o.culprit for o in found if o.culprit} <= claims
+    assert {o.culprit for o in found if o.culprit} <= set(knowledge.claims)

@@ -20,11 +20,6 @@ STACKS = 60
 SEED = 15
 
 
-@pytest.fixture(scope="module")
-def base() -> KnowledgeBase:
-    return KnowledgeBase()
-
-
 def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
     """The requests that are drawn are answered in every way, so that the rules over them are not empty."""
     requests = Requests(base.facts, SEED)
@@ -33,11 +28,12 @@ def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
     assert any(best(answer) == 0 for answer in answers)
 
 
-def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase) -> None:
+@pytest.mark.parametrize("count", [REQUESTS // 6, pytest.param(REQUESTS, marks=pytest.mark.long)])
+def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase, count: int) -> None:
     """Over random requests, a pin raises no verdict and weakens no "no"; reasons say something; `explain` says the same."""
-    wrong, verdicts = look(base, SEED, REQUESTS)
+    wrong, verdicts = look(base, SEED, count)
     assert not wrong
-    assert verdicts.total() == REQUESTS
+    assert verdicts.total() == count
 
 
 def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:

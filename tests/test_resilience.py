@@ -44,6 +44,7 @@ def test_disks_that_take_nothing(scenario: resilience.Scenario, tmp_path: Path) 
     assert scenario(tmp_path / "home")
 
 
+@pytest.mark.long
 def test_side_by_side(tmp_path: Path) -> None:
     """Processes that share a cache while the data change answer from old or new data, never from a mixture."""
     assert resilience.side_by_side(tmp_path / "home", 2)
@@ -56,6 +57,7 @@ def test_validations_side_by_side(at_once: int, tmp_path: Path) -> None:
     assert resilience.validations_side_by_side(tmp_path / "home", at_once)
 
 
+@pytest.mark.long
 def test_far_off_clock(tmp_path: Path) -> None:
     """A wrong clock changes no answer for a day."""
     assert resilience.far_off_clock(tmp_path / "home")

@@ -69,8 +69,18 @@ def context_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> I
         yield made
 
 
-@pytest.mark.parametrize("tool", ["pip", "uv", "index"])
-@pytest.mark.parametrize("name", INCIDENTS)
+QUICK = {("pip", 0), ("uv", 1), ("index", 0), ("index", 1), ("index", 2)}
+"""Of what each tool says of each incident, what every run asks."""
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        pytest.param(name, tool, marks=() if (tool, number) in QUICK else pytest.mark.long)
+        for number, name in enumerate(INCIDENTS)
+        for tool in ("pip", "uv", "index")
+    ],
+)
 def test_incidents(name: str, tool: str, tmp_path: Path) -> None:
     """Resolved on a day, refused later with the file that is gone, and so a week after; what comes back is sound again."""
     incident = INCIDENTS[name]

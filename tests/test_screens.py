@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from builders import build, product, release, request, universe, verified
-from conftest import ROOT, Run, clock
+from conftest import ROOT, Run
 
-from compatkb.doctor.diagnose import diagnose
 from compatkb.engine.answer import resolve
-from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.output.payload import answer_payload
 from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, text_of
 from compatkb.output.shells import quote
@@ -125,18 +123,6 @@ def laid_out(lines: list[str]) -> list[str]:
     ]
     found += [f"{len(lines)} lines"] if len(lines) > HEIGHT else []
     return found + [word for word in SOLVER_WORDS if re.search(rf"\b{re.escape(word)}\b", text)]
-
-
-def test_diagnoses_fit_one_screen(facts: Snapshot) -> None:
-    """Every text of the cases of `diagnose` gets a screen within the limits, with a cause or with what to collect."""
-    wrong = {}
-    for path in sorted((ROOT / "tests" / "cases" / "diagnose").glob("*.toml")):
-        text = tomllib.loads(path.read_text(encoding="utf-8"))["text"]
-        lines = diagnosis_text(facts, diagnose(facts, text, clock()), clock().day).splitlines()
-        assert lines[0].startswith(("✗ ", "? "))
-        if problems := laid_out(lines):
-            wrong[path.stem] = problems
-    assert wrong == {}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from builders import TODAY, build, claim, index, listing, needs, product, releas
 from conftest import ROOT, Run
 
 from compatkb.authoring.citation import document_of
+from compatkb.authoring.loader import Files
 from compatkb.catalog.statistics import statistics
 from compatkb.output.screen import text_of
 from compatkb.output.statistics import badge_json, badge_line, stats_lines, stats_markdown
@@ -208,13 +209,11 @@ def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
     assert "0 (0 %)" in text_of(stats_lines(stats))
 
 
-def test_real_figures_agree_with_the_files(facts: Snapshot) -> None:
+def test_real_figures_agree_with_the_files(facts: Snapshot, files: Files) -> None:
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
     from compatkb.authoring.disputes import disputes_of
-    from compatkb.authoring.loader import load
 
     stats = statistics(facts, TODAY)
-    files = load(ROOT / "data")
     claims = sum(len(file.claim) + (file.product.built_with is not None) for file in files.products)
     assert sum(stats.by_people.values()) == claims
     assert stats.disputes.total == len(list(disputes_of(files)))

@@ -25,7 +25,6 @@ from compatkb.errors import DataError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, ProofFile
-from compatkb.store.cache import locate
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
@@ -431,9 +430,9 @@ PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").rea
 
 
 @pytest.mark.parametrize("case", PASTED, ids=[f"{case['repo']} {case['thread']}" for case in PASTED])
-def test_a_symbol_of_a_public_thread(case: Record) -> None:
+def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
     """The package and the releases are those of which the thread tells."""
-    found = undefined_symbols(Snapshot(locate(ROOT / "data")), case["text"], ())
+    found = undefined_symbols(facts, case["text"], ())
     said = found[0] if found else None
     assert (said.product.id if said and said.product else "") == case["package"]
     if case["package"] or said:

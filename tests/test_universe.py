@@ -1,11 +1,12 @@
 """Engine and oracle over made-up knowledge bases, and what must hold of any knowledge base."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from agreement import Case, asks_of, broken_promises, differences, everything, request_of, unsound_causes, wrong_noes
@@ -46,6 +47,7 @@ from compatkb.engine.answer import Answer, best_stacks, resolve, routes_of
 from compatkb.engine.problem import Question
 from compatkb.store.reader import Snapshot
 
+T = TypeVar("T")
 NAMES = ("torch", "ipex", "ccl", "inc")
 VERSIONS = ("1.0", "2.0", "3.0", "4.0", "5.0")
 KINDS = ("needs", "constrains", "verified", "verified", "verified", "breaks")
@@ -87,37 +89,63 @@ some_pythons = st.sampled_from((*[PYTHONS] * 4, PYTHONS[:1], PYTHONS[1:]))
 some_systems = st.sampled_from((*[SYSTEMS] * 5, SYSTEMS[:1], SYSTEMS[1:], ("ubuntu",)))
 
 
+@cache
+def places(count: int) -> st.SearchStrategy[int]:
+    """Return the places of so many things."""
+    return st.integers(0, count - 1)
+
+
+@cache
+def several(count: int) -> st.SearchStrategy[list[int]]:
+    """Return one to three of so many places."""
+    return st.lists(places(count), min_size=1, max_size=3)
+
+
+def pick(draw: st.DrawFn, options: Sequence[T]) -> T:
+    """Return one of several things; `sampled_from`, which is made anew for every list, takes most of the time of a test."""
+    return options[draw(places(len(options)))]
+
+
+@cache
 @st.composite
 def releases(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
     """Return a release with one or two builds, on the default index or the other one."""
     builds = []
-    for label in draw(st.sampled_from((("",), ("",), ("", "+x"), ("+x",)))):
-        more: Record = {"devices": draw(st.sampled_from((["xpu", "cpu"],) * 4 + (["cpu"], ["xpu"])))}
-        more["wheels_complete"] = draw(st.sampled_from((True, True, False)))
+    for label in pick(draw, (("",), ("",), ("", "+x"), ("+x",))):
+        more: Record = {"devices": pick(draw, (["xpu", "cpu"],) * 4 + (["cpu"], ["xpu"]))}
+        more["wheels_complete"] = pick(draw, (True, True, False))
         more["channels"] = ["default"] if not label and draw(st.booleans()) else ["extra"]
         if ages:
-            more["stage"] = draw(st.sampled_from(("stable",) * 6 + ("preview", "prototype", "source-only", "tag-only")))
-        rows = draw(st.sampled_from((1, 1, 1, 2, 0)))
+            more["stage"] = pick(draw, ("stable",) * 6 + ("preview", "prototype", "source-only", "tag-only"))
+        rows = pick(draw, (1, 1, 1, 2, 0))
         wheels = [
-            wheel(draw(some_pythons), draw(some_systems), basis=draw(st.sampled_from(("stated", "stated", "inferred"))))
+            wheel(draw(some_pythons), draw(some_systems), basis=pick(draw, ("stated", "stated", "inferred")))
             for _ in range(rows)
         ]
         builds.append(build(version + label, wheels=wheels, **more))
     day = draw(days)
     made = release(version, builds=builds, on=day)
-    if ages and draw(st.integers(0, 5)) == 0:
+    if ages and draw(places(6)) == 0:
         made["released"] = {"after": day, "by": date(day.year + 1, 1, 1), "sources": ["page"]}
-    if ages and draw(st.integers(0, 3)) == 0:
-        made["eol"] = {"last-day": draw(st.sampled_from((*DAYS[1:], TODAY + timedelta(100)))), "sources": ["page"]}
+    if ages and draw(places(4)) == 0:
+        made["eol"] = {"last-day": pick(draw, (*DAYS[1:], TODAY + timedelta(100))), "sources": ["page"]}
     return made
 
 
+@cache
 def terms(name: str, versions: int) -> st.SearchStrategy[str]:
     """Return terms that name at least one release."""
     exact = st.builds(lambda n: f"{name}=={VERSIONS[n]}", st.integers(0, versions - 1))
     lower = st.builds(lambda n: f"{name}>={VERSIONS[n]}", st.integers(0, versions - 1))
     upper = st.builds(lambda n: f"{name}<={VERSIONS[n]}", st.integers(0, versions - 1))
     return st.one_of(exact, exact, exact, lower, upper, st.just(name))
+
+
+@cache
+def demands(name: str, versions: int) -> st.SearchStrategy[list[str]]:
+    """Return what a claim may demand of a package."""
+    wide = st.just([f"{name}>=1.0"])
+    return st.one_of(wide, wide, st.lists(terms(name, versions), min_size=1, max_size=2))
 
 
 conditions = st.one_of(
@@ -138,18 +166,17 @@ conditions = st.one_of(
 @st.composite
 def claims(draw: st.DrawFn, sizes: dict[str, int], kinds: tuple[str, ...] = KINDS, *, leaf: bool = True) -> Record:
     """Return a claim about packages, the leaf, the platform or the hardware."""
-    of, kind = draw(st.sampled_from(list(sizes))), draw(st.sampled_from(kinds))
+    of, kind = pick(draw, list(sizes)), pick(draw, kinds)
     others = [name for name in sizes if name != of]
-    to = draw(st.sampled_from((*others * 4, *["lib"] * 3 * leaf, "python", "os", "hardware")))
+    to = pick(draw, (*others * 4, *["lib"] * 3 * leaf, "python", "os", "hardware"))
     if to == "lib":
-        found = [f"lib{draw(st.sampled_from(('==', '==', '>=', '<=')))}{draw(st.sampled_from(VERSIONS[:3]))}"]
+        found = [f"lib{pick(draw, ('==', '==', '>=', '<='))}{pick(draw, VERSIONS[:3])}"]
     elif to in sizes:
-        wide = st.just([f"{to}>=1.0"])
-        found = draw(st.one_of(wide, wide, st.lists(terms(to, sizes[to]), min_size=1, max_size=2)))
+        found = draw(demands(to, sizes[to]))
     else:
         words = {"python": ("==3.11", ">=3.12"), "os": ("==linux", "==windows", "==ubuntu"), "hardware": ("==max", "==arc")}
-        found = [to + draw(st.sampled_from(words[to]))]
-    basis = draw(st.sampled_from(("stated", "stated", "inferred")))
+        found = [to + pick(draw, words[to])]
+    basis = pick(draw, ("stated", "stated", "inferred"))
     when = draw(conditions)
     return claim(kind, draw(terms(of, sizes[of])), *found, basis=basis, **({"when": when} if when else {}))
 
@@ -158,29 +185,30 @@ def claims(draw: st.DrawFn, sizes: dict[str, int], kinds: tuple[str, ...] = KIND
 def worlds(draw: st.DrawFn, *, ages: bool = True) -> World:
     """Return two to four packages with their claims; `ages` allows what changes with time: yanks, ends, stages."""
     sizes = {name: draw(st.integers(2, 5)) for name in NAMES[: draw(st.integers(2, 4))]}
-    said = [draw(claims(sizes)) for _ in range(4 * len(sizes)) if draw(likely)]
+    one = claims(sizes)
+    said = [draw(one) for _ in range(4 * len(sizes)) if draw(likely)]
     products, indexes = [], []
     for name, size in sizes.items():
         more: dict[str, Any] = {"distribution": name}
         mine = [record for record in said if record["of"].startswith(name)]
-        if mine and draw(st.integers(0, 5)) == 0:
+        if mine and draw(places(6)) == 0:
             more["dispute"] = [dispute(mine[0]["id"])]
-        if ages and draw(st.integers(0, 3)) == 0:
-            what = draw(st.sampled_from(("wheel", "release")))
-            more["complete"] = [{"what": what, "of": name, "until": draw(st.sampled_from(DAYS)), "sources": ["page"]}]
-        if ages and draw(st.integers(0, 5)) == 0:
-            more["advisory"] = [advisory(draw(terms(name, size)), draw(st.sampled_from(("security", "known-issue"))))]
+        if ages and draw(places(4)) == 0:
+            what = pick(draw, ("wheel", "release"))
+            more["complete"] = [{"what": what, "of": name, "until": pick(draw, DAYS), "sources": ["page"]}]
+        if ages and draw(places(6)) == 0:
+            more["advisory"] = [advisory(draw(terms(name, size)), pick(draw, ("security", "known-issue")))]
         products.append(product(name, releases=[draw(releases(v, ages=ages)) for v in VERSIONS[:size]], claims=mine, **more))
         listed = [draw(listings(version, ages=ages)) for version in VERSIONS[:size] if draw(st.booleans())]
         if listed:
-            indexes.append(index(name, listed, seen=draw(st.sampled_from((TODAY, TODAY, DAYS[1]))) if ages else TODAY))
-    products.append(product("lib", role="leaf", releases=draw(st.sampled_from(((), VERSIONS[:2])))))
+            indexes.append(index(name, listed, seen=pick(draw, (TODAY, TODAY, DAYS[1])) if ages else TODAY))
+    products.append(product("lib", role="leaf", releases=pick(draw, ((), VERSIONS[:2]))))
     if "ipex" in sizes:
         recipe = {"of": "ipex==1.0", "steps": [["torch"], ["ipex"]], "waives": ["torch==1.0: lib==1.0"], "sources": ["page"]}
         products[1]["install"] = [recipe] if draw(st.booleans()) else []
     routes = [route("native", without=["ipex"]), route("ipex", "ipex", 2, **{"with": ["ipex"]})]
     said = [draw(statements(sizes)) for _ in range(draw(st.integers(0, 4)))]
-    brought = "ccl" if "ccl" in sizes and draw(st.integers(0, 3)) == 0 else None
+    brought = "ccl" if "ccl" in sizes and draw(places(4)) == 0 else None
     features = [feature("f", *said, needs=brought)] if said else []
     return World(products, indexes, routes if draw(st.booleans()) else [route()], features)
 
@@ -188,19 +216,20 @@ def worlds(draw: st.DrawFn, *, ages: bool = True) -> World:
 @st.composite
 def statements(draw: st.DrawFn, sizes: dict[str, int]) -> Record:
     """Return what is said of a feature."""
-    of = draw(st.sampled_from(list(sizes)))
+    of = pick(draw, list(sizes))
     spec = draw(terms(of, sizes[of]).filter(lambda term: term != of))
-    status = draw(st.sampled_from(("supported", "supported", "prototype", "not-supported")))
-    basis, when = draw(st.sampled_from(("stated", "stated", "inferred"))), draw(conditions)
+    status = pick(draw, ("supported", "supported", "prototype", "not-supported"))
+    basis, when = pick(draw, ("stated", "stated", "inferred")), draw(conditions)
     return statement(spec, status, basis, **({"when": when} if when else {}))
 
 
+@cache
 @st.composite
 def listings(draw: st.DrawFn, version: str, *, ages: bool) -> Record:
     """Return what the index says of a version."""
-    wheels = draw(st.sampled_from(({"py3": ["any"]}, {"cp311": ["manylinux_2_28_x86_64"]}, {"cp312": ["win_amd64"]})))
-    requires = draw(st.sampled_from(([], [], ["lib==1.0"], ["lib>=2.0"], ["torch==1.0"])))
-    yanked = draw(st.sampled_from((None, None, *DAYS[1:]))) if ages else None
+    wheels = pick(draw, ({"py3": ["any"]}, {"cp311": ["manylinux_2_28_x86_64"]}, {"cp312": ["win_amd64"]}))
+    requires = pick(draw, ([], [], ["lib==1.0"], ["lib>=2.0"], ["torch==1.0"]))
+    yanked = pick(draw, (None, None, *DAYS[1:])) if ages else None
     return listing(version, on=draw(days), yanked=yanked, wheels=wheels, requires=requires)
 
 
@@ -225,22 +254,21 @@ def cases(draw: st.DrawFn, world: World) -> Case:
         name = record["product"]["id"]
         if name == "lib":
             continue
-        numbers = st.integers(0, sum(len(made["build"]) for made in record["release"]) - 1)
-        match draw(st.sampled_from(("free", "bare", "bare", "pin", "pin"))):
+        match pick(draw, ("free", "bare", "bare", "pin", "pin")):
             case "bare":
                 bare.append(name)
             case "pin":
-                pins[name] = frozenset(draw(st.lists(numbers, min_size=1, max_size=3)))
+                pins[name] = frozenset(draw(several(sum(len(made["build"]) for made in record["release"]))))
     for record in world.features:
         if draw(st.booleans()):
             stages = {said["status"] for said in record["statement"]} & {"prototype"} | {"supported"}
             pins[record["feature"]["id"]] = frozenset(range(len(stages)))
-    if draw(st.integers(0, 4)) == 0:
-        pins["hardware"] = frozenset(draw(st.sampled_from(((0,), (1,), (0, 1)))))
-    systems = draw(st.sampled_from(((), (), (), ("ubuntu",))))
-    device, explicit = draw(st.sampled_from(("cpu", "xpu"))), draw(st.booleans())
-    as_of = draw(st.sampled_from((*DAYS, LATER))) if explicit else TODAY
-    clock = draw(st.sampled_from((TODAY, LATER)))
+    if draw(places(5)) == 0:
+        pins["hardware"] = frozenset(pick(draw, ((0,), (1,), (0, 1))))
+    systems = pick(draw, ((), (), (), ("ubuntu",)))
+    device, explicit = pick(draw, ("cpu", "xpu")), draw(st.booleans())
+    as_of = pick(draw, (*DAYS, LATER)) if explicit else TODAY
+    clock = pick(draw, (TODAY, LATER))
     return Case(device, as_of, pins, tuple(bare), systems=systems, explicit=explicit, today=clock)
 
 

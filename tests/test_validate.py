@@ -288,17 +288,25 @@ def cell(*packages: str, tool: str = "pip", python: str = HERE) -> ValidationCel
     return ValidationCell(level, tool, pins, python, this_platform())
 
 
-@pytest.mark.parametrize("tool", ["pip", "uv"])
+ASKED = {
+    "ok": (["quick==1.0", "helper==1.0"], Outcome.OK, ""),
+    "conflict": (["quick==1.0", "helper==0.5"], Outcome.CONFLICT, "helper"),
+    "yanked-exact-pin": (["torch==1.0.0"], Outcome.OK, ""),
+    "other-platform": (["torch==3.0.0"], Outcome.NOT_FOUND, "torch"),
+    "never-published": (["torch==7.0.0"], Outcome.NOT_FOUND, "torch"),
+    "an-extra-that-cannot-be-had": (["torch==2.0.0"], Outcome.NOT_FOUND, "gone"),
+    "not-recorded": (["torch==4.0.0"], Outcome.NOT_CHECKED, "unrecorded is not in the record"),
+}
+QUICK = ("ok", "conflict", "not-recorded")
+"""What every run asks pip too, which takes longer than uv."""
+
+
 @pytest.mark.parametrize(
-    ("packages", "outcome", "said"),
+    ("packages", "outcome", "said", "tool"),
     [
-        pytest.param(["quick==1.0", "helper==1.0"], Outcome.OK, "", id="ok"),
-        pytest.param(["quick==1.0", "helper==0.5"], Outcome.CONFLICT, "helper", id="conflict"),
-        pytest.param(["torch==1.0.0"], Outcome.OK, "", id="yanked-exact-pin"),
-        pytest.param(["torch==3.0.0"], Outcome.NOT_FOUND, "torch", id="other-platform"),
-        pytest.param(["torch==7.0.0"], Outcome.NOT_FOUND, "torch", id="never-published"),
-        pytest.param(["torch==2.0.0"], Outcome.NOT_FOUND, "gone", id="an-extra-that-cannot-be-had"),
-        pytest.param(["torch==4.0.0"], Outcome.NOT_CHECKED, "unrecorded is not in the record", id="not-recorded"),
+        pytest.param(*asked, tool, id=f"{name}-{tool}", marks=() if tool == "uv" or name in QUICK else pytest.mark.long)
+        for name, asked in ASKED.items()
+        for tool in ("pip", "uv")
     ],
 )
 def test_real_installers_ask_a_record(

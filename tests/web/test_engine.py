@@ -70,14 +70,14 @@ def test_unwritten_questions_are_answered_here(whole: str, watched: Any) -> None
     assert not [url for url in one.requests[before:] if "pyodide" in url]  # it is loaded once
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(300, marks=pytest.mark.long)])
-def test_answers_are_those_of_the_command_line(asker: Asker, whole: str, watched: Any, count: int) -> None:
+@pytest.mark.long
+def test_answers_are_those_of_the_command_line(asker: Asker, whole: str, watched: Any) -> None:
     """To any question Pyodide gives to the letter the JSON of `resolve`, and refuses what it refuses."""
     page = watched().show(f"{whole}matrix.html")
     page.set_default_timeout(READY)
     draw = random.Random(9)
     slow = []
-    for _ in range(count):
+    for _ in range(300):
         asked = random_question(asker.facts, draw)
         given = page.evaluate(ASK, urlencode(asked))
         slow.append(given.get("taken", 0))
@@ -98,6 +98,7 @@ def _answer(asker: Asker, asked: Parameters) -> Answer | CompatkbError:
         return error
 
 
+@pytest.mark.long
 def test_a_site_that_was_built_anew_says_so(whole: str, asker: Asker, tmp_path: Path, watched: Any) -> None:
     """A tab whose build is gone says so, and does not take the new build's data."""
     folder = tmp_path / "site"

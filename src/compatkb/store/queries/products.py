@@ -121,6 +121,7 @@ def _details(row: tuple[Any, ...]) -> ProductDetails:
     return ProductDetails._make((*head, rule, replaced, instead, note))
 
 
+@kept
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the keys of the names by which each product is found, sorted."""
     found: dict[str, list[str]] = {}

@@ -106,6 +106,7 @@ def needs_graphics(facts: Snapshot, device: str) -> bool:
     return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
+@kept
 def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
     """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
     return [json.loads(body) for (body,) in facts.select("select body from guide where kind = ? order by position", kind)]
