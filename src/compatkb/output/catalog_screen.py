@@ -87,7 +87,9 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
     if link := next((link for build in builds[:_BUILDS] for link in build["links"]), None):
-        blocks.append(Block(labelled("links", f"{shortened(_foreign(link['needs']))} ({link['os']} {link['arch']})"), 2))
+        needed = _foreign(link["needs"])
+        parts = [*([shortened(needed)] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
+        blocks.append(Block(labelled("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})"), 2))
     if len(builds) > _BUILDS:
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))

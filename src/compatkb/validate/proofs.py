@@ -108,6 +108,11 @@ def links_of(data: Path, product: str) -> LinkedLibraries | None:
     return next((links for links in proofs(data).links if links.product == product), None)
 
 
+def table_path(data: Path, product: str, platform: str) -> Path:
+    """Return where a data directory keeps the table of what a product exports on a platform."""
+    return data / "symbols" / f"{product}-{platform}.xz"
+
+
 def linked_products(data: Path) -> tuple[LinkedProducts, ...]:
     """Return which products of a data directory link which others."""
     known = proofs(data)
