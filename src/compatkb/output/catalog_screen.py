@@ -86,7 +86,8 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     builds = entry["builds"]
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
-    if link := next((link for build in builds[:_BUILDS] for link in build["links"]), None):
+    links = [link for build in builds[:_BUILDS] for link in build["links"]]
+    if link := min(links, key=lambda link: bool(link["unlinked"]), default=None):
         needed = _foreign(link["needs"])
         parts = [*([shortened(needed)] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
         blocks.append(Block(labelled("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})"), 2))

@@ -23,13 +23,13 @@ from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
 from compatkb.schema.proofs import ExportedSymbols
+from compatkb.validate.proofs import belongs
 
 _FORMAT = 2
 """Raised when files of the cache would be read differently."""
 _MOST_OF_A_WHEEL = 4 << 30
 _LIBRARY = re.compile(r".*\.(?:so(?:\.[\d.]+)?|pyd|dll|dylib)")
 _BUNDLED = re.compile(r"[^/]+\.libs/.*|.*/\.dylibs/.*")
-_ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
 
 
 @dataclass(frozen=True)
@@ -68,21 +68,6 @@ class WheelSymbols:
     def offered(self, exports: ExportedSymbols) -> frozenset[str]:
         """Return its symbols, and the names of those libraries that others need by name."""
         return self.exported | {name for name in self.sonames if exports.is_library(name)}
-
-
-def belongs(symbol: str, exports: ExportedSymbols) -> bool:
-    """Return whether a symbol is in a namespace of the product, or named like one of its functions (Itanium, MSVC, C)."""
-    if symbol.startswith("?"):
-        return any(f"@{space}@@" in symbol for space in exports.namespaces) or _is_named(symbol[1:].partition("@")[0], exports)
-    match = _ITANIUM.match(symbol)
-    if not match:
-        return not symbol.startswith("_Z") and _is_named(symbol, exports)
-    outermost = match[3][: int(match[2])]
-    return outermost in exports.namespaces if match[1] else _is_named(outermost, exports)
-
-
-def _is_named(name: str, exports: ExportedSymbols) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in exports.names)
 
 
 @lru_cache(maxsize=64)
