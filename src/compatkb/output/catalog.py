@@ -222,8 +222,8 @@ def _release_lines(entry: Content, day: date) -> str:
             mark = " (inferred)" if wheel["basis"] == "inferred" else ""
             lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
         for link in build["links"]:
-            more = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
-            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *more])}")
+            told = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
+            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *told])}")
     for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
         if claims:
             lines.append(f"  {title}:")
