@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -383,6 +384,12 @@ def test_missing_device_libraries_are_stubbed(index: Index, context: RunContext,
     failed = check_import(plain, context)
     assert (failed.outcome, failed.stubbed) == ("failed-import", False)
     assert "libcudart.so.12" in failed.detail
+    code = "int cudaCount(void); int torch_new(void); int count(void) { return cudaCount() + torch_new(); }"
+    (tmp_path / "user.c").write_text(code)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
+    index.add("torch", "8.13.0", load, files={"torch/lib/libtorch.so": user.read_bytes()})
+    lacking = check_import(replace(stubbed, packages=(("torch", "8.13.0"),)), context)
+    assert "undefined symbol: torch_new" in lacking.detail  # that of a product is missing, whatever is stubbed
 
 
 def test_messages_carry_no_path_of_this_machine() -> None:

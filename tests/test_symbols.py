@@ -10,7 +10,20 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from builders import Record, compiled, data_directory, files_of, needs, product, request, verified, wheel_file
+from builders import (
+    Record,
+    compiled,
+    data_directory,
+    files_of,
+    listing,
+    needs,
+    product,
+    release,
+    request,
+    verified,
+    wheel_file,
+)
+from builders import index as index_file
 from index_server import Index, Served, serving
 
 from compatkb.authoring.build_knowledge import build_knowledge
@@ -28,12 +41,14 @@ from compatkb.schema.proofs import ExportedSymbols, ProofFile
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.evidence import text_of
+from compatkb.validate.evidence import read_lines, text_of
 from compatkb.validate.levels import check
 from compatkb.validate.plan import PlanScope
-from compatkb.validate.session import ValidationOptions, choose
+from compatkb.validate.proofs import LinkedProducts, belongs
+from compatkb.validate.runner import Threads
+from compatkb.validate.session import ValidationOptions, choose, validate
 from compatkb.validate.symbol_tables import write_tables
-from compatkb.validate.wheel_symbols import belongs, read_wheel, wheel_for
+from compatkb.validate.wheel_symbols import read_wheel, wheel_for
 
 ROOT = Path(__file__).parents[1]
 TODAY = date(2026, 1, 2)
@@ -278,6 +293,60 @@ def test_a_wheel_is_read_again_for_other_symbols(tmp_path: Path, index: Index, c
 
 
 @needs_gcc
+def test_a_table_spares_reading_the_provider(tmp_path: Path, index: Index, context: RunContext) -> None:
+    """A pair is answered from the table where that has the release: symbols, and libraries that are needed by name."""
+    old = library(tmp_path / "old", "libtorch_base.so", exporting("torch_a"))
+    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": old})
+    write_tables([asked(("torch", "1.0"))], context)
+    del index.projects["torch"]
+    library(tmp_path, "libtorch_base.so", exporting("torch_a"))
+    library(tmp_path, "libtorch_gpu.so", exporting("torch_a"))
+    for version, base in (("1.0", "base"), ("2.0", "gpu")):
+        code = library(tmp_path, "_C.so", asking("torch_a"), f"-L{tmp_path}", f"-l:libtorch_{base}.so")
+        offer(index, "audio", version, {"audio/_C.so": code})
+    pairs = [asked(("audio", version), ("torch", "1.0")) for version in ("1.0", "2.0")]
+    fine, lacking = (check(pair, context) for pair in pairs)
+    assert (fine.outcome, lacking.outcome, lacking.missing) == ("links", "missing-symbol", ("libtorch_gpu.so",))
+    assert write_tables(pairs, context) == []
+    assert check(asked(("audio", "1.0"), ("torch", "2.0")), context).outcome == "not-found"
+
+
+@needs_gcc
+def test_what_links_nothing_says_so_once(tmp_path: Path, index: Index, context: RunContext) -> None:
+    """A wheel without a symbol of the other tells it alone, one for every platform too; pairs with it are not evidence."""
+    file, content = wheel_file("audio", "1.0", {"audio/__init__.py": b""}, tag="py3-none-any")
+    index.projects["audio"] = [Served(file, content)]
+    offer(index, "audio", "2.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("elsewhere"))})
+    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": library(tmp_path, "libtorch_base.so", exporting("torch_a"))})
+    facts = facts_with(tmp_path)
+    for version in ("1.0", "2.0"):
+        alone, pair = asked(("audio", version)), asked(("audio", version), ("torch", "1.0"))
+        report = validate([alone, pair], context, Threads(1), tmp_path / "out.jsonl", lambda *_: None)
+        assert {(cell.packages, seen.outcome, seen.unlinked) for cell, seen in report.cells} == {
+            (alone.packages, Outcome.LINKS, ("torch",)),
+            (pair.packages, Outcome.NOT_CHECKED, ("torch",)),
+        }
+        (kept,) = read_lines(tmp_path / "out.jsonl")
+        assert kept.packages == {"audio": version}
+    wanted = PlanScope(TODAY, channel="extra")
+    options = ValidationOptions(wanted, (Level.SYMBOLS,), linked=(LinkedProducts("torch", "1.0", ("audio",)),))
+    told = replace(asked(("audio", "1.0")), index="extra").observed(Outcome.LINKS, TODAY, unlinked=("torch",))
+    for known, paired in (([], 3), ([told], 0)):
+        assert sum(len(cell.packages) == 2 for cell in choose(facts, options, known)) == paired
+
+
+def test_builds_for_several_pythons_are_paired(tmp_path: Path) -> None:
+    """A wheel of the stable ABI names no Python, and is read beside the builds of those that it admits."""
+    tags = {"torch": {"cp311": ["manylinux_2_28_x86_64"]}, "audio": {"cp39-abi3": ["manylinux_2_28_x86_64"]}}
+    builds = [{"version": "1.0", "channels": ["default"], "devices": ["cpu"], "sources": ["page"]}]
+    products = [product(name, distribution=name, releases=[release("1.0", builds=builds)]) for name in tags]
+    indexes = [index_file(name, [listing("1.0", wheels=wheels)]) for name, wheels in tags.items()]
+    facts = compiled(build_knowledge(files_of(products, indexes=indexes)), tmp_path)
+    options = ValidationOptions(PlanScope(TODAY), (Level.SYMBOLS,), linked=(LinkedProducts("torch", "1.0", ("audio",)),))
+    assert [c.packages for c in choose(facts, options, []) if len(c.packages) == 2] == [(("audio", "1.0"), ("torch", "1.0"))]
+
+
+@needs_gcc
 def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
     for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
@@ -288,6 +357,7 @@ def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: Run
     table = unpack(path.name, path.read_bytes())
     assert table.releases == ("1.0", "2.0")
     assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
+    assert table.having("libtorch_base.so") == ("1.0", "2.0")
     assert write_tables([asked(("torch", "1.0"))], context) == []
 
 

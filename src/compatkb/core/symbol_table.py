@@ -6,6 +6,8 @@ take 0.4 MB together and 7.4 MB one by one.
 
 import lzma
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from compatkb.errors import DataError
@@ -30,6 +32,10 @@ class SymbolTable(NamedTuple):
         bits = int(self.lines[start + len(symbol) + 2 : self.lines.index("\n", start + 1)], 16)
         return tuple(release for number, release in enumerate(self.releases) if bits >> number & 1)
 
+    def of(self, release: str) -> "ReleaseSymbols":
+        """Return the symbols of one release to look names up in."""
+        return ReleaseSymbols(_bits(self.lines), 1 << self.releases.index(release))
+
     def symbols(self) -> dict[str, frozenset[str]]:
         """Return the symbols of each release."""
         found: dict[str, set[str]] = {release: set() for release in self.releases}
@@ -39,6 +45,23 @@ class SymbolTable(NamedTuple):
                 if int(bits, 16) >> number & 1:
                     found[release].add(symbol)
         return {release: frozenset(symbols) for release, symbols in found.items()}
+
+
+@dataclass(frozen=True)
+class ReleaseSymbols:
+    """The symbols of one release, which shares a mapping with the others of its table: all of them need 20 MB."""
+
+    bits: Mapping[str, int]
+    release: int
+
+    def __contains__(self, symbol: object) -> bool:
+        return bool(self.bits.get(str(symbol), 0) & self.release)
+
+
+@lru_cache(maxsize=4)
+def _bits(lines: str) -> dict[str, int]:
+    rows = (line.partition("\t") for line in lines.split("\n")[1:-1])
+    return {symbol: int(bits, 16) for symbol, _, bits in rows}
 
 
 def pack(product: str, platform: str, exported: Mapping[str, Iterable[str]]) -> bytes:

@@ -50,12 +50,31 @@ def _read(asked: RegionContext) -> list[Block]:
         alone = [each for each in seen if len(each.packages) == 1]
         pairs = [each for each in seen if len(each.packages) == 2]
         size = f"{sum(each.fetched for each in alone) / 1e9:.1f} GB" if alone else ""
-        counts = [sum(each.outcome == outcome for each in pairs) for outcome in ("links", "missing-symbol", "not-checked")]
-        conflicts = sum(each.outcome == "conflict" for each in alone)
-        cells = (table.platform, len(table.releases), len(alone), size, len(pairs), *counts, conflicts)
+        linked = [each for each in pairs if each.outcome == "links"]
+        part = sum(bool(each.missing) for each in linked)
+        counts = [sum(each.outcome == outcome for each in pairs) for outcome in ("missing-symbol", "not-checked")]
+        nothing, conflicts = sum(bool(e.unlinked) for e in alone), sum(e.outcome == "conflict" for e in alone)
+        cells = (
+            table.platform,
+            len(table.releases),
+            len(alone),
+            size,
+            nothing,
+            len(pairs),
+            len(linked) - part,
+            part,
+            *counts,
+            conflicts,
+        )
         rows.append(tuple(str(cell) for cell in cells))
-    heads = ("platform", "releases in the table", "wheels read", "bytes", "pairs", "link", "lack a symbol", "not checked")
-    return [Table((*heads, "need a newer glibc than their tag says"), tuple(rows))]
+    heads = ("platform", "releases in the table", "wheels read", "bytes", "wheels that link nothing", "pairs", "link")
+    more = (
+        "link without some libraries",
+        "lack a symbol",
+        "not checked",
+        "wheels that need a newer glibc than their tag says",
+    )
+    return [Table((*heads, *more), tuple(rows))]
 
 
 def _seen_on(asked: RegionContext, platform: str) -> list[ObservationRecord]:

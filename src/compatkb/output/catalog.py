@@ -193,9 +193,10 @@ def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
     """Return, by platform, what the libraries of a build need of the machine and of other packages, where that was read."""
     name, found = build.distribution or product.distribution, []
     for seen in observations(facts, "symbols"):
-        if seen.packages == {name: build.version} and seen.needs and "default" in build.channels:
-            about = {"os": seen.os, "arch": seen.arch, "needs": list(seen.needs), "seen": seen.checked}
-            found.append({**about, "conflict": seen.detail if seen.outcome == "conflict" else None})
+        if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
+            where = {"os": seen.os, "arch": seen.arch, "seen": seen.checked}
+            conflict = seen.detail if seen.outcome == "conflict" else None
+            found.append({**where, "needs": list(seen.needs), "unlinked": list(seen.unlinked), "conflict": conflict})
     return found
 
 
@@ -237,8 +238,8 @@ def _release_lines(entry: Content, day: date) -> str:
             mark = " (inferred)" if wheel["basis"] == "inferred" else ""
             lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
         for link in build["links"]:
-            against = f"; {link['conflict']}" if link["conflict"] else ""
-            lines.append(f"    {link['os']} {link['arch']} links: {', '.join(link['needs'])}{against}")
+            told = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
+            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *told])}")
     for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
         if claims:
             lines.append(f"  {title}:")

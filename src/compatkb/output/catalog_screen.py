@@ -86,11 +86,14 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     builds = entry["builds"]
     for number, build in enumerate(builds[:_BUILDS]):
         blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
-    if link := next((link for build in builds[:_BUILDS] for link in build["links"]), None):
-        blocks.append(Block(labelled("links", f"{shortened(_foreign(link['needs']))} ({link['os']} {link['arch']})"), 2))
     if len(builds) > _BUILDS:
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
+    links = [link for build in builds[:_BUILDS] for link in build["links"]]
+    if link := min(links, key=lambda link: bool(link["unlinked"]), default=None):
+        needed = _foreign(link["needs"])
+        parts = [*([shortened(needed)] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
+        blocks.append(Block(labelled("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})"), 2))
     for kind, title in _KINDS.items():
         claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
         machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]

@@ -64,6 +64,9 @@ class Observation(Record):
     culprit: Id | None = None  # the claim that the failure proved, or that stands although an import went well
     missing: tuple[Text, ...] = ()  # of the symbols and libraries that one build needs and the other lacks, the most telling
     needs: tuple[Text, ...] = ()  # libraries that a build does not bring, and versions such as GLIBC_2.28
+    unlinked: tuple[
+        Id, ...
+    ] = ()  # products of which no library of a build needs a symbol, though it may be built against them
     fetched: int = 0  # bytes of the wheel that were read
     detail: str = ""  # the decisive lines, or the reason
     resolved: date | None = None  # the last day on which what is refused now was resolved, or found

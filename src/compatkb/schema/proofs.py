@@ -1,5 +1,6 @@
 """data/proofs.toml: what may be stubbed, where releases check versions, which devices a machine has."""
 
+from fnmatch import fnmatchcase
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -35,6 +36,10 @@ class ExportedSymbols(Record):
     namespaces: tuple[Text, ...] = ()  # of C++
     names: tuple[Text, ...] = ()  # functions outside namespaces
     note: Text | None = None
+
+    def is_library(self, name: str) -> bool:
+        """Return whether a library that others need by this name is one of the product's."""
+        return any(fnmatchcase(name, pattern) for pattern in self.sonames)
 
 
 class LinkedLibraries(Record):

@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "13"
+FORMAT = "14"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -83,7 +83,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "document": (_columns("text url seen"), None),
     "observation": (
         _columns(
-            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished missing needs",
+            "level outcome packages python os arch device channel checked tool detail culprit resolved vanished missing needs "
+            "unlinked",
             "id stubbed fetched",
         ),
         "id",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compatkb.schema import Outcome
 from compatkb.validate.environment import RefusedError, VirtualEnvironment
-from compatkb.validate.proofs import proofs
+from compatkb.validate.proofs import belongs, proofs
 
 REFUSED = 100  # what every function returns; the first device library to use it reads "no device"
 NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
@@ -65,7 +65,12 @@ def _functions(
                 wanted[owner[version]][version].add(name)
             elif not version and binding == "GLOBAL" and kind != "TLS" and IDENTIFIER.fullmatch(name):
                 loose.add(name)
-    own = {name for name in loose - _defined(made, paths, provided) if not name.startswith(("Py", "_"))}
+    known = proofs(made.context.data).exports  # what a real library of theirs lacks must stay missing
+    own = {
+        name
+        for name in loose - _defined(made, paths, provided)
+        if not name.startswith(("Py", "_")) and not any(belongs(name, exports) for exports in known)
+    }
     for name in missing:
         wanted[name][""] |= own
     return wanted

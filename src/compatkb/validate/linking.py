@@ -8,19 +8,22 @@ build alone tells what it needs of the machine: libraries that it does not bring
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from compatkb.core.platforms import target
+from compatkb.core.symbol_table import unpack
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import LINKS, channel_of
-from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of
+from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of, table_path
 from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
 
 _NAMED = 3
@@ -45,12 +48,12 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
     )
     try:
         if pair and (exports := exports_of(context.data, pair[1].against)):
-            consumer, provider = (symbols_of(cell, context, build, exports) for build in (pair[0], pair[2]))
-            return _linked(cell, context, consumer, pair[1], provider, exports)
+            consumer = symbols_of(cell, context, pair[0], exports)
+            return _linked(cell, context, consumer, pair[1], _offered(cell, context, pair[2], exports), exports)
         if len(builds) == 1:
             own = links_of(context.data, builds[0][2].product)
             if exports := exports_of(context.data, own.against if own else builds[0][2].product):
-                return _alone(cell, context, symbols_of(cell, context, builds[0], exports))
+                return _alone(cell, context, symbols_of(cell, context, builds[0], exports), own)
     except NotListedError as error:
         return cell.observed(Outcome.NOT_FOUND, context.today, str(error))
     except UnavailableError as error:
@@ -76,16 +79,40 @@ def symbols_of(
             raise
 
 
-def missing(consumer: WheelSymbols, provider: WheelSymbols, exports: ExportedSymbols) -> tuple[tuple[Library, str], ...]:
-    """Return each symbol and library name that neither wheel has, with the libraries that need it; telling ones first.
+def _offered(
+    cell: ValidationCell, context: RunContext, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
+) -> Container[str]:
+    """Return the symbols and libraries of a provider: from the tables of the data, else from its wheel, which is large."""
+    if cell.index == "default" and not cell.answered:
+        kept = kept_releases(table_path(context.data, exports.product, cell.platform)).get(build[1])
+        if kept:
+            return kept
+    wheel = symbols_of(cell, context, build, exports)
+    if not wheel.exported:
+        raise UnavailableError(f"{wheel.file}: none of its libraries could be read")
+    return wheel.offered(exports)
+
+
+@cache
+def kept_releases(path: Path) -> dict[str, Container[str]]:
+    """Return the releases of a table of the data, each with its symbols and names of libraries; none where it is missing."""
+    if not path.is_file():
+        return {}
+    table = unpack(str(path), path.read_bytes())
+    return {release: table.of(release) for release in table.releases}
+
+
+def missing(consumer: WheelSymbols, offered: Container[str], exports: ExportedSymbols) -> tuple[tuple[Library, str], ...]:
+    """Return each symbol and library name that no wheel has, with the libraries that need it; telling ones first.
 
     C names come before mangled ones and short before long ones: they are what people search for.
     """
-    own, sonames = consumer.exported | provider.exported, consumer.sonames | provider.sonames
+    own, brought = consumer.exported, consumer.sonames
     found = []
     for library in consumer.libraries:
-        lacking = [n for n in library.needed if n not in sonames and any(fnmatchcase(n, p) for p in exports.sonames)]
-        found += [(library, name) for name in (*lacking, *(name for name in library.undefined if name not in own))]
+        libraries = [name for name in library.needed if name not in brought and exports.is_library(name)]
+        wanted = (*libraries, *(name for name in library.undefined if name not in own))
+        found += [(library, name) for name in wanted if name not in offered]
     return tuple(sorted(found, key=lambda item: (item[1].startswith(("_Z", "?")), len(item[1]), item[1], item[0].path)))
 
 
@@ -94,15 +121,13 @@ def _linked(
     context: RunContext,
     consumer: WheelSymbols,
     links: LinkedLibraries,
-    provider: WheelSymbols,
+    offered: Container[str],
     exports: ExportedSymbols,
 ) -> Observation:
     if not any(library.undefined for library in consumer.libraries):
         reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"
-        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
-    if not provider.exported:
-        return cell.observed(Outcome.NOT_CHECKED, context.today, f"{provider.file}: none of its libraries could be read")
-    found = missing(consumer, provider, exports)
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason, unlinked=(exports.product,))
+    found = missing(consumer, offered, exports)
     needed = [item for item in found if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
     names = tuple(dict.fromkeys(name for _, name in needed or found))
     if not found:
@@ -114,7 +139,7 @@ def _linked(
     return cell.observed(Outcome.MISSING_SYMBOL, context.today, detail, missing=names[:_NAMED])
 
 
-def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols) -> Observation:
+def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols, own: LinkedLibraries | None) -> Observation:
     """Return what a wheel needs of the machine, and whether its tag promises a glibc that is older than it needs."""
     foreign = {name for library in wheel.libraries for name in library.needed} - wheel.sonames
     newest = newest_versions(version for library in wheel.libraries for version in library.versions)
@@ -122,7 +147,8 @@ def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols) -> Ob
     tags = [target(tag.platform) for tag in parse_wheel_filename(wheel.file)[3]]
     promised = min((Version(tag.glibc) for tag in tags if tag and tag.glibc), default=None)
     real = newest.get(_GLIBC)
-    more = {"needs": needs, "fetched": wheel.size}
+    unlinked = (own.against,) if own and not any(library.undefined for library in wheel.libraries) else ()
+    more = {"needs": needs, "fetched": wheel.size, "unlinked": unlinked}
     if promised and real and real > promised:
         detail = f"{wheel.file}: needs glibc {real}, its tag promises {promised}"
         return cell.observed(Outcome.CONFLICT, context.today, detail, **more)

@@ -141,7 +141,15 @@ def _denied(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) ->
 
 
 def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
-    cells = element.strong
+    return _of_cells(facts, wanted, element.strong)
+
+
+def _admitted(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
+    """Return the Pythons whose wheels were seen, or else those that a wheel for several of them admits."""
+    return _pythons(facts, wanted, element) or _of_cells(facts, wanted, element.weak)
+
+
+def _of_cells(facts: Snapshot, wanted: PlanScope, cells: int) -> set[str]:
     for dimension, value in _platform(wanted.platform):
         mask = facts.word(dimension, value)
         cells &= facts.dimension_cells(dimension, mask or 0)
@@ -168,7 +176,7 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
         found += _alone(facts, wanted, elements if product in chosen else ())
         table = question.context.table(product, provider)
         for base, element in product_of(bases, elements):
-            pythons = _pythons(facts, wanted, base) & _pythons(facts, wanted, element)
+            pythons = _admitted(facts, wanted, base) & _admitted(facts, wanted, element)
             if pythons:
                 relation = table.relation(element.idx, base.idx) if table else None
                 found.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
@@ -177,7 +185,7 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
 
 def _alone(facts: Snapshot, wanted: PlanScope, elements: Iterable[Element]) -> Iterator[Claimed]:
     for element in elements:
-        if pythons := _pythons(facts, wanted, element):
+        if pythons := _admitted(facts, wanted, element):
             yield Claimed(_named(element), _newest(facts, pythons), Verdict.UNKNOWN)
 
 

@@ -1,7 +1,9 @@
 """What proofs need to know of products: what to import, what may be stubbed, where a release checks versions."""
 
+import re
 import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from pydantic import ValidationError
 from compatkb.errors import DataError
 from compatkb.schema import ChannelFile
 from compatkb.schema.proofs import ExportedSymbols, Gate, LinkedLibraries, ProofFile
+
+_ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,26 @@ def exports_of(data: Path, product: str) -> ExportedSymbols | None:
 def links_of(data: Path, product: str) -> LinkedLibraries | None:
     """Return against what a product is built, or None."""
     return next((links for links in proofs(data).links if links.product == product), None)
+
+
+def belongs(symbol: str, exports: ExportedSymbols) -> bool:
+    """Return whether a symbol is in a namespace of the product, or named like one of its functions (Itanium, MSVC, C)."""
+    if symbol.startswith("?"):
+        return any(f"@{space}@@" in symbol for space in exports.namespaces) or _is_named(symbol[1:].partition("@")[0], exports)
+    match = _ITANIUM.match(symbol)
+    if not match:
+        return not symbol.startswith("_Z") and _is_named(symbol, exports)
+    outermost = match[3][: int(match[2])]
+    return outermost in exports.namespaces if match[1] else _is_named(outermost, exports)
+
+
+def _is_named(name: str, exports: ExportedSymbols) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in exports.names)
+
+
+def table_path(data: Path, product: str, platform: str) -> Path:
+    """Return where a data directory keeps the table of what a product exports on a platform."""
+    return data / "symbols" / f"{product}-{platform}.xz"
 
 
 def linked_products(data: Path) -> tuple[LinkedProducts, ...]:

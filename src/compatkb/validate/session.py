@@ -91,15 +91,20 @@ def choose(
         )
     known = list(known)
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
-    cells = _stale(facts, options, known) if options.stale else _planned(facts, options, stacks)
+    cells = _stale(facts, options, known) if options.stale else _planned(facts, options, known, stacks)
     chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
     if options.only:
         chosen = [cell for cell in chosen if cell.id in options.only]
     return chosen[: options.limit]
 
 
-def _planned(facts: Snapshot, options: ValidationOptions, stacks: Iterable[Claimed] | None) -> list[ValidationCell]:
-    """Return the cells of each stack at each level by each tool; symbols are read of pairs that nobody claims, too."""
+def _planned(
+    facts: Snapshot, options: ValidationOptions, known: list[Observation], stacks: Iterable[Claimed] | None
+) -> list[ValidationCell]:
+    """Return the cells of each stack at each level by each tool; symbols are read of pairs that nobody claims, too.
+
+    A build whose wheel was seen to need no symbol of the other is paired with none.
+    """
     loading: list[Level] = [level for level in options.levels if level is not Level.SYMBOLS]
     given = named(facts, options.wanted, options.stacks) if stacks is None and options.stacks else stacks
     if given is not None:
@@ -108,7 +113,9 @@ def _planned(facts: Snapshot, options: ValidationOptions, stacks: Iterable[Claim
         asked = [(stack, loading) for stack in (claimed(facts, options.wanted) if loading else ())]
         if Level.SYMBOLS in options.levels:
             groups = [linked(facts, options.wanted, link) for link in options.linked]
-            asked += [(stack, [Level.SYMBOLS]) for group in groups for stack in group]
+            unlinked = _unlinked(options.wanted, known)
+            every = (stack for group in groups for stack in group)
+            asked += [(s, [Level.SYMBOLS]) for s in every if len(s.packages) == 1 or unlinked.isdisjoint(s.packages)]
     return [
         replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
         for stack, levels in asked
@@ -116,6 +123,12 @@ def _planned(facts: Snapshot, options: ValidationOptions, stacks: Iterable[Claim
         for tool in TOOLS[level]
         if not options.tools or tool in options.tools
     ]
+
+
+def _unlinked(wanted: PlanScope, known: list[Observation]) -> set[tuple[str, str]]:
+    """Return the builds of the platform whose wheels, read alone, need no symbol of what they could be built against."""
+    seen = (o for o in known if o.unlinked and (o.platform, o.index) == (wanted.platform, wanted.channel))
+    return {pin for observation in seen for pin in observation.packages.items()}
 
 
 def _stale(facts: Snapshot, options: ValidationOptions, known: list[Observation]) -> list[ValidationCell]:
@@ -146,10 +159,11 @@ def validate(
         prepare(context)
     with Journal(context.folder / "journal.jsonl") as journal:
         seen = with_rot(run(cells, check, context, executor, journal, progress), read_evidence(context.data), context)
+        kept = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
         if out:
-            write_file(out, text_of(seen).encode())
+            write_file(out, text_of(kept).encode())
         else:
-            add_evidence(context.data, seen)
+            add_evidence(context.data, kept)
             if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
                 from compatkb.validate.symbol_tables import write_tables  # with what reads indexes and libraries
 

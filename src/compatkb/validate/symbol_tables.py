@@ -11,8 +11,8 @@ from compatkb.core.symbol_table import pack, unpack
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Level
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.linking import symbols_of
-from compatkb.validate.proofs import exports_of, subjects_of
+from compatkb.validate.linking import kept_releases, symbols_of
+from compatkb.validate.proofs import exports_of, subjects_of, table_path
 
 
 def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
@@ -27,16 +27,25 @@ def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[P
         for build in subjects_of(context.data, cell.packages):
             _, version, subject = build
             exports, releases = exports_of(context.data, subject.product), found[subject.product, cell.platform]
-            if exports and version not in releases:
+            if exports and version not in releases and not _is_kept(cell, context, subject.product, version):
                 try:
-                    releases[version] = symbols_of(cell, context, build, exports).exported
+                    wheel = symbols_of(cell, context, build, exports)
                 except (NotListedError, UnavailableError):
                     continue
-    return [path for key, releases in sorted(found.items()) if releases and (path := _written(context.data, *key, releases))]
+                if wheel.exported:
+                    releases[version] = wheel.offered(exports)
+    return [
+        changed for key, releases in sorted(found.items()) if releases and (changed := _written(context.data, *key, releases))
+    ]
+
+
+def _is_kept(cell: ValidationCell, context: RunContext, product: str, version: str) -> bool:
+    """Return whether a pair was answered from the table, so that the wheel was not read."""
+    return len(cell.packages) > 1 and version in kept_releases(table_path(context.data, product, cell.platform))
 
 
 def _written(directory: Path, product: str, platform: str, releases: dict[str, frozenset[str]]) -> Path | None:
-    path = directory / "symbols" / f"{product}-{platform}.xz"
+    path = table_path(directory, product, platform)
     old = path.read_bytes() if path.is_file() else b""
     known = unpack(str(path), old).symbols() if old else {}
     merged = dict(sorted({**known, **releases}.items(), key=lambda item: Version(item[0])))

@@ -23,13 +23,13 @@ from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
 from compatkb.schema.proofs import ExportedSymbols
+from compatkb.validate.proofs import belongs
 
 _FORMAT = 2
 """Raised when files of the cache would be read differently."""
 _MOST_OF_A_WHEEL = 4 << 30
 _LIBRARY = re.compile(r".*\.(?:so(?:\.[\d.]+)?|pyd|dll|dylib)")
 _BUNDLED = re.compile(r"[^/]+\.libs/.*|.*/\.dylibs/.*")
-_ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
 
 
 @dataclass(frozen=True)
@@ -65,27 +65,19 @@ class WheelSymbols:
         read = (name for library in self.libraries for name in (library.soname, library.path.rpartition("/")[2]))
         return frozenset((*read, *self.bundled))
 
-
-def belongs(symbol: str, exports: ExportedSymbols) -> bool:
-    """Return whether a symbol is in a namespace of the product, or named like one of its functions (Itanium, MSVC, C)."""
-    if symbol.startswith("?"):
-        return any(f"@{space}@@" in symbol for space in exports.namespaces) or _is_named(symbol[1:].partition("@")[0], exports)
-    match = _ITANIUM.match(symbol)
-    if not match:
-        return not symbol.startswith("_Z") and _is_named(symbol, exports)
-    outermost = match[3][: int(match[2])]
-    return outermost in exports.namespaces if match[1] else _is_named(outermost, exports)
-
-
-def _is_named(name: str, exports: ExportedSymbols) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in exports.names)
+    def offered(self, exports: ExportedSymbols) -> frozenset[str]:
+        """Return its symbols, and the names of those libraries that others need by name."""
+        return self.exported | {name for name in self.sonames if exports.is_library(name)}
 
 
 @lru_cache(maxsize=64)
 def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
-    """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError."""
-    files = _page(index, flat, distribution)
-    found = [f for f in files if f.is_wheel and f.version == Version(version) and _is_for(f.platform, platform)]
+    """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError.
+
+    One for every platform stands for those that have none of their own.
+    """
+    files = [file for file in _page(index, flat, distribution) if file.is_wheel and file.version == Version(version)]
+    found = [f for f in files if _is_for(f.platform, platform)] or [f for f in files if f.pure]
     if not found:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
     return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
@@ -144,7 +136,7 @@ def read_wheel(
     return found
 
 
-@lru_cache(maxsize=96)
+@lru_cache(maxsize=8)
 def _load(path: Path) -> WheelSymbols:
     try:
         content = json.loads(gzip.decompress(path.read_bytes()))

@@ -27,6 +27,7 @@ TABLES = (
             text("vanished", "files or pins that are gone since, between spaces"),
             text("missing", "the most telling symbols and libraries that one build needs and the other lacks, between spaces"),
             text("needs", "libraries that a build does not bring, and versions such as GLIBC_2.28, between spaces"),
+            text("unlinked", "products of which no library of a build needs a symbol, between spaces"),
             number("fetched", "bytes of the wheel that were read for its symbols"),
         ),
         ("outcome", "detail", "culprit"),
@@ -50,6 +51,6 @@ def fill(reader: Reader, tables: Tables) -> None:
     for seen in observations(reader.facts):
         shown = seen._asdict()
         named = sorted(shown.pop("packages").items())
-        told = {"stubbed": int(seen.stubbed), "missing": " ".join(seen.missing), "needs": " ".join(seen.needs)}
-        tables["observation"].append({**shown, **told})
+        listed = {name: " ".join(shown[name]) for name in ("missing", "needs", "unlinked")}
+        tables["observation"].append({**shown, **listed, "stubbed": int(seen.stubbed)})
         tables["observation_package"] += [{"observation": seen.id, "name": n, "version": v} for n, v in named]

@@ -32,6 +32,7 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
             "packages": dumps(seen.packages),
             "missing": dumps(seen.missing),
             "needs": dumps(seen.needs),
+            "unlinked": dumps(seen.unlinked),
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
             "resolved": seen.resolved.isoformat() if seen.resolved else None,

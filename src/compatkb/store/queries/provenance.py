@@ -38,6 +38,7 @@ class ObservationRecord(NamedTuple):
     vanished: str  # files or pins that are gone since, between spaces
     missing: tuple[str, ...]  # symbols and libraries that one build needs and the other lacks
     needs: tuple[str, ...]  # libraries that a build does not bring, and versions such as GLIBC_2.28
+    unlinked: tuple[str, ...]  # products of which none of its libraries needs a symbol
     fetched: int  # bytes of the wheel that were read
 
 
@@ -62,13 +63,13 @@ def observations(facts: Snapshot, level: str | None = None) -> tuple[Observation
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
     query = (
         "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
-        "resolved, vanished, missing, needs, fetched from observation"
+        "resolved, vanished, missing, needs, unlinked, fetched from observation"
     )
     where, values = (" where level = ?", (level,)) if level else ("", ())
     rows = facts.select(f"{query}{where} order by id", *values)
     return tuple(
         ObservationRecord._make(
-            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:16], *map(_listed, row[16:18]), row[18])
+            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:16], *map(_listed, row[16:19]), row[19])
         )
         for row in rows
     )
