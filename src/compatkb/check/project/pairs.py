@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
+from compatkb.check.places import Place
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -12,11 +13,26 @@ from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-TOGETHER = CheckRule("pins-together", Severity.ERROR, "versions that are installed together do not work together")
-CONTRADICT = CheckRule("pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package")
-DRIFTS = CheckRule("pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned")
+TOGETHER = CheckRule(
+    "pins-together",
+    Severity.ERROR,
+    "versions that are installed together do not work together",
+    off_in=(Place.LOCK, Place.NOTEBOOK),
+)
+CONTRADICT = CheckRule(
+    "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(Place.NOTEBOOK,)
+)
+DRIFTS = CheckRule(
+    "pin-drifts",
+    Severity.WARNING,
+    "what installers choose today does not go with what is pinned",
+    off_in=(Place.NOTEBOOK,),
+)
 LOOSE = CheckRule(
-    "pin-missing", Severity.WARNING, "a package that has to match a pinned one is not pinned, and metadata do not tie it"
+    "pin-missing",
+    Severity.WARNING,
+    "a package that has to match a pinned one is not pinned, and metadata do not tie it",
+    optional=True,
 )
 REPLACES = CheckRule(
     "step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed", optional=True
@@ -115,7 +131,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         )
         names = ", ".join(_shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
-        yield at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
+        finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
+        yield finding._replace(level=Severity.WARNING)
 
 
 def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -167,12 +184,11 @@ def _denied(
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
     way = _way(last, first, denial, plan, queries)
     finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
+    if denial.basis == "inferred" or first.step != last.step or not (first.allowed.exact and last.allowed.exact):
+        finding = finding._replace(level=Severity.WARNING)  # what one step asks for exactly is what is there
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
         return finding._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
-    leaf = queries.facts.products[last.allowed.product].role == Role.LEAF
-    if leaf and 0 <= first.step < last.step:
-        return finding._replace(level=Severity.WARNING)  # the installer says so, and goes on
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
     return finding._replace(level=Severity.WARNING) if runs else finding

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
+from compatkb.check.places import Place
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, address, is_exact
@@ -15,9 +16,14 @@ from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version was never published")
-INDEX = CheckRule("pin-index", Severity.ERROR, "a pinned build is on none of the indexes that are asked")
+INDEX = CheckRule(
+    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(Place.NOTEBOOK,)
+)
 PLATFORM = CheckRule(
-    "pin-platform", Severity.ERROR, "a pinned version has nothing for the Python or system that it is installed on"
+    "pin-platform",
+    Severity.WARNING,
+    "a pinned version has nothing for the Python or system that it is installed on",
+    off_in=(Place.STEPS, Place.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
@@ -88,8 +94,12 @@ def _lost(required: ProductRequirement) -> Finding:
     there = required.document.text[start : start + len(whole)]
     plain = required.document.path.endswith(".sh") or "ockerfile" in required.document.path
     edits = (Edit(start, start + len(whole), f'"{whole}"'),) if plain and there == whole else ()
-    name = (required.requirement.lost or "").lstrip("<>")
-    message = f"without quotes the shell writes into a file named {name!r}, and installs any {text}"
+    written, reads, read = (required.requirement.lost or "").lstrip(">").partition("<")
+    message = (
+        f"without quotes the shell reads from a file named {read!r}, and installs nothing where there is none"
+        if reads
+        else f"without quotes the shell writes into a file named {written!r}, and installs any {text}"
+    )
     return at(required.located, LOST, message, fix=f'write "{whole}" in quotes', edits=edits)
 
 
@@ -108,9 +118,9 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
         if builds and builds.mask and label in labels and not listed:
             near = [e.version for e in queries.elements(product.id, builds.mask)]
             message = f"{product.name} {version} was never published; of {public} there are {', '.join(near)}"
-            yield at(
-                required.located, UNPUBLISHED, message, sources=cited(queries, queries.elements(product.id, builds.mask)[-1])
-            )
+            sources = cited(queries, queries.elements(product.id, builds.mask)[-1])
+            finding = at(required.located, UNPUBLISHED, message, sources=sources)
+            yield finding._replace(level=Severity.WARNING)  # of labels no list is whole
         return
     sources = queries.lookups.covered(product, version, queries.day)
     if sources is None:
