@@ -18,7 +18,9 @@ from compatkb.parsers.statement import Word
 PATH = CheckRule("command-path", Severity.INFO, "a command or file puts something elsewhere than the text says", optional=True)
 FILE = CheckRule("command-file", Severity.INFO, "a command changes a file that nothing in the document makes or names")
 PORT = CheckRule("command-port", Severity.INFO, "a command publishes another port than the table gives for the image")
-NAME = CheckRule("command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have")
+NAME = CheckRule(
+    "command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have", optional=True
+)
 
 _PATH = re.compile(r"(?:~|/)[\w.@%+-]*(?:/[\w.@%+-]+)+")
 _MOUNT = re.compile(r"[^:]+:(?P<inside>/[^:,]+)(?::[a-zA-Z,]+)?")

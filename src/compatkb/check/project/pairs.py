@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from compatkb.check.places import Place
+from compatkb.check.places import Place, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -53,7 +53,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         )
     for before, after in plan.replaced:
         yield from _replaced(before, after, queries)
-    final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
+    final = [one for one in plan.final.values() if one.allowed.mask and not _is_others(one, queries)]
     if len(final) < 2:
         return
     denied = list(_together(plan, final, queries))
@@ -64,10 +64,13 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         yield from _drifting(plan, final, queries)
 
 
-def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
-    """Return whether a lock names a runtime that only the metadata of others pin: whoever locked it has honoured those."""
-    leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
-    return leaf and bool(one.requirements) and one.requirements[0].requirement.role is RequirementRole.LOCKED
+def _is_others(one: InstalledProduct, queries: ProjectQueries) -> bool:
+    """Return whether others decide of a package: who built the file at an address, or whose metadata a lock has honoured."""
+    if not one.requirements:
+        return False
+    if one.requirements[0].requirement.role is RequirementRole.LOCKED:
+        return queries.facts.products[one.allowed.product].role == Role.LEAF
+    return any(required.requirement.url for required in one.requirements)
 
 
 def _replaced(before: InstalledProduct, after: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
@@ -115,7 +118,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
         if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
             denied.add(frozenset(pair))
-            yield _denied(one, other, denial, plan, queries)
+            yield from _denied(one, other, denial, plan, queries)
         told |= same
         if inside:
             reported.add(mine)
@@ -174,24 +177,30 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
 
 def _denied(
     one: InstalledProduct, other: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
-) -> Finding:
-    """Return a finding at the statement that came last, naming where the other one stands."""
+) -> Iterator[Finding]:
+    """Yield a finding at the statement that came last, naming where the other stands; if not certain, of few files."""
     first, last = sorted(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
     where = _where(first, last)
     reason = f"{short(denial.reason)} ({denial.basis})"
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
-    way = _way(last, first, denial, plan, queries)
-    finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
-    if denial.basis == "inferred" or first.step != last.step or not (first.allowed.exact and last.allowed.exact):
-        finding = finding._replace(level=Severity.WARNING)  # what one step asks for exactly is what is there
+    located = last.parts[-1].located
+    later = 0 <= first.step < last.step
+    if later and queries.facts.products[last.allowed.product].role == Role.LEAF:
+        yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
+        return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
-        return finding._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
+    if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
+        message += "; installers replace what was there"
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    return finding._replace(level=Severity.WARNING) if runs else finding
+    is_certain = first.allowed.exact and last.allowed.exact and denial.basis != "inferred" and not runs and not replaced
+    if not is_certain and place_of(located.document.path) is not Place.INSTALLED:
+        return
+    way = _way(last, first, denial, plan, queries)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)
+    yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:

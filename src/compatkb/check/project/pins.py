@@ -6,7 +6,7 @@ from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.places import Place
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, address, is_exact
+from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
@@ -108,26 +108,31 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if required.requirement.url or not is_exact(specifier) or "," in specifier or specifier.startswith("==="):
         return
     version = specifier.removeprefix("==").strip()
-    public, _, label = version.partition("+")
     product = required.product
-    if label:
-        builds = queries.allowed(product, [f"=={public}"])
-        labels = {e.version.partition("+")[2] for e in queries.facts.elements(product.id)}
-        pages = (use.url for _, use in plan.environment.indexes if use.style == "find-links")
-        listed = any(address(page) in queries.channels for page in pages)  # pages of its makers have more than is known
-        if builds and builds.mask and label in labels and not listed:
-            near = [e.version for e in queries.elements(product.id, builds.mask)]
-            message = f"{product.name} {version} was never published; of {public} there are {', '.join(near)}"
-            sources = cited(queries, queries.elements(product.id, builds.mask)[-1])
-            finding = at(required.located, UNPUBLISHED, message, sources=sources)
-            yield finding._replace(level=Severity.WARNING)  # of labels no list is whole
-        return
-    sources = queries.lookups.covered(product, version, queries.day)
+    if not sources_of(plan, required.requirement.step, required.requirement, queries).known:
+        return  # of other indexes and pages of links the data have no list
+    if "+" in version:
+        sources = _never_built(product.id, version, queries)
+    else:
+        sources = queries.lookups.covered(product, version, queries.day)
     if sources is None:
         return
     close = _near(product.id, version, queries)
     message = f"{product.name} {version} was never published; the nearest are {close}"
     yield at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
+
+
+def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
+    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none."""
+    from compatkb.check.lookups import urls
+    from compatkb.core.versions import Scheme, admits
+
+    public, _, label = version.partition("+")
+    for scope in queries.facts.scopes:
+        of_label = scope.product == product and label in scope.devices and scope.until >= queries.day
+        if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
+            return urls(scope.sources)
+    return None
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -267,6 +272,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     allowed = installed.allowed
     if not allowed.text or not allowed.mask or installed.step < 0 or queries.facts.products[allowed.product].role == Role.LEAF:
         return
+    if any(required.requirement.url for required in installed.requirements):
+        return  # what lies at an address need not be on any index
     if plan.of_markers and not any(one.requirement.marker for one in installed.requirements):
         return  # the markers are those of other packages
     if not any(e.strong for e in queries.elements(allowed.product, allowed.mask)):
