@@ -98,7 +98,17 @@ def check(
         mine = tuple(document for document in by_path.values() if several.reads(document.path))
         if any(kind_of(document.path) != "markdown" for document in mine):
             found += several.checker().check(mine, context)
+    copies = _copies(by_path, context)
+    found = [finding for finding in found if not finding.path.startswith(copies)]
     return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
+
+
+def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
+    """Return the folders that are copies of products of the data: named as one, with the manifest of a package in it."""
+    folders = {
+        folder for path in paths for folder, _, name in [path.rpartition("/")] if name in ("pyproject.toml", "setup.py")
+    }
+    return tuple(f"{folder}/" for folder in folders if folder and context.facts.product(folder.rpartition("/")[2]))
 
 
 def make_report(
