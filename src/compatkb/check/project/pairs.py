@@ -106,6 +106,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         if not denial:
             continue
         found = True
+        if not (denial.is_claimed or denial.of_device):
+            continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
         if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
@@ -128,7 +130,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
         return
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
-    if denial:
+    if denial and denial.is_claimed:
         last = max(
             (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place)
         )
