@@ -415,6 +415,8 @@ COMMAND = "pip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\n"
         ("third_party/x/requirements.txt", PAIR, []),
         ("tests/fixtures/requirements.txt", PAIR, []),
         ("docker/2.4.0/requirements.txt", PAIR, []),
+        ("/srv/releases/a/requirements.txt", PAIR, ["pins-together error"]),
+        ("docker/Dockerfile.j2", f"FROM python:3.11\nRUN {COMMAND}", []),
         ("tests/requirements.txt", PAIR, ["pins-together error"]),
         ("README.md", "This needs PyTorch 2.4.9.\n", []),
         ("uv.lock", LOCK, []),

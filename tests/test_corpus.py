@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from corpus_places import table
 
 from compatkb.check import rules_by_id
 
@@ -13,7 +14,7 @@ FOLDER = HERE / "corpus"
 REPOSITORIES = [json.loads(line) for line in (FOLDER / "repositories.jsonl").read_text("utf-8").splitlines()]
 JUDGED = [json.loads(line) for line in (FOLDER / "judgements.jsonl").read_text("utf-8").splitlines()]
 AGAIN = [json.loads(line) for line in (FOLDER / "second_run.jsonl").read_text("utf-8").splitlines()]
-SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 
 
 def test_every_judgement_names_its_place() -> None:
@@ -49,3 +50,8 @@ def test_the_documented_figures_are_those_of_the_list(name: str, *, again: bool)
     row += [f"{100 * (len(mine) - counts['false']) // len(mine)} %", f"{100 * counts['useful'] // len(mine)} %"]
     text = f"| {' | '.join(map(str, row))} | {true} of {len(errors)} |"
     assert text in (HERE.parent / "docs" / "reliability-check.md").read_text("utf-8"), text
+
+
+def test_the_table_by_rule_and_place_is_that_of_the_list() -> None:
+    """docs/reliability-check.md has what `python tests/corpus_places.py` prints."""
+    assert "\n".join(table()) in (HERE.parent / "docs" / "reliability-check.md").read_text("utf-8")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.places import Place, is_of_another_time, place_of
+from compatkb.check.places import Place, is_passed_over, place_of
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.file_types import kind_of
@@ -155,7 +155,7 @@ def _counts(finding: Finding, settings: Settings) -> bool:
         return False
     if rule in migration_rules.RULES:
         return True
-    return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_of_another_time(finding.path)
+    return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
 
 
 def _levelled(finding: Finding, settings: Settings) -> Finding:

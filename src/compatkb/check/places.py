@@ -1,4 +1,4 @@
-"""Where a finding stands: what kind of file, and whether the file speaks of another time or is somebody else's."""
+"""Where a finding stands: what kind of file, and which files are not judged."""
 
 import re
 from enum import StrEnum
@@ -19,11 +19,12 @@ class Place(StrEnum):
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 _STEPS = ("shell", "batch", "makefile", "github", "gitlab", "azure", "compose", "devcontainer", "yaml")
 _VERSION = r"v?\d+(?:\.\d+)+"
-_ANOTHER_TIME = re.compile(
+_PASSED_OVER = re.compile(
     rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
     r"fixtures?|test[-_]?data|snapshots|ISSUE_TEMPLATE)/"
-    r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$)",
+    r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$"
+    r"|[^/]*\{\{|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
     re.IGNORECASE,
 )
 
@@ -40,6 +41,7 @@ def place_of(path: str) -> Place:
     return Place.DOCUMENT if kind in (None, "markdown") else Place.INSTALLED
 
 
-def is_of_another_time(path: str) -> bool:
-    """Return whether a file is a record of what was, is kept for one old version, made for tests, or copied from others."""
-    return _ANOTHER_TIME.search(path) is not None
+def is_passed_over(path: str) -> bool:
+    """Return whether a file is a record of what was, kept for one old version, made for tests, a copy, or to be filled in."""
+    inside = path.rpartition("/")[2] if re.match(r"/|\w:", path) else path  # where it lies on a machine says nothing
+    return _PASSED_OVER.search(inside) is not None

@@ -15,7 +15,7 @@ from compatkb.output.messages import element_sources
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version was never published")
+UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is on no index")
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(Place.NOTEBOOK,)
 )
@@ -118,7 +118,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries)
-    message = f"{product.name} {version} was never published; the nearest are {close}"
+    message = f"{product.name} {version} is not on the index (the list of releases is complete); the nearest are {close}"
     yield at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
 
 
