@@ -53,7 +53,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         )
     for before, after in plan.replaced:
         yield from _replaced(before, after, queries)
-    final = [one for one in plan.final.values() if one.allowed.mask and not _is_others(one, queries)]
+    final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
     if len(final) < 2:
         return
     denied = list(_together(plan, final, queries))
@@ -64,13 +64,10 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         yield from _drifting(plan, final, queries)
 
 
-def _is_others(one: InstalledProduct, queries: ProjectQueries) -> bool:
-    """Return whether others decide of a package: who built the file at an address, or whose metadata a lock has honoured."""
-    if not one.requirements:
-        return False
-    if one.requirements[0].requirement.role is RequirementRole.LOCKED:
-        return queries.facts.products[one.allowed.product].role == Role.LEAF
-    return any(required.requirement.url for required in one.requirements)
+def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
+    """Return whether a lock names a runtime that only the metadata of others pin: whoever locked it has honoured those."""
+    leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
+    return leaf and bool(one.requirements) and one.requirements[0].requirement.role is RequirementRole.LOCKED
 
 
 def _replaced(before: InstalledProduct, after: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
@@ -197,12 +194,19 @@ def _denied(
         message += "; installers replace what was there"
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    is_certain = first.allowed.exact and last.allowed.exact and denial.basis != "inferred" and not runs and not replaced
+    is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
+    is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
     if not is_certain and place_of(located.document.path) is not Place.INSTALLED:
         return
     way = _way(last, first, denial, plan, queries)
     finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)
     yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
+
+
+def _at_address(one: InstalledProduct) -> bool:
+    """Return whether a package is a file at an address, which somebody may have built; those of locks are an index's."""
+    requirements = [required.requirement for required in one.requirements]
+    return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
