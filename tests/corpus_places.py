@@ -22,6 +22,8 @@ _MORE = (
     "pin-unpublished", "pins-together", "version-unknown",
 )  # fmt: skip
 """Rules that ask for more now than when most of this was judged; docs/check.md says for what."""
+GONE = ("command-path",)
+"""Rules that have been given up: all that they said was wrong."""
 _COLUMNS = ("useful", "pedantic", "false")
 
 
@@ -32,6 +34,8 @@ def place(path: str, rule: str) -> str:
 
 
 def _now(rule: str, *, is_on: bool) -> str:
+    if rule in GONE:
+        return "given up"
     return "off" if not is_on else "asks for more" if rule in _MORE else "on"
 
 
@@ -46,7 +50,7 @@ def table() -> Iterator[str]:
         if one["level"] == "error":
             counts[key]["error"] += 1
             counts[key]["true error"] += one["judgement"] != "false"
-        on[key] = on.get(key, False) or rules_by_id()[one["rule"]].is_on(one["file"])
+        on[key] = on.get(key, False) or (one["rule"] not in GONE and rules_by_id()[one["rule"]].is_on(one["file"]))
     yield "| rule | place | useful | pedantic | false | true at `error` | by itself |"
     yield "|---|---|---|---|---|---|---|"
     for key, count in sorted(counts.items()):

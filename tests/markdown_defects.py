@@ -26,7 +26,7 @@ UNPROVEN = (
 
 def review(facts: Snapshot, text: str, day: date | None = None, within: int = 0) -> CheckReport:
     """Return what the reviewer finds in a Markdown text, as of a day if one is named."""
-    optional = ("link-unused", "unread", "command-path", *UNPROVEN)
+    optional = ("link-unused", "unread", *UNPROVEN)
     settings = Settings(levels=dict.fromkeys(optional, Severity.INFO))
     return check([TextDocument("README.md", text)], CheckContext(facts, clock(day), within), settings)
 
