@@ -18,7 +18,7 @@ SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eigh
 
 
 def test_every_judgement_names_its_place() -> None:
-    """A judgement names a repository of its set at its commit, a file, a line, a rule (some were given up), what it is worth."""
+    """A judgement names a repository of its set at its commit, a file, a line, a rule, and what it is worth."""
     known = {(one["set"], one["repository"], one["commit"]) for one in REPOSITORIES}
     for one in (*JUDGED, *AGAIN):
         assert (one["set"], one["repository"], one["commit"]) in known
