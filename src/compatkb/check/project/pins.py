@@ -1,5 +1,6 @@
 """Rules about one package at a time: was it published, where, for which Python and system, is it yanked or out of support."""
 
+import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
@@ -29,6 +30,7 @@ YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
     "pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it"
 )
+_OF_A_MATRIX = 2
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 
@@ -119,11 +121,15 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
         return
     close = _near(product.id, version, queries)
     message = f"{product.name} {version} is not on the index (the list of releases is complete); the nearest are {close}"
-    yield at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
+    finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
+    yield finding._replace(level=Severity.WARNING) if "+" in version else finding
 
 
 def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
-    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none."""
+    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
+
+    The makers' matrix of a release is one: of it several builds with labels of one kind are known, `cu118` and `cu126`.
+    """
     from compatkb.check.lookups import urls
     from compatkb.core.versions import Scheme, admits
 
@@ -132,7 +138,16 @@ def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[s
         of_label = scope.product == product and label in scope.devices and scope.until >= queries.day
         if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
             return urls(scope.sources)
-    return None
+    builds = [
+        e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
+    ]
+    return cited(queries, builds[-1]) if len(builds) >= _OF_A_MATRIX else None
+
+
+def _kind(version: str) -> str | None:
+    """Return the letters of a label that is letters and a number, None of others."""
+    match = re.fullmatch(r"[^+]+\+([a-z]+)[\d.]+", version)
+    return match[1] if match else None
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -144,6 +159,10 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
+    builds = [e.version for e in queries.facts.elements(product) if e.release == version.partition("+")[0]]
+    if "+" in version and builds:
+        return ", ".join(builds)
+
     def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
 
