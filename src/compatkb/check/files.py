@@ -16,7 +16,7 @@ UNREADABLE = CheckRule(
     "unreadable",
     Severity.WARNING,
     "a file is no text, is too large, or is not what its name says",
-    off_in=(Place.LOCK, Place.STEPS, Place.NOTEBOOK, Place.DOCUMENT),
+    off_in=(Place.STEPS, Place.NOTEBOOK, Place.DOCUMENT),
 )
 UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be judged as a whole", optional=True)
 RULES = (UNREADABLE, UNREAD)

@@ -120,7 +120,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries)
-    message = f"{product.name} {version} is not on the index (the list of releases is complete); the nearest are {close}"
+    what = "builds" if "+" in version else "releases"
+    message = f"{product.name} {version} is not on the index (the list of {what} is complete); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
     yield finding._replace(level=Severity.WARNING) if "+" in version else finding
 
