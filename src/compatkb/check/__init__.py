@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.places import Place, is_passed_over, place_of
+from compatkb.check.places import FileRole, is_passed_over, place_of
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.file_types import kind_of
@@ -161,6 +161,6 @@ def _counts(finding: Finding, settings: Settings) -> bool:
 def _levelled(finding: Finding, settings: Settings) -> Finding:
     """Return a finding at its level: by itself an error only where an installer reads the file."""
     level = settings.levels.get(finding.rule)
-    if level is None and finding.level is Severity.ERROR and place_of(finding.path) is not Place.INSTALLED:
+    if level is None and finding.level is Severity.ERROR and place_of(finding.path) is not FileRole.INSTALLED:
         level = Severity.WARNING
     return finding._replace(level=level) if level else finding

@@ -6,7 +6,7 @@ from enum import StrEnum
 from compatkb.parsers.file_types import kind_of
 
 
-class Place(StrEnum):
+class FileRole(StrEnum):
     """Kinds of files by who reads them; how far rules have proved themselves is counted by these."""
 
     INSTALLED = "installed"  # an installer reads it, or a build of an image
@@ -29,16 +29,16 @@ _PASSED_OVER = re.compile(
 )
 
 
-def place_of(path: str) -> Place:
+def place_of(path: str) -> FileRole:
     """Return what kind of file a path is, by its name."""
     kind = kind_of(path)
     if kind in _LOCKS:
-        return Place.LOCK
+        return FileRole.LOCK
     if kind in _STEPS:
-        return Place.STEPS
+        return FileRole.STEPS
     if kind == "notebook":
-        return Place.NOTEBOOK
-    return Place.DOCUMENT if kind in (None, "markdown") else Place.INSTALLED
+        return FileRole.NOTEBOOK
+    return FileRole.DOCUMENT if kind in (None, "markdown") else FileRole.INSTALLED
 
 
 def is_passed_over(path: str) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, GONE, UNLISTED
-from compatkb.check.places import Place
+from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
@@ -24,7 +24,10 @@ from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 
 PLAIN = CheckRule(
-    "build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant", off_in=(Place.NOTEBOOK,)
+    "build-plain",
+    Severity.WARNING,
+    "a build for another device is taken than the one that is meant",
+    off_in=(FileRole.NOTEBOOK,),
 )
 ORDER = CheckRule("step-order", Severity.WARNING, "a step needs a file that a later step brings", optional=True)
 APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from compatkb.check.places import Place, place_of
+from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -17,16 +17,16 @@ TOGETHER = CheckRule(
     "pins-together",
     Severity.ERROR,
     "versions that are installed together do not work together",
-    off_in=(Place.LOCK, Place.NOTEBOOK),
+    off_in=(FileRole.LOCK, FileRole.NOTEBOOK),
 )
 CONTRADICT = CheckRule(
-    "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(Place.NOTEBOOK,)
+    "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(FileRole.NOTEBOOK,)
 )
 DRIFTS = CheckRule(
     "pin-drifts",
     Severity.WARNING,
     "what installers choose today does not go with what is pinned",
-    off_in=(Place.NOTEBOOK,),
+    off_in=(FileRole.NOTEBOOK,),
 )
 LOOSE = CheckRule(
     "pin-missing",
@@ -196,7 +196,7 @@ def _denied(
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
     is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
     is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
-    if not is_certain and place_of(located.document.path) is not Place.INSTALLED:
+    if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
     way = _way(last, first, denial, plan, queries)
     finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
-from compatkb.check.places import Place
+from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -18,13 +18,13 @@ from compatkb.store.records import Element
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is on no index")
 INDEX = CheckRule(
-    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(Place.NOTEBOOK,)
+    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
 PLATFORM = CheckRule(
     "pin-platform",
     Severity.WARNING,
     "a pinned version has nothing for the Python or system that it is installed on",
-    off_in=(Place.STEPS, Place.NOTEBOOK),
+    off_in=(FileRole.STEPS, FileRole.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
