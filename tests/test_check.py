@@ -87,9 +87,9 @@ def screen(facts: Snapshot, text: str) -> list[str]:
 def test_text_form_shows_what_changes(facts: Snapshot, words: None) -> None:
     """The count and the command that mends stand first, then the place with its line before and after."""
     lines = screen(facts, "a\tbad b\n")
-    assert lines[0] == "✗ 1 error   in 1 file"
+    assert lines[0] == "~ 1 warning   in 1 file"
     assert lines[2] == "    compatkb check --fix   mends all of them"
-    assert lines[4:7] == ["a.md:1:3: error: this is bad [bad-word]", "    - a\tbad b", "    + a\tgood b"]
+    assert lines[4:7] == ["a.md:1:3: warning: this is bad [bad-word]", "    - a\tbad b", "    + a\tgood b"]
     assert lines[-1].startswith("  data of ")
 
 
@@ -161,9 +161,10 @@ def test_optional_rules_run_where_they_are_asked_for(facts: Snapshot) -> None:
 
 
 def test_levels_tell_the_harm() -> None:
-    """What stops an installation or an import is an error; what only documents say wrongly is information."""
+    """What installers refuse by what they read is an error; what only documents say wrongly is information."""
     levels = {rule.id: rule.level for rule in checking.rules()}
-    assert levels["pins-together"] == levels["pin-unpublished"] == levels["install-together"] == Severity.ERROR
+    assert levels["pins-together"] == levels["pin-unpublished"] == levels["pins-contradict"] == Severity.ERROR
+    assert levels["install-together"] == levels["pin-index"] == levels["pin-platform"] == Severity.WARNING
     assert levels["end-of-life"] == levels["pin-yanked"] == levels["pin-drifts"] == levels["build-plain"] == Severity.WARNING
     assert {level for rule, level in levels.items() if rule.startswith(("link-", "table-", "row-", "text-"))} == {
         Severity.INFO
@@ -387,3 +388,41 @@ def test_no_text_is_told() -> None:
     found = document_of("a.txt", b"one\ntw\xff")
     assert isinstance(found, Finding)
     assert (found.rule, found.line) == ("unreadable", 2)
+
+
+PAIR = "torch==2.5.0\nintel-extension-for-pytorch==2.4.0\n"
+LOCK = "version = 1\n" + "".join(
+    f'[[package]]\nname = "{name}"\nversion = "{version}"\nsource = {{ registry = "https://index.example/simple" }}\n'
+    for name, version in (line.split("==") for line in PAIR.split())
+)
+COMMAND = "pip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("requirements.txt", PAIR, ["pins-together error"]),
+        ("Dockerfile", f"FROM python:3.11\nRUN {COMMAND}", ["pins-together error"]),
+        (
+            "Dockerfile",
+            "FROM python:3.11\n" + "".join(f"RUN pip install {p}\n" for p in PAIR.split()),
+            ["pins-together warning"],
+        ),
+        ("install.sh", COMMAND, ["pins-together warning"]),
+        ("README.md", f"```sh\n{COMMAND}```\n", ["install-together warning"]),
+        ("CHANGELOG.md", f"```sh\n{COMMAND}```\n", []),
+        ("docs/release_notes/new.md", f"```sh\n{COMMAND}```\n", []),
+        ("third_party/x/requirements.txt", PAIR, []),
+        ("tests/fixtures/requirements.txt", PAIR, []),
+        ("docker/2.4.0/requirements.txt", PAIR, []),
+        ("/srv/releases/a/requirements.txt", PAIR, ["pins-together error"]),
+        ("docker/Dockerfile.j2", f"FROM python:3.11\nRUN {COMMAND}", []),
+        ("tests/requirements.txt", PAIR, ["pins-together error"]),
+        ("README.md", "This needs PyTorch 2.4.9.\n", []),
+        ("uv.lock", LOCK, []),
+    ],
+)
+def test_places_decide_what_speaks_and_how_loud(facts: Snapshot, path: str, text: str, expected: list[str]) -> None:
+    """An error is what an installer reads in exact pins of one step; records, copies, fixtures and weak places are silent."""
+    found = checking.check([TextDocument(path, text)], CheckContext(facts, clock())).findings
+    assert [f"{f.rule} {f.level}" for f in found if f.rule not in ("pin-yanked", "end-of-life")] == expected

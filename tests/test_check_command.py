@@ -155,7 +155,7 @@ def test_baseline_and_configuration(readme: Path, run: Runner) -> None:
     config = readme.parent / "pyproject.toml"
     config.write_text('[tool.compatkb]\nbaseline = "known.json"\nfail-on = "info"\n', encoding="utf-8")
     assert run("check", *DAY).code == 0
-    readme.write_text(f"{WRONG}\nPyTorch 2.3.9 is here.\n", encoding="utf-8")
+    readme.write_text(f"{WRONG}\nInstall `torch==2.3.9` by `pip install torch==2.3.9`.\n", encoding="utf-8")
     assert run("check", *DAY).code == 1
     config.write_text('[tool.compatkb]\nexclude = ["*.md"]\n', encoding="utf-8")
     assert run("check", *DAY).out.startswith("✓ no findings")

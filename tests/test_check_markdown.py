@@ -102,7 +102,6 @@ PLANTED = [
     ("install-index", "pip install torch==2.4.0 intel-extension-for-pytorch==2.4.0", "pip install torch==2.3.1+cxx11.abi"),
     ("install-together", "torch==2.4.0", "torch==2.3.0"),
     ("install-unpinned", "intel-extension-for-pytorch==2.4.0", "intel-extension-for-pytorch"),
-    ("command-path", ":/root/.ssh/id_rsa \\", ":/root/ssh/id_rsa \\"),
     ("command-file", "chmod 600 id_rsa", "chmod 600 id_rsa configs"),
     ("command-port", "-p 8888:8888", "-p 8080:8080"),
     ("command-name", "pytorch:2.1.40-xpu", "pytorch:2.2.0-pip-base"),
@@ -183,13 +182,6 @@ def test_foreign_images_are_left_alone(facts: Snapshot) -> None:
 def test_sound_text_gives_nothing(facts: Snapshot, text: str) -> None:
     """What only looks like a defect is none: negations, bounds, commits, footnotes, licences, series, remarks."""
     assert rules(review(facts, text, DAY)) == []
-
-
-def test_paths_of_the_readers_own_home_are_no_contradiction(facts: Snapshot) -> None:
-    """A folder that the text and its commands use outside of the container says nothing about a mount of that name."""
-    text = "Put it into `~/ai/models`:\n\n```sh\ncd ~/ai/models\ndocker run -it -v $PWD:/models intel/x:1 bash\n```\n"
-    assert "command-path" not in rules(review(facts, text, DAY))
-    assert "command-path" in rules(review(facts, text.replace("cd ~/ai/models\n", ""), DAY))
 
 
 def test_lines_that_messages_name_are_those_of_the_file(facts: Snapshot) -> None:

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from compatkb.check import baseline, files, migration_rules, suppressions
-from compatkb.check.common_rules import is_expected
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.places import FileRole, is_passed_over, place_of
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.file_types import kind_of
 
 
@@ -98,7 +98,17 @@ def check(
         mine = tuple(document for document in by_path.values() if several.reads(document.path))
         if any(kind_of(document.path) != "markdown" for document in mine):
             found += several.checker().check(mine, context)
+    copies = _copies(by_path, context)
+    found = [finding for finding in found if not finding.path.startswith(copies)]
     return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
+
+
+def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
+    """Return the folders that are copies of products of the data: named as one, with the manifest of a package in it."""
+    folders = {
+        folder for path in paths for folder, _, name in [path.rpartition("/")] if name in ("pyproject.toml", "setup.py")
+    }
+    return tuple(f"{folder}/" for folder in folders if folder and context.facts.product(folder.rpartition("/")[2]))
 
 
 def make_report(
@@ -112,9 +122,8 @@ def make_report(
 
     `others` are the rules that were not asked.
     """
-    left, accepted = _unsuppressed([finding for finding in found if not is_expected(finding)], by_path, others)
-    off = {rule.id for rule in rules_by_id().values() if rule.optional} - set(settings.levels)
-    counting = [_levelled(f, settings) for f in left if f.rule not in off and not settings.ignored(f.path, f.rule)]
+    left, accepted = _unsuppressed(found, by_path, others)
+    counting = [_levelled(f, settings) for f in left if _counts(f, settings)]
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
@@ -139,6 +148,19 @@ def _unsuppressed(
     return left, accepted
 
 
+def _counts(finding: Finding, settings: Settings) -> bool:
+    """Return whether a finding is one that the settings ask for, or by themselves that rules have proved themselves with."""
+    rule = rules_by_id()[finding.rule]
+    if settings.ignored(finding.path, rule.id):
+        return False
+    if rule in migration_rules.RULES:
+        return True
+    return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
+
+
 def _levelled(finding: Finding, settings: Settings) -> Finding:
+    """Return a finding at its level: by itself an error only where an installer reads the file."""
     level = settings.levels.get(finding.rule)
+    if level is None and finding.level is Severity.ERROR and place_of(finding.path) is not FileRole.INSTALLED:
+        level = Severity.WARNING
     return finding._replace(level=level) if level else finding

@@ -7,11 +7,17 @@ from pathlib import Path
 
 from compatkb.check.config import Settings
 from compatkb.check.document import TextDocument
+from compatkb.check.places import FileRole
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 
-UNREADABLE = CheckRule("unreadable", Severity.WARNING, "a file is no text, is too large, or is not what its name says")
+UNREADABLE = CheckRule(
+    "unreadable",
+    Severity.WARNING,
+    "a file is no text, is too large, or is not what its name says",
+    off_in=(FileRole.STEPS, FileRole.NOTEBOOK, FileRole.DOCUMENT),
+)
 UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be judged as a whole", optional=True)
 RULES = (UNREADABLE, UNREAD)
 

@@ -174,8 +174,8 @@ class Lookups:
         labels = {e.version.partition("+")[2] for e in self.facts.elements(product.id) if not e.foreign} - {""}
         if self.mask(product, public) and version.label.lower() not in labels:
             return None  # the release is there; of builds of other makers and for other devices the data know nothing
-        if any(element.version.startswith(f"{public}.post") for element in self.facts.elements(product.id)):
-            return None  # published again at once, and called by its number all the same
+        if any(e.version.startswith(f"{public}.post") or _same(e.release, public) for e in self.facts.elements(product.id)):
+            return None  # published again at once, or with fewer numbers, and called by its number all the same
         for scope in self.facts.scopes:
             if scope.product != product.id or scope.devices or scope.until < day:
                 continue
@@ -242,6 +242,19 @@ class Lookups:
             self._nearest[name] = self._near(name)
         return self._nearest.get(name)
 
+    def misspelt(self, name: str, day: int) -> str | None:
+        """Return the listed tag that is near to a name that cannot be one: others may be newer than the listings.
+
+        It has the same numbers, or the name those of a release that never was, by a list that is whole on this day.
+        """
+        near = self.near(name)
+        if near is None or re.findall(r"\d+", near) == re.findall(r"\d+", name):
+            return near
+        number = re.match(r"\d+(?:\.\d+)+", name)
+        product = self.facts.product(self.images[near][0].repository.rpartition("/")[2])
+        never = number and product and not self.mask(product, number[0]) and self.covered(product, number[0], day) is not None
+        return near if never else None
+
     def _near(self, name: str) -> str | None:
         from difflib import SequenceMatcher
 
@@ -306,6 +319,11 @@ class Lookups:
         names = self.names(product, mask)
         record = release(self.facts, product, names[-1])
         return date.fromordinal(last), urls(record.eol_sources) if record else ()
+
+
+def _same(release: str, public: str) -> bool:
+    """Return whether two releases are one but for zeros at their ends: 0.5 and 0.5.0."""
+    return re.sub(r"(?:\.0)+$", "", release) == re.sub(r"(?:\.0)+$", "", public)
 
 
 def urls(sources: Sources) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from compatkb.check.places import FileRole, place_of
 from compatkb.core.findings import Severity
 from compatkb.errors import UnavailableError
 
@@ -19,6 +20,11 @@ class CheckRule(NamedTuple):
     level: Severity
     summary: str
     optional: bool = False  # off unless the settings give it a level
+    off_in: tuple[FileRole, ...] = ()  # places where it is off unless the settings give it a level
+
+    def is_on(self, path: str) -> bool:
+        """Return whether the rule speaks of a file by itself: where it was seldom wrong and mostly useful."""
+        return not self.optional and (not self.off_in or place_of(path) not in self.off_in)
 
     @property
     def anchor(self) -> str:

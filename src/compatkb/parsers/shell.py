@@ -327,7 +327,7 @@ class Shell:
             self._opener = words[0] if words else target
         elif touches and target and match[0] in (">", "<") and re.match(r"=?\d", target.value):
             last = words[-1]
-            words[-1] = Word(last.value, last.raw, last.place, last.open, last.derived, last.inside, match[0] + target.value)
+            words[-1] = last._replace(redirected=f"{last.redirected or ''}{match[0]}{target.value}")
 
     def _take_heredocs(self) -> None:
         for end, stripped in self._waiting:

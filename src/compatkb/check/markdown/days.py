@@ -144,7 +144,7 @@ def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occu
     for row in rows:
         for value in row.values.values():
             listed = row.tags or (row.named and (id(row.table), value.product.id) not in current)
-            if value.mask and (listed or not value.product.platform):  # what was tested on an old system, was
+            if value.mask and listed:  # elsewhere a table says what was, or what somebody has tried
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
         image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
         tag = next((tag for tag in row.tags if image and tag.name == image.name), None)

@@ -15,7 +15,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant_words
 
 SPELLING = CheckRule("image-tag-spelling", Severity.INFO, "a part of an image tag is nearly a word that other tags have")
-TWICE = CheckRule("image-tag-twice", Severity.INFO, "an image tag stands on several rows")
+TWICE = CheckRule("image-tag-twice", Severity.INFO, "an image tag stands on several rows", optional=True)
 
 _WORD = re.compile(r"[a-z]{2,}")
 
@@ -45,10 +45,10 @@ def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: C
             continue
         images = data.images.get(tag.name, ())
         if not images:
-            near = data.near(tag.name)
-            fix = f"did you mean {near}?" if near else None
-            message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
-            yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
+            if near := data.misspelt(tag.name, context.clock.lists_until):
+                message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
+                fix = f"did you mean {near}?"
+                yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
             continue
         runs = [run for image in images for run in image.runs]
         if runs and not any(first <= day <= last for first, last in runs):

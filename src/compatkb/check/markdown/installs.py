@@ -13,15 +13,17 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.statement import ImageUse, ParsedFile
 
-UNPUBLISHED = CheckRule("install-unpublished", Severity.ERROR, "a command installs a version that was never published")
-INDEX = CheckRule("install-index", Severity.ERROR, "a command installs a version from an index that does not carry it")
-TOGETHER = CheckRule("install-together", Severity.ERROR, "a command installs versions that do not work together")
+UNPUBLISHED = CheckRule("install-unpublished", Severity.WARNING, "a command installs a version that is on no index")
+INDEX = CheckRule(
+    "install-index", Severity.WARNING, "a command installs a version from an index that does not carry it", optional=True
+)
+TOGETHER = CheckRule("install-together", Severity.WARNING, "a command installs versions that do not work together")
 UNPINNED = CheckRule(
-    "install-unpinned", Severity.WARNING, "a command leaves open a version that nothing but the pin would match"
+    "install-unpinned", Severity.WARNING, "a command leaves open a version that nothing but the pin would match", optional=True
 )
 
 PLATFORM = CheckRule(
-    "install-platform", Severity.ERROR, "a command installs a version that has nothing for its Python or system"
+    "install-platform", Severity.WARNING, "a command installs a version that has nothing for its Python or system"
 )
 
 _FOR_FILES = {
@@ -57,4 +59,4 @@ def _judged(
 ) -> Iterator[Finding]:
     for finding in judged(Project(judge.facts, [(page.document, reading)]), judge):
         if rule := named.get(finding.rule):
-            yield finding._replace(rule=rule.id)
+            yield finding._replace(rule=rule.id, level=rule.level)

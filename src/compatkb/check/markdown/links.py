@@ -18,7 +18,9 @@ VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names on
 BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a version, its target moves on")
 EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
 MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
-UNDEFINED = CheckRule("link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined")
+UNDEFINED = CheckRule(
+    "link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined", optional=True
+)
 UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere", optional=True)
 TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 
@@ -28,6 +30,9 @@ _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
 _DRIVER = re.compile(r"\d{3,}")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
+
+_MOST_LINK_TO_TAGS = 2
+"""So many links of a page to tags of a repository, and one to its branch is a slip."""
 
 
 class VersionLink(NamedTuple):
@@ -99,6 +104,8 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
         if target.ref is None or not re.search(r"\d", target.ref):  # one with digits may be a tag of a name of its own
             if target.ref is None and re.search(_CURRENT, document.text[max(0, link.start - 60) : link.start]):
                 return  # it is said to move on
+            if sum(_leads_there(other, target.repository) for other in uses) < _MOST_LINK_TO_TAGS:
+                return  # a page that links its versions to branches
             shown = target.ref or "the newest release"
             said_so = (
                 f"{link.text!r} names a version, but its target is {shown!r} of {target.repository}, which moves on{where}"
@@ -110,6 +117,13 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
     elif leads.early and not version.early:
         message = f"{link.text!r} names a release, but its target is the pre-release {target.ref}{where}"
         yield document.finding(EARLY, *place, message, sources=(link.target,), subject=link.text)
+
+
+def _leads_there(use: VersionLink, repository: str) -> bool:
+    """Return whether a link leads to the tag of its version in a repository."""
+    target = reference(use.link.target)
+    leads = written(target.ref) if target and target.ref and target.repository == repository else None
+    return leads is not None and _agree(use.version, leads)
 
 
 def _agree(version: WrittenVersion, leads: WrittenVersion) -> bool:

@@ -26,7 +26,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     rows = [row for row in read_rows(page, data) if row.values]
     for row in rows:
         yield from _drivers(page, data, row, context)
-    yield from _advisories(page, data, rows, context)
+    yield from _advisories(page, data, [row for row in rows if row.named], context)
 
 
 def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCon
 
 
 def _advisories(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
-    """Yield each known problem once, at the first row that it concerns."""
+    """Yield each known problem once, at the first row of an image that it concerns; other tables say what somebody uses."""
     for advisory in data.facts.advisories:
         if advisory.kind not in _GRAVE or advisory.since > context.day.toordinal():
             continue

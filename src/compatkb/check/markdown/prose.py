@@ -13,8 +13,12 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.store.records import Product
 
-TOGETHER = CheckRule("text-together", Severity.INFO, "a sentence puts versions together that do not work together")
-UNKNOWN = CheckRule("text-version", Severity.INFO, "a sentence names a version that does not exist (by a complete list)")
+TOGETHER = CheckRule(
+    "text-together", Severity.INFO, "a sentence puts versions together that do not work together", optional=True
+)
+UNKNOWN = CheckRule(
+    "text-version", Severity.INFO, "a sentence names a version that does not exist (by a complete list)", optional=True
+)
 
 _VERSION = re.compile(rf"(?<![\w.+/=-]){VERSION.pattern}(?![\w/*])")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s++|\n(?=[ \t]*+[-*])")

@@ -1,6 +1,5 @@
 """Commands that run images, against the text and the tables of the same document."""
 
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
@@ -15,30 +14,25 @@ from compatkb.parsers.commands.tools import ContainerRun, container_run
 from compatkb.parsers.images import repository_name
 from compatkb.parsers.statement import Word
 
-PATH = CheckRule("command-path", Severity.INFO, "a command or file puts something elsewhere than the text says", optional=True)
 FILE = CheckRule("command-file", Severity.INFO, "a command changes a file that nothing in the document makes or names")
 PORT = CheckRule("command-port", Severity.INFO, "a command publishes another port than the table gives for the image")
-NAME = CheckRule("command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have")
+NAME = CheckRule(
+    "command-name", Severity.INFO, "a command names an image tag or a service that the tables do not have", optional=True
+)
 
-_PATH = re.compile(r"(?:~|/)[\w.@%+-]*(?:/[\w.@%+-]+)+")
-_MOUNT = re.compile(r"[^:]+:(?P<inside>/[^:,]+)(?::[a-zA-Z,]+)?")
-_IN_BLOCK = re.compile(rf"(?<![\w.$/:}}~-]){_PATH.pattern}(?![\w/])")
 _PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
 _PUBLISH = re.compile(r"(?:[\d.]+:)?(?P<host>\d+):(?P<inside>\d+)(?:/\w+)?")
-_PLACEHOLDER = re.compile(r"(?:/root)?/(?:path|your|my)(?:[/_-]|$)")
-_SHARED = ("/usr", "/bin", "/sbin", "/dev", "/proc", "/sys", "/tmp", "/lib", "/opt/intel")
 
 
 Command = Sequence[Word]
 
 
-@PAGES.rule(PATH, FILE, PORT, NAME)
+@PAGES.rule(FILE, PORT, NAME)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield commands that the text or a table of the same page contradicts."""
     found = list(commands(page))
     data = lookups(context.facts)
     rows = list(read_rows(page, data))
-    yield from _paths(page, found)
     yield from _files(page, found)
     for command in found:
         if run := container_run(command):
@@ -47,75 +41,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     yield from _services(page, found)
 
 
-# -- paths and files -----------------------------------------------------------------------------------------------------
-
-
-def _paths(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
-    """Yield paths in commands and code blocks whose last part the text puts into another folder."""
-    used = [*_mounted(page, found), *_written(page)]
-    stated: dict[str, set[str]] = {}
-    for piece in page.pieces if used else ():
-        for code in piece.codes:
-            if _PATH.fullmatch(code.text) and _is_own(whole := _home(code.text)):
-                stated.setdefault(posixpath.basename(whole), set()).add(whole)
-    for path in _outside(found):  # of the reader's own home the text says nothing about the container
-        stated.get(posixpath.basename(path), set()).discard(path)
-    for start, end, text in used:
-        whole = _home(text)
-        paths = stated.get(posixpath.basename(whole), set())
-        if len(paths) == 1 and _is_own(whole) and not _is_another(whole, *paths):
-            (right,) = paths
-            message = f"the text says {right}, but this command uses {text}"
-            yield page.document.finding(PATH, start, end, message, fix=f"write {right}, or correct the text", subject=text)
-
-
-def _home(path: str) -> str:
-    return posixpath.normpath("/root" + path[1:] if path.startswith("~") else path)
-
-
-def _is_another(path: str, stated: str) -> bool:
-    """Return whether a path is the one that the text states, or that of another user or tool."""
-    folders = [posixpath.split(posixpath.dirname(one)) for one in (path, stated)]
-    of_tools = folders[0][0] == folders[1][0] and all(name.startswith(".") for _, name in folders)
-    return path == stated or _below_home(path) == _below_home(stated) or of_tools
-
-
-def _below_home(path: str) -> str:
-    """Return a path without the name of the user whose home it is in."""
-    return re.sub(r"^/(?:root|home/[^/]+)(?=/)", "~", path)
-
-
-def _outside(found: list[Command]) -> set[str]:
-    """Return the paths below a home that commands name outside of containers, and what they mount into them."""
-    runs = [run for command in found if (run := container_run(command))]
-    mounts = [word.raw.replace('"', "") for run in runs for name, word in run.options if name in ("-v", "--volume")]
-    mounted = {re.sub(r"^\$(?:HOME|\{HOME\})", "~", mount).partition(":")[0] for mount in mounts}
-    plain = [command for command in found if not container_run(command)]
-    named = {word.value for command in plain for word in command if word.value.startswith("~/")}
-    return {_home(path) for path in mounted | named}
-
-
-def _is_own(path: str) -> bool:
-    return not path.startswith(_SHARED) and not _PLACEHOLDER.match(path) and len(posixpath.basename(path)) > 3
-
-
-def _mounted(page: MarkdownPage, found: list[Command]) -> Iterator[tuple[int, int, str]]:
-    for command in found:
-        run = container_run(command)
-        for name, word in run.options if run else ():
-            text = word.raw.rstrip("\"'")
-            if name in ("-v", "--volume") and (match := _MOUNT.fullmatch(text)):
-                start = span(page.document, word)[0] + match.start("inside")
-                yield start, start + len(match["inside"]), match["inside"]
-
-
-def _written(page: MarkdownPage) -> Iterator[tuple[int, int, str]]:
-    """Yield the paths in code blocks that are no shell: configuration, text."""
-    for block in page.codes:
-        if block.language in ("txt", "text", "conf", "config", "ini", "ssh", "ssh-config", "yaml", "yml", "toml", "sshconfig"):
-            for offset, text in block.lines:
-                for match in _IN_BLOCK.finditer(text):
-                    yield offset + match.start(), offset + match.end(), match[0]
+# -- files ---------------------------------------------------------------------------------------------------------------
 
 
 def _files(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:

@@ -19,6 +19,9 @@ DIFFER = CheckRule("versions-differ", Severity.INFO, "two rows give one release 
 CONTENTS = CheckRule("image-contents", Severity.INFO, "a row contradicts what its image is known to hold")
 DISPUTED = CheckRule("image-disputed", Severity.INFO, "a row takes the side of a dispute that was decided against")
 
+_LEAST = 2
+"""A row that has no more than one thing of ours may be about something else of that name."""
+
 
 @PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS, DISPUTED)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
@@ -42,6 +45,7 @@ def _unknown(
         is_version = is_version and not data.is_passed(value.product, value.text)
         if (
             value.mask
+            or len(row.values) + len(row.named) < _LEAST
             or not is_version
             or (sources := data.covered(value.product, value.text, context.clock.lists_until)) is None
         ):

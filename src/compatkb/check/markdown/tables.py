@@ -11,9 +11,12 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
 SHAPE = CheckRule(
-    "table-shape", Severity.INFO, "malformed table: header and delimiter row differ, or rows have cells that nobody sees"
+    "table-shape",
+    Severity.INFO,
+    "malformed table: header and delimiter row differ, or rows have cells that nobody sees",
+    optional=True,
 )
-TWICE = CheckRule("row-twice", Severity.INFO, "a table has the same row twice")
+TWICE = CheckRule("row-twice", Severity.INFO, "a table has the same row twice", optional=True)
 
 
 @PAGES.rule(SHAPE, TWICE)

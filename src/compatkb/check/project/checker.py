@@ -81,7 +81,10 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:
-    """Yield findings, those of the end of life of one product as one; of a lock only where no file beside it asks for it."""
+    """Yield findings, those of the end of life of one product, or of one image, as one.
+
+    Of a lock only where no file beside it asks for it.
+    """
     asked: set[tuple[str, str]] = set()
     pinned: dict[tuple[str, int, int | None], ProductRequirement] = {}
     for required in (required for plan in plans for required in plan.requirements):
@@ -90,9 +93,11 @@ def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Ite
             asked.add(_folder_and_product(required))
     ended: dict[str, list[Finding]] = {}
     for finding in findings:
-        of = pinned.get((finding.path, finding.line, finding.column)) if finding.rule == ENDED.id else None
-        if of is None:
+        of = pinned.get((finding.path, finding.line, finding.column))
+        if finding.rule != ENDED.id:
             yield finding
+        elif of is None:
+            ended.setdefault(finding.message, []).append(finding)
         elif of.requirement.role is not RequirementRole.LOCKED or _folder_and_product(of) not in asked:
             ended.setdefault(of.product.id, []).append(finding)
     for first, *others in ended.values():

@@ -14,7 +14,7 @@ from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions
 
 REFUSED = CheckRule(
-    "machine-refused", Severity.ERROR, "a driver or toolkit of the system is one that a package does not go with"
+    "machine-refused", Severity.WARNING, "a driver or toolkit of the system is one that a package does not go with"
 )
 OLDER = CheckRule(
     "machine-older", Severity.WARNING, "a driver of the system is older than any that a package was verified with"

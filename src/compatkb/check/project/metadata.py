@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, GONE, UNLISTED
+from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
@@ -22,8 +23,13 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import Action, ImageUse, RequirementRole
 
-PLAIN = CheckRule("build-plain", Severity.WARNING, "a build for another device is taken than the one that is meant")
-ORDER = CheckRule("step-order", Severity.ERROR, "a step needs a file that a later step brings")
+PLAIN = CheckRule(
+    "build-plain",
+    Severity.WARNING,
+    "a build for another device is taken than the one that is meant",
+    off_in=(FileRole.NOTEBOOK,),
+)
+ORDER = CheckRule("step-order", Severity.WARNING, "a step needs a file that a later step brings", optional=True)
 APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)
 
 _BUILT = ("stage",)
@@ -52,9 +58,9 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
     if image is None:
         if use.tag in queries.lookups.images:
             return  # repositories of one maker carry each other's tags
-        near = queries.lookups.near(use.tag)
-        message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
-        yield at(located, UNLISTED, message, fix=f"did you mean {near}?" if near else None)
+        if near := queries.lookups.misspelt(use.tag, queries.context.clock.lists_until):
+            message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
+            yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
         yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)

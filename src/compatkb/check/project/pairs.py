@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
+from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -12,11 +13,26 @@ from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-TOGETHER = CheckRule("pins-together", Severity.ERROR, "versions that are installed together do not work together")
-CONTRADICT = CheckRule("pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package")
-DRIFTS = CheckRule("pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned")
+TOGETHER = CheckRule(
+    "pins-together",
+    Severity.ERROR,
+    "versions that are installed together do not work together",
+    off_in=(FileRole.LOCK, FileRole.NOTEBOOK),
+)
+CONTRADICT = CheckRule(
+    "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(FileRole.NOTEBOOK,)
+)
+DRIFTS = CheckRule(
+    "pin-drifts",
+    Severity.WARNING,
+    "what installers choose today does not go with what is pinned",
+    off_in=(FileRole.NOTEBOOK,),
+)
 LOOSE = CheckRule(
-    "pin-missing", Severity.WARNING, "a package that has to match a pinned one is not pinned, and metadata do not tie it"
+    "pin-missing",
+    Severity.WARNING,
+    "a package that has to match a pinned one is not pinned, and metadata do not tie it",
+    optional=True,
 )
 REPLACES = CheckRule(
     "step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed", optional=True
@@ -87,6 +103,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         if not denial:
             continue
         found = True
+        if not (denial.is_claimed or denial.of_device):
+            continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
         if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
@@ -99,7 +117,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
         if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
             denied.add(frozenset(pair))
-            yield _denied(one, other, denial, plan, queries)
+            yield from _denied(one, other, denial, plan, queries)
         told |= same
         if inside:
             reported.add(mine)
@@ -109,13 +127,14 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
         return
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
-    if denial:
+    if denial and denial.is_claimed:
         last = max(
             (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place)
         )
         names = ", ".join(_shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
-        yield at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
+        finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
+        yield finding._replace(level=Severity.WARNING)
 
 
 def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -157,25 +176,37 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
 
 def _denied(
     one: InstalledProduct, other: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
-) -> Finding:
-    """Return a finding at the statement that came last, naming where the other one stands."""
+) -> Iterator[Finding]:
+    """Yield a finding at the statement that came last, naming where the other stands; if not certain, of few files."""
     first, last = sorted(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
     where = _where(first, last)
     reason = f"{short(denial.reason)} ({denial.basis})"
     message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
-    way = _way(last, first, denial, plan, queries)
-    finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources, fix=way)
+    located = last.parts[-1].located
+    later = 0 <= first.step < last.step
+    if later and queries.facts.products[last.allowed.product].role == Role.LEAF:
+        yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
+        return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if 0 <= first.step < last.step and any(queries.requires(build, first.allowed.product) for build in builds):
-        return finding._replace(level=Severity.WARNING, message=f"{message}; installers replace what was there")
-    leaf = queries.facts.products[last.allowed.product].role == Role.LEAF
-    if leaf and 0 <= first.step < last.step:
-        return finding._replace(level=Severity.WARNING)  # the installer says so, and goes on
+    if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
+        message += "; installers replace what was there"
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    return finding._replace(level=Severity.WARNING) if runs else finding
+    is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
+    is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
+    if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
+        return
+    way = _way(last, first, denial, plan, queries)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)
+    yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
+
+
+def _at_address(one: InstalledProduct) -> bool:
+    """Return whether a package is a file at an address, which somebody may have built; those of locks are an index's."""
+    requirements = [required.requirement for required in one.requirements]
+    return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:

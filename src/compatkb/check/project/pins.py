@@ -1,11 +1,13 @@
 """Rules about one package at a time: was it published, where, for which Python and system, is it yanked or out of support."""
 
+import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
+from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, address, is_exact
+from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
@@ -14,15 +16,21 @@ from compatkb.output.messages import element_sources
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version was never published")
-INDEX = CheckRule("pin-index", Severity.ERROR, "a pinned build is on none of the indexes that are asked")
+UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is on no index")
+INDEX = CheckRule(
+    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
+)
 PLATFORM = CheckRule(
-    "pin-platform", Severity.ERROR, "a pinned version has nothing for the Python or system that it is installed on"
+    "pin-platform",
+    Severity.WARNING,
+    "a pinned version has nothing for the Python or system that it is installed on",
+    off_in=(FileRole.STEPS, FileRole.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
     "pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it"
 )
+_OF_A_MATRIX = 2
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 
@@ -88,8 +96,12 @@ def _lost(required: ProductRequirement) -> Finding:
     there = required.document.text[start : start + len(whole)]
     plain = required.document.path.endswith(".sh") or "ockerfile" in required.document.path
     edits = (Edit(start, start + len(whole), f'"{whole}"'),) if plain and there == whole else ()
-    name = (required.requirement.lost or "").lstrip("<>")
-    message = f"without quotes the shell writes into a file named {name!r}, and installs any {text}"
+    written, reads, read = (required.requirement.lost or "").lstrip(">").partition("<")
+    message = (
+        f"without quotes the shell reads from a file named {read!r}, and installs nothing where there is none"
+        if reads
+        else f"without quotes the shell writes into a file named {written!r}, and installs any {text}"
+    )
     return at(required.located, LOST, message, fix=f'write "{whole}" in quotes', edits=edits)
 
 
@@ -98,26 +110,45 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if required.requirement.url or not is_exact(specifier) or "," in specifier or specifier.startswith("==="):
         return
     version = specifier.removeprefix("==").strip()
-    public, _, label = version.partition("+")
     product = required.product
-    if label:
-        builds = queries.allowed(product, [f"=={public}"])
-        labels = {e.version.partition("+")[2] for e in queries.facts.elements(product.id)}
-        pages = (use.url for _, use in plan.environment.indexes if use.style == "find-links")
-        listed = any(address(page) in queries.channels for page in pages)  # pages of its makers have more than is known
-        if builds and builds.mask and label in labels and not listed:
-            near = [e.version for e in queries.elements(product.id, builds.mask)]
-            message = f"{product.name} {version} was never published; of {public} there are {', '.join(near)}"
-            yield at(
-                required.located, UNPUBLISHED, message, sources=cited(queries, queries.elements(product.id, builds.mask)[-1])
-            )
-        return
-    sources = queries.lookups.covered(product, version, queries.day)
+    if not sources_of(plan, required.requirement.step, required.requirement, queries).known:
+        return  # of other indexes and pages of links the data have no list
+    if "+" in version:
+        sources = _never_built(product.id, version, queries)
+    else:
+        sources = queries.lookups.covered(product, version, queries.day)
     if sources is None:
         return
     close = _near(product.id, version, queries)
-    message = f"{product.name} {version} was never published; the nearest are {close}"
-    yield at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
+    what = "builds" if "+" in version else "releases"
+    message = f"{product.name} {version} is not on the index (the list of {what} is complete); the nearest are {close}"
+    finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
+    yield finding._replace(level=Severity.WARNING) if "+" in version else finding
+
+
+def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
+    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
+
+    The makers' matrix of a release is one: of it several builds with labels of one kind are known, `cu118` and `cu126`.
+    """
+    from compatkb.check.lookups import urls
+    from compatkb.core.versions import Scheme, admits
+
+    public, _, label = version.partition("+")
+    for scope in queries.facts.scopes:
+        of_label = scope.product == product and label in scope.devices and scope.until >= queries.day
+        if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
+            return urls(scope.sources)
+    builds = [
+        e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
+    ]
+    return cited(queries, builds[-1]) if len(builds) >= _OF_A_MATRIX else None
+
+
+def _kind(version: str) -> str | None:
+    """Return the letters of a label that is letters and a number, None of others."""
+    match = re.fullmatch(r"[^+]+\+([a-z]+)[\d.]+", version)
+    return match[1] if match else None
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -129,6 +160,10 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
+    builds = [e.version for e in queries.facts.elements(product) if e.release == version.partition("+")[0]]
+    if "+" in version and builds:
+        return ", ".join(builds)
+
     def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
 
@@ -257,6 +292,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     allowed = installed.allowed
     if not allowed.text or not allowed.mask or installed.step < 0 or queries.facts.products[allowed.product].role == Role.LEAF:
         return
+    if any(required.requirement.url for required in installed.requirements):
+        return  # what lies at an address need not be on any index
     if plan.of_markers and not any(one.requirement.marker for one in installed.requirements):
         return  # the markers are those of other packages
     if not any(e.strong for e in queries.elements(allowed.product, allowed.mask)):

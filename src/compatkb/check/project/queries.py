@@ -62,6 +62,7 @@ class Denial(NamedTuple):
     products: frozenset[str]
     nearest: tuple[Near, ...]
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
+    is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
 
 
@@ -193,7 +194,8 @@ class ProjectQueries:
         reason = cause(self.facts, found, answer.request)
         codes = {code for code, _ in found.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
-        return Denial(reason, _basis(found), sources, products, answer.nearest, codes == {"device"}, unbuilt)
+        of_device, is_claimed = codes == {"device"}, bool(found.edges)
+        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, unbuilt)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []

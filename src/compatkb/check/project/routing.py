@@ -13,7 +13,7 @@ from compatkb.parsers.statement import Requirement
 from compatkb.store.records import Element
 
 UNROUTED = CheckRule(
-    "index-unrouted", Severity.ERROR, "a package from an explicit index needs another one that only this index has, unnamed"
+    "index-unrouted", Severity.WARNING, "a package from an explicit index needs another one that only this index has, unnamed"
 )
 
 
