@@ -12,7 +12,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,28 +22,38 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from covering import ROOT, Covering
+from mutant_runs import SURVIVED, Mutant, Run, Runner
+
+WORK = (ROOT / ".mutate").resolve()
 RESULTS = ROOT / "tests" / "code_mutations.jsonl"
 JUDGED = ROOT / "tests" / "code_mutations.toml"
 PAGE = ROOT / "docs" / "code-mutations.md"
-SURVIVED, SAME = "survived", "equivalent"
+SAME = "equivalent"
 
 
 class Suite(NamedTuple):
-    """How many mutations of a package to run, the quick tests that import it, and slower ones for what survives those."""
+    """How many mutations of a package to run, the files of tests for it, and whether it makes the compiled data."""
 
     planned: int
-    tests: tuple[str, ...]
-    slow: tuple[str, ...] = ()
+    tests: str
+    compiles: bool = False
 
 
-_SMALL = ("oracle_order", "promises", "features")
 SUITES = {
-    "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
-    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("symbols", "cited_places", "channels")),
-    "store": Suite(100, (*_SMALL, "queries", "disputes"), ("updates",)),
-    "check": Suite(100, ("corpus", "check", "check_markdown", "check_command"), ("check_grammar", "check_cases")),
-    "parsers": Suite(80, ("check", "variants", "reading", "check_markdown"), ("check_cases",)),
+    "engine": Suite(
+        200,
+        "oracle_order promises features min_age budget rules_of_search disputes engine_sets universe cases first asking"
+        " python_matrix changes platforms screens",
+    ),
+    "authoring": Suite(
+        140, "timeline promises lint kinds symbols cited_places channels data documents versions", compiles=True
+    ),
+    "store": Suite(
+        100, "oracle_order promises features queries disputes updates search database universe cli kinds first", compiles=True
+    ),
+    "check": Suite(100, "corpus check check_markdown check_command check_grammar check_cases markdown reporting"),
+    "parsers": Suite(80, "check variants reading check_markdown check_cases commands places"),
 }
 _SWAPPED = [(ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)]
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {**dict(_SWAPPED), **{new: old for old, new in _SWAPPED}}
@@ -170,57 +179,64 @@ def drawn(package: str) -> list[Mutation]:
     return sorted(found, key=lambda mutation: random.Random(f"20261123 {mutation.name}").random())
 
 
-class Runner:
-    """Runs tests in a copy of the checkout, so that nothing can change the checkout itself."""
+class Trial:
+    """The mutations of a package and the tests that execute them."""
 
-    def __init__(self, folder: Path, slow: bool) -> None:
-        """Copy what tests read to a folder; the slow tests run as well where they are asked for."""
-        self.folder, self.slow = folder, slow
-        self.left_out: dict[str, list[str]] = {}
-        self.limit: dict[str, float] = {}
-        for part in ("src", "tests", "data", "docs", "README.md", "CHANGELOG.md", "pyproject.toml", "action.yml"):
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
-            copy(ROOT / part, folder / part)
+    def __init__(self, package: str, runner: Runner, patience: float) -> None:
+        """The tests over a mutation may have taken so many seconds when they were measured, which takes them longer."""
+        self.package, self.runner, self.patience = package, runner, patience
+        folder = WORK / package
+        if not (folder / "tests.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            tests = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
+            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, folder, *tests], check=True)
+        self.covering = Covering(folder)
+        self.files = self.covering.changed()
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
 
-    def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
-        """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
-        suite = SUITES[package]
-        tests = [f"tests/test_{name}.py" for name in (suite.slow if self.slow else ()) + suite.tests]
-        left_out = [f"--deselect={name}" for name in self.left_out.get(package, [])]
-        quick = ["-m", "not long and not online", "--hypothesis-profile=few", "-p", "no:cacheprovider", "-q", "--tb=no"]
-        (self.folder / "tmp").mkdir(exist_ok=True)
-        env = {"PYTHONPATH": "src", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.folder / "tmp")}
-        env["COMPATKB_CACHE"] = str(self.folder / "cache")
-        words = [sys.executable, "-m", "pytest", *quick, *options, *left_out, *tests]
-        out, both = subprocess.PIPE, subprocess.STDOUT
-        with subprocess.Popen(
-            words, cwd=self.folder, env=os.environ | env, text=True, start_new_session=True, stdout=out, stderr=both
-        ) as process:
-            try:
-                said, _ = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return "time limit", []
-        told = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        failed = [line.partition(" ")[2].partition(" - ")[0] for line in told]
-        return (SURVIVED if process.returncode == 0 else (failed or ["the start"])[0]), failed
+    def quickest(self, tests: list[str]) -> list[str]:
+        """Return those of tests, the quickest first, that patience allows."""
+        seconds, chosen = 0.0, []
+        for test in tests:
+            seconds += self.covering.seconds[test]
+            if seconds > self.patience:
+                break
+            if test not in self.unsound:
+                chosen.append(test)
+        return chosen
 
-    def prepare(self, package: str) -> list[str]:
-        """Run the tests over the code as it is: what fails is left out, and the time bounds the runs over mutations."""
-        begun = time.monotonic()
-        self.left_out[package] = self.outcome(package)[1]
-        self.limit[package] = 2 * (time.monotonic() - begun) + 20
-        return self.left_out[package]
+    def run_of(self, tests: list[str], anew: bool = False) -> Run:
+        """Return what to run for tests, with a limit of time that a busy machine keeps."""
+        seconds = sum(self.covering.seconds.get(test, 5) for test in tests)
+        return Run(tests, self.files, self.covering.seconds, 30 + 2 * seconds + 60 * anew, anew)
+
+    def is_sound(self, test: str) -> bool:
+        """Whether a test passes, by itself, over the code as it is."""
+        if test not in self.sound | self.unsound:
+            run = Run([test], [], [test, *self.covering.seconds], 120)
+            (self.sound if self.runner.outcome(run) == SURVIVED else self.unsound).add(test)
+        return test in self.sound
+
+    def outcome(self, mutation: Mutation) -> str:
+        """Return the test that notices a mutation, `time limit`, or `survived`."""
+        inside = Path("src", "compatkb", mutation.module)
+        mutant = Mutant(self.runner.folder / inside, mutated(ROOT / inside, mutation.site))
+        tests, at_start = self.covering.tests(inside, mutation.line)
+        print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
+        said = self.runner.outcome(self.run_of(self.quickest(tests)), mutant)
+        if said == SURVIVED and at_start and SUITES[self.package].compiles:
+            every = sorted(self.covering.seconds, key=self.covering.seconds.__getitem__)
+            said = self.runner.outcome(self.run_of(self.quickest(every), anew=True), mutant)
+        if "::" in said and not self.is_sound(said):
+            return self.outcome(mutation)
+        return said
 
     def run(self, mutation: Mutation) -> Result:
         """Return what came of a mutation."""
-        inside = Path("src", "compatkb", mutation.module)
         begun = time.monotonic()
-        try:
-            (self.folder / inside).write_text(mutated(ROOT / inside, mutation.site), encoding="utf-8")
-            outcome, _ = self.outcome(mutation.package, "-x", limit=self.limit[mutation.package])
-        finally:
-            shutil.copy2(ROOT / inside, self.folder / inside)
+        outcome = self.outcome(mutation)
         return Result(mutation.package, mutation.name, outcome, round(time.monotonic() - begun, 1))
 
 
@@ -271,19 +287,21 @@ def run(packages: list[str], count: int | None, again: bool) -> None:
     """Run over what has no result yet, or over what survived, and write down each result as it comes."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the tests write many small databases
     with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
-        runner = Runner(Path(folder), again)
+        runner = Runner(Path(folder) / "checkout")
         for package in packages:
             known, judged = {result.name: result for result in results()}, judgements()
             alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
             jobs = drawn(package)[: SUITES[package].planned if count is None else count]
             jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
-            if jobs:
-                print(f"{package}: {len(jobs)} to run; left out: {runner.prepare(package)}", file=sys.stderr, flush=True)
+            if not jobs:
+                continue
+            trial = Trial(package, runner, 300 if again else 30)
             for job in jobs:
-                result = runner.run(job)
+                print(f"line {job.line} of {job.name}", file=sys.stderr, flush=True)
+                result = trial.run(job)
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(result._asdict(), ensure_ascii=False) + "\n")
-                print(f"{result.outcome} ({result.seconds} s): line {job.line} of {job.name}", file=sys.stderr, flush=True)
+                print(f"  {result.outcome} ({result.seconds} s)", file=sys.stderr, flush=True)
 
 
 def main() -> None:
