@@ -18,7 +18,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,6 +82,7 @@ class Mutation(NamedTuple):
     site: int
     line: int
     name: str
+    function: str
 
 
 class Result(NamedTuple):
@@ -157,7 +158,7 @@ def mutations_of(package: str, path: Path) -> list[Mutation]:
         name = f"{module} {site.function}: {short(site.old)} => {short(site.new)}"
         seen[name] += 1
         unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        found.append(Mutation(package, module, number, getattr(site.old, "lineno", 0), unique))
+        found.append(Mutation(package, module, number, getattr(site.old, "lineno", 0), unique, site.function))
     return found
 
 
@@ -180,55 +181,51 @@ def drawn(package: str) -> list[Mutation]:
 
 
 class Trial:
-    """The mutations of a package and the tests that execute them."""
+    """The tests of a package, and what each executes."""
 
-    def __init__(self, package: str, runner: Runner, patience: float) -> None:
+    def __init__(self, package: str, folder: Path, patience: float) -> None:
         """The tests over a mutation may have taken so many seconds when they were measured, which takes them longer."""
-        self.package, self.runner, self.patience = package, runner, patience
-        folder = WORK / package
-        if not (folder / "tests.json").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            tests = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
-            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, folder, *tests], check=True)
-        self.covering = Covering(folder)
-        self.files = self.covering.changed()
-        self.sound: set[str] = set()
-        self.unsound: set[str] = set()
+        self.package, self.patience = package, patience
+        files = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
+        measured = WORK / package
+        if not (measured / "tests.json").exists():
+            shutil.rmtree(measured, ignore_errors=True)
+            measured.mkdir(parents=True)
+            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, measured, *files], check=True)
+        self.covering = Covering(measured)
+        self.runner = Runner(folder, files)
+        self.new = self.runner.collected - self.covering.known
+        self.seconds = self.covering.seconds | dict.fromkeys(self.new, 5.0)
+        self.sound: dict[str, bool] = {}
 
-    def quickest(self, tests: list[str]) -> list[str]:
-        """Return those of tests, the quickest first, that patience allows."""
+    def run_of(self, tests: Iterable[str], anew: bool = False) -> Run:
+        """Return what to run of tests: the quickest that patience allows, and every new one; a busy machine takes longer."""
         seconds, chosen = 0.0, []
-        for test in tests:
-            seconds += self.covering.seconds[test]
-            if seconds > self.patience:
-                break
-            if test not in self.unsound:
+        for test in sorted({*tests} & self.runner.collected, key=self.seconds.__getitem__):
+            if self.sound.get(test, True) and seconds + self.seconds[test] <= self.patience:
+                seconds += self.seconds[test]
                 chosen.append(test)
-        return chosen
-
-    def run_of(self, tests: list[str], anew: bool = False) -> Run:
-        """Return what to run for tests, with a limit of time that a busy machine keeps."""
-        seconds = sum(self.covering.seconds.get(test, 5) for test in tests)
-        return Run(tests, self.files, self.covering.seconds, 30 + 2 * seconds + 60 * anew, anew)
+        new = [test for test in self.new if self.sound.get(test, True)]
+        return Run([*new, *chosen], 30 + 2 * seconds + 10 * len(new) + 90 * anew, anew)
 
     def is_sound(self, test: str) -> bool:
         """Whether a test passes, by itself, over the code as it is."""
-        if test not in self.sound | self.unsound:
-            run = Run([test], [], [test, *self.covering.seconds], 120)
-            (self.sound if self.runner.outcome(run) == SURVIVED else self.unsound).add(test)
-        return test in self.sound
+        if test not in self.sound:
+            said = self.runner.outcome(Run([test], 180))
+            self.sound[test] = said == SURVIVED
+            if said != SURVIVED:
+                print(f"  {test} is left out: over the code as it is, {said}", file=sys.stderr)
+        return self.sound[test]
 
     def outcome(self, mutation: Mutation) -> str:
         """Return the test that notices a mutation, `time limit`, or `survived`."""
         inside = Path("src", "compatkb", mutation.module)
-        mutant = Mutant(self.runner.folder / inside, mutated(ROOT / inside, mutation.site))
+        mutant = Mutant(inside, mutated(ROOT / inside, mutation.site), mutation.function)
         tests, at_start = self.covering.tests(inside, mutation.line)
         print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
-        said = self.runner.outcome(self.run_of(self.quickest(tests)), mutant)
+        said = self.runner.outcome(self.run_of(tests), mutant)
         if said == SURVIVED and at_start and SUITES[self.package].compiles:
-            every = sorted(self.covering.seconds, key=self.covering.seconds.__getitem__)
-            said = self.runner.outcome(self.run_of(self.quickest(every), anew=True), mutant)
+            said = self.runner.outcome(self.run_of(self.covering.seconds, anew=True), mutant)
         if "::" in said and not self.is_sound(said):
             return self.outcome(mutation)
         return said
@@ -286,22 +283,22 @@ def page() -> str:
 def run(packages: list[str], count: int | None, again: bool) -> None:
     """Run over what has no result yet, or over what survived, and write down each result as it comes."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the tests write many small databases
-    with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
-        runner = Runner(Path(folder) / "checkout")
-        for package in packages:
-            known, judged = {result.name: result for result in results()}, judgements()
-            alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
-            jobs = drawn(package)[: SUITES[package].planned if count is None else count]
-            jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
-            if not jobs:
-                continue
-            trial = Trial(package, runner, 300 if again else 30)
+    for package in packages:
+        known, judged = {result.name: result for result in results()}, judgements()
+        alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
+        jobs = drawn(package)[: SUITES[package].planned if count is None else count]
+        jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
+        if not jobs:
+            continue
+        with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
+            trial = Trial(package, Path(folder) / "checkout", 60 if again else 5)
             for job in jobs:
                 print(f"line {job.line} of {job.name}", file=sys.stderr, flush=True)
                 result = trial.run(job)
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(result._asdict(), ensure_ascii=False) + "\n")
                 print(f"  {result.outcome} ({result.seconds} s)", file=sys.stderr, flush=True)
+            trial.runner.close()
 
 
 def main() -> None:

@@ -115,8 +115,8 @@ def measure(package: str, tests: list[str], folder: Path) -> None:
     pytest.main([*QUICK, *tests], plugins=[recorder])
     measuring.stop()
     measuring.save()
-    kept = {name: told for name, told in recorder.tests.items() if name not in recorder.failed}
-    (folder / "tests.json").write_text(json.dumps(kept), encoding="utf-8")
+    told = {name: (seconds, shared, name in recorder.failed) for name, (seconds, shared) in recorder.tests.items()}
+    (folder / "tests.json").write_text(json.dumps(told), encoding="utf-8")
 
 
 class Covering:
@@ -128,10 +128,11 @@ class Covering:
         self.lines = coverage.CoverageData(str(folder / "lines"))
         self.lines.read()
         told = json.loads((folder / "tests.json").read_text(encoding="utf-8"))
-        self.seconds: dict[str, float] = {name: seconds for name, (seconds, _) in told.items()}
+        self.known = frozenset[str](told)
+        self.seconds: dict[str, float] = {name: seconds for name, (seconds, _, failed) in told.items() if not failed}
         self.sharing: dict[str, list[str]] = {}
-        for name, (_, shared) in told.items():
-            for fixture in shared:
+        for name in self.seconds:
+            for fixture in told[name][1]:
                 self.sharing.setdefault(fixture, []).append(name)
 
     def tests(self, inside: Path, line: int) -> tuple[list[str], bool]:
@@ -150,14 +151,6 @@ class Covering:
         contexts = next((found[near] for near in before if set(found.get(near, ())) - {START}), found.get(line, []))
         tests = {test for name in contexts for test in ([name] if name in self.seconds else self.sharing.get(name, []))}
         return sorted(tests, key=self.seconds.__getitem__), START in found.get(line, ())
-
-    def changed(self) -> list[str]:
-        """Return the files of tests that are new or changed since."""
-        of = {name.partition("::")[0] for name in self.seconds}
-        then = self.folder / "checkout"
-        return sorted(
-            name for name in of if (ROOT / name).exists() and (then / name).read_bytes() != (ROOT / name).read_bytes()
-        )
 
 
 if __name__ == "__main__":

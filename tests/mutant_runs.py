@@ -1,54 +1,132 @@
-"""Tests over a module as it does not stand in its file: in a fork of a process that has imported all but compatkb."""
+"""Tests over changed functions: in forks of a process that has imported everything and collected the tests."""
 
-import compileall
+import gc
 import importlib
 import os
 import resource
 import signal
-import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Iterator
 from contextlib import suppress
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import CodeType
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 import pytest
-from covering import QUICK, copy_checkout, enter
+from covering import QUICK, copy_checkout, enter, forget
 
-SURVIVED, TIME_LIMIT, START_FAILED = "survived", "time limit", "the start"
-WARM = (
-    "hypothesis",
-    "jinja2",
-    "markdown_it",
-    "networkx",
-    "packaging.requirements",
-    "pydantic",
-    "rich.console",
-    "typer",
-    "yaml",
-)
+SURVIVED, TIME_LIMIT, DIED, NOT_PLANTED = "survived", "time limit", "process died", "not planted"
 _MEMORY = 6 << 30
+_FORK = get_context("fork")
 
 
-class Chosen:
-    """A plugin for pytest that runs chosen tests in their order, and before them those that nobody knows."""
+class Mutant(NamedTuple):
+    """A module as it is to be: its path inside the checkout, its text, and the function that differs."""
 
-    def __init__(self, tests: list[str], known: Collection[str]) -> None:
-        """Choose tests; `known` are all that were ever measured."""
-        self.order = {name: number for number, name in enumerate(tests)}
-        self.known = known
+    inside: Path
+    text: str
+    function: str
+
+
+class Run(NamedTuple):
+    """What to run: tests in their order; with the data compiled anew, or as they were."""
+
+    tests: list[str]
+    limit: float
+    anew: bool = False
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of the functions and methods of a module in the order of the text; none that stands in a function."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            if one.co_flags & 2:  # CO_NEWLOCALS: a function, not the body of a class
+                yield one
+            else:
+                yield from codes(one)
+
+
+def plant(mutant: Mutant, folder: Path) -> None:
+    """Give the functions of a module that is imported the code that they have in a text; raises ValueError where none has."""
+    path = str(folder / mutant.inside)
+    parts = mutant.inside.with_suffix("").parts[1:]
+    importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    old = [
+        code for code in codes(compile(Path(path).read_text(encoding="utf-8"), path, "exec")) if holds(code, mutant.function)
+    ]
+    new = [code for code in codes(compile(mutant.text, path, "exec")) if holds(code, mutant.function)]
+    instead = dict(zip(old, new, strict=True))
+    planted = [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__ in instead]
+    for function in planted:
+        function.__code__ = instead[function.__code__]
+    if not planted:
+        raise ValueError(f"{path}: {mutant.function} is not imported")
+
+
+def holds(code: CodeType, function: str) -> bool:
+    """Whether the code is that of a function, or of one around it."""
+    return f"{function}.".startswith(f"{code.co_qualname}.")
+
+
+class Server:
+    """A plugin for pytest: in the place of the tests it runs what it is asked to, each in a fork."""
+
+    def __init__(self, questions: Connection, folder: Path) -> None:
+        """Answer questions, which are pairs of a Run and a Mutant or None, over a copy of the checkout."""
+        self.questions, self.folder = questions, folder
         self.failed = ""
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out what is not chosen."""
-        wanted = [item for item in items if item.nodeid in self.order or item.nodeid not in self.known]
-        items[:] = sorted(wanted, key=lambda item: self.order.get(item.nodeid, -1))
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Answer until nobody asks."""
+        with suppress(EOFError):
+            self.questions.send([item.nodeid for item in session.items])
+            while True:
+                run, mutant = self.questions.recv()
+                self.questions.send(self.outcome(session, run, mutant))
+        return True
+
+    def outcome(self, session: pytest.Session, run: Run, mutant: Mutant | None) -> str:
+        """Return the test that fails first, `time limit`, `process died`, or `survived`."""
+        receive, send = Pipe(duplex=False)
+        child = _FORK.Process(target=self._child, args=(send, session, run, mutant))
+        child.start()
+        send.close()
+        try:
+            said: str = receive.recv() if receive.poll(run.limit) else TIME_LIMIT
+        except EOFError:
+            said = DIED
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid or 0, signal.SIGKILL)
+        child.join()
+        return said
+
+    def _child(self, send: Connection, session: pytest.Session, run: Run, mutant: Mutant | None) -> None:
+        """Run tests, and send what came of them."""
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        forget([])
+        if mutant:
+            try:
+                plant(mutant, self.folder)
+            except ValueError as error:
+                send.send(f"{NOT_PLANTED}: {error}")
+                return
+        with tempfile.TemporaryDirectory() as cache:
+            if run.anew:
+                os.environ["COMPATKB_CACHE"] = cache
+            for item, following in self._chosen(session, run):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.failed:
+                    break
+        send.send(self.failed or SURVIVED)
+
+    def _chosen(self, session: pytest.Session, run: Run) -> list[tuple[Any, Any]]:
+        """Return the tests to run, each with the next."""
+        named = {item.nodeid: item for item in session.items}
+        wanted = [named[name] for name in run.tests]
+        return list(zip(wanted, [*wanted[1:], None], strict=True))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the first that fails."""
@@ -56,91 +134,34 @@ class Chosen:
             self.failed = report.nodeid
 
 
-class Loader(SourceFileLoader):
-    """Loads a module from a text that stands in no file."""
-
-    def __init__(self, name: str, path: str, text: str) -> None:
-        """Load `text` as if it stood at `path`."""
-        super().__init__(name, path)
-        self.text = text
-
-    def get_code(self, _fullname: str) -> CodeType:
-        """Return the text compiled."""
-        code: CodeType = compile(self.text, self.path, "exec")
-        return code
-
-
-class Mutant(MetaPathFinder):
-    """Finds a module in a text that stands in no file: the cache of compiled data sees no other compiler."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        """Find the module of a file of src/."""
-        parts = path.with_suffix("").parts[path.parts.index("compatkb") :]
-        self.folders = [str(path.parent)] if parts[-1] == "__init__" else None
-        self.name = ".".join(parts[:-1] if self.folders else parts)
-        self.path, self.text = str(path), text
-
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
-        """Return where the module is."""
-        if fullname != self.name:
-            return None
-        loader = Loader(fullname, self.path, self.text)
-        return spec_from_file_location(fullname, self.path, loader=loader, submodule_search_locations=self.folders)
-
-
-class Run(NamedTuple):
-    """What to run: tests in their order, with whatever in the files is not known; the data compiled anew or as they were."""
-
-    tests: list[str]
-    files: list[str]
-    known: Collection[str]
-    limit: float
-    anew: bool = False
-
-
 class Runner:
-    """Runs tests over a copy of the checkout, so that nothing can change the checkout itself."""
+    """A process with the tests of some files, over a copy of the checkout, so that nothing can change the checkout itself."""
 
-    def __init__(self, folder: Path) -> None:
-        """Copy what tests read to a folder."""
-        self.folder = folder
+    def __init__(self, folder: Path, files: list[str]) -> None:
+        """Copy what tests read to a folder, and collect the tests there."""
         copy_checkout(folder)
-        compileall.compile_dir(folder / "src", quiet=2)
-        for module in WARM:
-            importlib.import_module(module)
+        self.questions, answers = Pipe()
+        self.server = _FORK.Process(target=serve, args=(answers, folder, files), daemon=False)
+        self.server.start()
+        answers.close()
+        self.collected = frozenset[str](self.questions.recv())
 
     def outcome(self, run: Run, mutant: Mutant | None = None) -> str:
-        """Return the test that fails first, `time limit`, `the start` where none can run, or `survived`."""
-        if not run.tests and not run.files:
-            return SURVIVED
-        receive, send = Pipe(duplex=False)
-        child = get_context("fork").Process(target=self._child, args=(send, run, mutant))
-        child.start()
-        send.close()
-        try:
-            said: str = receive.recv() if receive.poll(run.limit) else TIME_LIMIT
-        except EOFError:
-            said = START_FAILED
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid or 0, signal.SIGKILL)
-        child.join()
+        """Return the test that fails first, `time limit`, `process died`, or `survived`."""
+        self.questions.send((run, mutant))
+        said: str = self.questions.recv()
         return said
 
-    def _child(self, send: Connection, run: Run, mutant: Mutant | None) -> None:
-        """Run tests, and send what came of them."""
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        with (self.folder / "said").open("w") as file:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-        enter(self.folder)
-        with tempfile.TemporaryDirectory() as cache:
-            if run.anew:
-                os.environ["COMPATKB_CACHE"] = cache
-            if mutant:
-                sys.meta_path.insert(0, mutant)
-            chosen = Chosen(run.tests, run.known)
-            files = list(dict.fromkeys(name.partition("::")[0] for name in [*run.tests, *run.files]))
-            code = pytest.main([*QUICK, "-x", "-W", "ignore::pytest.PytestAssertRewriteWarning", *files], plugins=[chosen])
-        passed = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        send.send(SURVIVED if passed else chosen.failed or START_FAILED)
+    def close(self) -> None:
+        """End the process."""
+        self.questions.close()
+        self.server.join()
+
+
+def serve(questions: Connection, folder: Path, files: list[str]) -> None:
+    """Answer questions in this process."""
+    enter(folder)
+    with (folder / "said").open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    pytest.main([*QUICK, *files], plugins=[Server(questions, folder)])
