@@ -149,7 +149,7 @@ class Covering:
         found = self.lines.contexts_by_lineno(str(measured))
         before = range(line, max(line - 6, 0), -1)
         contexts = next((found[near] for near in before if set(found.get(near, ())) - {START}), found.get(line, []))
-        tests = {test for name in contexts for test in ([name] if name in self.seconds else self.sharing.get(name, []))}
+        tests = {test for name in contexts for test in (name, *self.sharing.get(name, ())) if test in self.seconds}
         return sorted(tests, key=self.seconds.__getitem__), START in found.get(line, ())
 
 

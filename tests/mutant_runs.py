@@ -141,7 +141,7 @@ class Runner:
         """Copy what tests read to a folder, and collect the tests there."""
         copy_checkout(folder)
         self.questions, answers = Pipe()
-        self.server = _FORK.Process(target=serve, args=(answers, folder, files), daemon=False)
+        self.server = _FORK.Process(target=serve, args=(self.questions, answers, folder, files))
         self.server.start()
         answers.close()
         self.collected = frozenset[str](self.questions.recv())
@@ -158,8 +158,9 @@ class Runner:
         self.server.join()
 
 
-def serve(questions: Connection, folder: Path, files: list[str]) -> None:
-    """Answer questions in this process."""
+def serve(asking: Connection, questions: Connection, folder: Path, files: list[str]) -> None:
+    """Answer questions in this process until the one that asks ends."""
+    asking.close()
     enter(folder)
     with (folder / "said").open("w") as file:
         os.dup2(file.fileno(), 1)

@@ -1,8 +1,11 @@
 """Small projects of the shapes that are found in public, each with all findings that it must have, and no others."""
 
+import json
+import os
 import random
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,9 +18,11 @@ from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.fixes import mended
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.core.findings import Severity
+from compatkb.core.clock import Clock
+from compatkb.core.findings import Finding, Severity
 from compatkb.store.reader import Snapshot
 
+SAID = Path(__file__).parent / "cases" / "check" / "said.json"
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
 
 
@@ -44,6 +49,28 @@ def test_case(path: Path, facts: Snapshot) -> None:
     assert sorted(found(case, facts)) == sorted(case["expect"]), case["shows"]
     if "gravest" in case:
         assert max((finding.level for finding in judged(case, facts).findings), key=list(Severity).index) == case["gravest"]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_findings_say_what_is_recorded(path: Path, facts: Snapshot) -> None:
+    """Place, message, fix and sources of findings change only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes them down anew."""
+    case = tomllib.loads(path.read_text("utf-8"))
+    documents = [TextDocument(name, text) for name, text in case["files"].items()]
+    day = Clock(date.fromisoformat(facts.meta["data_date"]), case.get("as-of"))
+    told = [said(finding) for finding in check(documents, CheckContext(facts, day), settings(case)).findings]
+    recorded = json.loads(SAID.read_text("utf-8"))
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        changed = {name: lines for name, lines in sorted((recorded | {path.stem: told}).items()) if lines}
+        SAID.write_text(json.dumps(changed, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    else:
+        assert told == recorded.get(path.stem, [])
+
+
+def said(finding: Finding) -> str:
+    """Return all that a finding says, on a line."""
+    place = f"{finding.path}:{finding.line}:{finding.column}-{finding.end_column}"
+    edits = "".join(f" | {edit}" for edit in finding.edits)
+    return f"{place} {finding.rule}: {finding.message} | {finding.fix} | {' '.join(finding.sources)}{edits}"
 
 
 def test_there_are_enough_cases() -> None:

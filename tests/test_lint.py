@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from compatkb.authoring.loader import read
 from compatkb.core.findings import Finding
 
 TODAY = date(2026, 11, 21)
+SAID = ROOT / "tests" / "cases" / "lint" / "said.json"
 Data = dict[str, Content]
 TORCH, IPEX, OS, HARDWARE = (f"products/{name}.toml" for name in ("torch", "ipex", "os", "hardware"))
 IMAGES, INDEX, CHANNELS, ROUTES = "images/ext.toml", "index/torch.toml", "channels.toml", "routes.toml"
@@ -901,6 +903,20 @@ def test_fault_is_found(name: str) -> None:
     assert hits[0].subject
     level = next(check.LEVEL for check in CHECKS if rule == check.NAME)
     assert {finding.level for finding in hits} == {level}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_findings_say_what_is_recorded(name: str) -> None:
+    """Place, message and fix of findings change only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes them down anew."""
+    data = good()
+    FAULTS[name][1](data)
+    told = [f"{f.path}:{f.line} {f.rule} {f.level} of {f.subject}: {f.message} | {f.fix}" for f in found(data).findings]
+    recorded = json.loads(SAID.read_text(encoding="utf-8"))
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        changed = {one: recorded.get(one, []) for one in FAULTS} | {name: told}
+        SAID.write_text(json.dumps(changed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    else:
+        assert told == recorded[name]
 
 
 def test_each_rule_has_a_fault() -> None:

@@ -1,0 +1,33 @@
+"""What the store holds of a small data directory with a record of every kind."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from conftest import ROOT
+from test_lint import good, written
+
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.loader import load
+from compatkb.store.compiler.compile import compile_snapshot
+
+COMPILED = ROOT / "tests" / "cases" / "lint" / "compiled.txt"
+
+
+def test_data_compile_to_the_rows_recorded(tmp_path: Path) -> None:
+    """What the store holds of data changes only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes it down anew."""
+    target = tmp_path / "store.sqlite"
+    compile_snapshot(build_knowledge(load(Path("data"), written(good()))), target, "made-up")
+    with closing(sqlite3.connect(target)) as store:
+        names = [name for (name,) in store.execute("select name from sqlite_master where type = 'table' order by name")]
+        shown = [line for name in names if "search_" not in name for line in rows(store, name)]
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        COMPILED.write_text("\n".join(shown) + "\n", encoding="utf-8")
+    assert shown == COMPILED.read_text(encoding="utf-8").splitlines()
+
+
+def rows(store: sqlite3.Connection, table: str) -> list[str]:
+    """Return the rows of a table, each with its name; what is binary in hexadecimal digits."""
+    found = store.execute(f"select * from {table}").fetchall()
+    return [f"{table}: " + " | ".join(v.hex() if isinstance(v, bytes) else str(v) for v in row) for row in found]
