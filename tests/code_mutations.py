@@ -200,7 +200,7 @@ class Trial:
         self.covering = Covering(measured)
         self.runner = Runner(folder, files)
         self.new = self.runner.collected - self.covering.known
-        self.seconds = self.covering.seconds | dict.fromkeys(self.new, 5.0)
+        self.seconds = self.covering.seconds | dict.fromkeys(self.new, 1.0)
         self.sound: dict[str, bool] = {}
 
     def run_of(self, tests: Iterable[str], anew: bool = False) -> Run:
@@ -211,7 +211,7 @@ class Trial:
                 seconds += self.seconds[test]
                 chosen.append(test)
         new = [test for test in self.new if self.sound.get(test, True)]
-        return Run([*chosen, *new], 30 + 2 * seconds + 10 * len(new) + 90 * anew, anew)
+        return Run([*chosen, *new], 30 + 2 * (seconds + len(new)) + 90 * anew, anew)
 
     def is_sound(self, test: str) -> bool:
         """Whether a test passes, by itself, over the code as it is."""
@@ -265,10 +265,10 @@ def page() -> str:
         "",
         "`make mutate` changes one thing in the functions of `src/`, drawn from a fixed seed, and runs the quick tests that",
         "execute the line over it: a comparison, `and` for `or`, `&` for `|`, a sign, one more or less, a condition or a",
-        "statement left out, a constant returned. A run past its time limit counts as noticed. What survives a minute of tests",
-        "is judged by hand: *equivalent* changes no answer, else it is *open*. `tests/code_mutations.py` says how it works.",
+        "statement left out, a constant returned. A run past its time limit counts as noticed. What survives is judged by",
+        "hand: *equivalent* changes no answer, else it is *open*. How it works stands in `tests/code_mutations.py`.",
         "",
-        "| package | planted | survived the quickest tests | noticed now | equivalent | open | noticed of those not equivalent |",
+        "| package | planted | survived at first | noticed now | equivalent | open | noticed of those not equivalent |",
         "|---|---|---|---|---|---|---|",
     ]
     for package in SUITES:
