@@ -11,6 +11,7 @@ from test_lint import good, written
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
 from compatkb.store.compiler.compile import compile_snapshot
+from compatkb.store.reader import Snapshot
 
 COMPILED = ROOT / "tests" / "cases" / "lint" / "compiled.txt"
 
@@ -31,3 +32,16 @@ def rows(store: sqlite3.Connection, table: str) -> list[str]:
     """Return the rows of a table, each with its name; what is binary in hexadecimal digits."""
     found = store.execute(f"select * from {table}").fetchall()
     return [f"{table}: " + " | ".join(v.hex() if isinstance(v, bytes) else str(v) for v in row) for row in found]
+
+
+def test_a_glibc_that_is_inferred_is_not_stated(tmp_path: Path) -> None:
+    """What the tag of a wheel says is stated; what is said as of others is not, and neither is no glibc at all."""
+    target = tmp_path / "store.sqlite"
+    data = good()
+    row = {"os": ["linux"], "python": ["3.12"], "glibc": "2.35", "glibc-inferred": True, "sources": ["list"]}
+    data["products/torch.toml"]["release"][0]["build"][1]["wheels"].append(row)
+    compile_snapshot(build_knowledge(load(Path("data"), written(data))), target, "made-up")
+    facts = Snapshot(str(target))
+    found = {floor.glibc: floor.stated for element in facts.elements("torch") for floor in facts.floors(element)}
+    assert (found[2, 28], found[2, 35]) == (True, False)
+    assert not found.get(None)

@@ -20,9 +20,10 @@ import pytest
 from conftest import ROOT
 
 from compatkb.core.http_server import Listener
+from compatkb.errors import DataError
 from compatkb.store.cache import locate
 from compatkb.store.schema import FORMAT
-from compatkb.store.updates import FILE
+from compatkb.store.updates import FILE, update
 
 COMMAND = (sys.executable, "-m", "compatkb")
 
@@ -214,3 +215,18 @@ def test_packed_store_is_taken(environment: dict[str, str], tmp_path: Path) -> N
     assert run(environment, "data", "pack", "--out", str(target)).returncode == 0
     assert target.with_name(f"{FILE}.sha256").read_bytes() == sums(target.read_bytes())
     assert run(environment, "data", "update", "--from", str(target)).returncode == 0
+
+
+def test_nothing_is_left_of_what_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that is older than the data in use is refused and leaves no file; a newer one is taken once."""
+    monkeypatch.setenv("COMPATKB_UPDATES", str(tmp_path / "updates"))
+    for day in ("2020-01-01", "2099-01-01"):
+        (tmp_path / day).mkdir()
+        content = store(day)
+        (tmp_path / day / FILE).write_bytes(content)
+        (tmp_path / day / f"{FILE}.sha256").write_bytes(sums(content))
+    with pytest.raises(DataError, match="older than those in use"):
+        update(str(tmp_path / "2020-01-01" / FILE))
+    assert list((tmp_path / "updates").iterdir()) == []
+    assert [update(str(tmp_path / "2099-01-01" / FILE)).taken for _ in range(2)] == [True, False]
+    assert [path.name.partition("-2099-01-01-")[0] for path in (tmp_path / "updates").iterdir()] == [str(FORMAT)]
