@@ -14,12 +14,28 @@ from compatkb.store.compiler.compile import compile_snapshot
 from compatkb.store.reader import Snapshot
 
 COMPILED = ROOT / "tests" / "cases" / "lint" / "compiled.txt"
+WHEN = {"python": [">=3.12", "3.11"], "device": ["xpu"]}
 
 
 def test_data_compile_to_the_rows_recorded(tmp_path: Path) -> None:
     """What the store holds of data changes only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes it down anew."""
     target = tmp_path / "store.sqlite"
-    compile_snapshot(build_knowledge(load(Path("data"), written(good()))), target, "made-up")
+    data = good()
+    more = [
+        {"id": "pythons", "kind": "verified", "of": "ipex==2.1.20", "to": ["hardware==max"], "when": WHEN},
+        {
+            "id": "open",
+            "kind": "breaks",
+            "of": "ipex==2.1.10",
+            "to": ["numpy>=2"],
+            "basis": "inferred",
+            "note": "n",
+            "reason": "r",
+        },
+        {"id": "all", "kind": "breaks", "of": "ipex==2.1.20", "to": ["numpy"], "when": {"python": ["3.12"]}, "reason": "r"},
+    ]
+    data["products/ipex.toml"]["claim"] += [{**claim, "sources": ["plan"]} for claim in more]
+    compile_snapshot(build_knowledge(load(Path("data"), written(data))), target, "made-up")
     with closing(sqlite3.connect(target)) as store:
         names = [name for (name,) in store.execute("select name from sqlite_master where type = 'table' order by name")]
         shown = [line for name in names if "search_" not in name for line in rows(store, name)]
