@@ -1,63 +1,101 @@
-"""What the store holds of a small data directory with a record of every kind."""
+"""What the store holds of a small data directory with a record of every kind, and what its queries return."""
 
 import os
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
-from test_lint import good, written
+from test_lint import SAYS, Data, columned, good, written
+from test_queries import EVERY
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
 from compatkb.store.compiler.compile import compile_snapshot
+from compatkb.store.queries import disputes, images
 from compatkb.store.reader import Snapshot
 
-COMPILED = ROOT / "tests" / "cases" / "lint" / "compiled.txt"
+RECORDED = ROOT / "tests" / "cases" / "lint"
 WHEN = {"python": [">=3.12", "3.11"], "device": ["xpu"]}
+CLAIMS = (
+    {"id": "pythons", "kind": "verified", "of": "ipex==2.1.20", "to": ["hardware==max"], "when": WHEN},
+    {
+        "id": "open",
+        "kind": "breaks",
+        "of": "ipex==2.1.10",
+        "to": ["numpy>=2"],
+        "basis": "inferred",
+        "note": "n",
+        "reason": "r",
+    },
+    {"id": "all", "kind": "breaks", "of": "ipex==2.1.20", "to": ["numpy"], "when": {"python": ["3.12"]}, "reason": "r"},
+)
+DECIDED = {**SAYS, "of": [], "sources": ["plan", "plan"], "decided": date(2026, 11, 1)}
 
 
-def test_data_compile_to_the_rows_recorded(tmp_path: Path) -> None:
-    """What the store holds of data changes only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes it down anew."""
-    target = tmp_path / "store.sqlite"
+def varied() -> Data:
+    """Return the good data with more kinds of claims, disputes and tables of tags."""
     data = good()
-    more = [
-        {"id": "pythons", "kind": "verified", "of": "ipex==2.1.20", "to": ["hardware==max"], "when": WHEN},
-        {
-            "id": "open",
-            "kind": "breaks",
-            "of": "ipex==2.1.10",
-            "to": ["numpy>=2"],
-            "basis": "inferred",
-            "note": "n",
-            "reason": "r",
-        },
-        {"id": "all", "kind": "breaks", "of": "ipex==2.1.20", "to": ["numpy"], "when": {"python": ["3.12"]}, "reason": "r"},
-    ]
-    data["products/ipex.toml"]["claim"] += [{**claim, "sources": ["plan"]} for claim in more]
+    ipex = data["products/ipex.toml"]
+    ipex["claim"] += [{**claim, "sources": ["plan"]} for claim in CLAIMS]
+    sides = {"positions": [], "claims": ["ipex-2.1.10-numpy", "open"], "sources": ["plan"]}
+    ipex["dispute"].append({**DECIDED, **sides, "id": "decided", "decision": "open"})
+    columned(data, ["ipex"])
+    data["images/ext.toml"]["listing"][0]["runs"] = [[1, 1]]
+    return data
+
+
+def stored(data: Data, folder: Path) -> Path:
+    """Return the store of data in a folder."""
+    target = folder / "store.sqlite"
     compile_snapshot(build_knowledge(load(Path("data"), written(data))), target, "made-up")
-    with closing(sqlite3.connect(target)) as store:
-        names = [name for (name,) in store.execute("select name from sqlite_master where type = 'table' order by name")]
-        shown = [line for name in names if "search_" not in name for line in rows(store, name)]
+    return target
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of the varied data."""
+    return stored(varied(), tmp_path_factory.mktemp("compiled"))
+
+
+def assert_recorded(name: str, lines: Iterable[str]) -> None:
+    """Compare lines with a file; COMPATKB_UPDATE_GOLDEN=1 writes it anew."""
+    shown = list(lines)
     if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
-        COMPILED.write_text("\n".join(shown) + "\n", encoding="utf-8")
-    assert shown == COMPILED.read_text(encoding="utf-8").splitlines()
+        (RECORDED / name).write_text("\n".join(shown) + "\n", encoding="utf-8")
+    assert shown == (RECORDED / name).read_text(encoding="utf-8").splitlines()
 
 
-def rows(store: sqlite3.Connection, table: str) -> list[str]:
-    """Return the rows of a table, each with its name; what is binary in hexadecimal digits."""
-    found = store.execute(f"select * from {table}").fetchall()
-    return [f"{table}: " + " | ".join(v.hex() if isinstance(v, bytes) else str(v) for v in row) for row in found]
+def test_data_compile_to_the_rows_recorded(store: Path) -> None:
+    """What the store holds of data changes only on purpose; what is binary is shown in hexadecimal digits."""
+    with closing(sqlite3.connect(store)) as db:
+        names = [name for (name,) in db.execute("select name from sqlite_master where type = 'table' order by name")]
+        found = [(name, row) for name in names if "search_" not in name for row in db.execute(f"select * from {name}")]
+    rows = ((name, [value.hex() if isinstance(value, bytes) else str(value) for value in row]) for name, row in found)
+    assert_recorded("compiled.txt", (f"{name}: {' | '.join(values)}" for name, values in rows))
+
+
+def test_queries_return_the_records_recorded(store: Path) -> None:
+    """What queries make of the rows changes only on purpose."""
+    facts = Snapshot(str(store))
+    told = {name: query(facts) for name, query in EVERY.items()}
+    told |= {f"columns of {name}": images.columns_of(facts, name) for name in images.repositories(facts)}
+    told |= {f"runs of {name}": images.runs_of(facts, name) for name in images.repositories(facts)}
+    told["disagreement"] = disputes.read_disagreements(facts)
+    told["standing"] = disputes.standings(disputes.read_disagreements(facts))
+    items = ((name, found.items() if isinstance(found, dict) else found) for name, found in told.items())
+    assert_recorded("queried.txt", (f"{name}: {one}" for name, found in items for one in found))
 
 
 def test_a_glibc_that_is_inferred_is_not_stated(tmp_path: Path) -> None:
     """What the tag of a wheel says is stated; what is said as of others is not, and neither is no glibc at all."""
-    target = tmp_path / "store.sqlite"
     data = good()
     row = {"os": ["linux"], "python": ["3.12"], "glibc": "2.35", "glibc-inferred": True, "sources": ["list"]}
     data["products/torch.toml"]["release"][0]["build"][1]["wheels"].append(row)
-    compile_snapshot(build_knowledge(load(Path("data"), written(data))), target, "made-up")
-    facts = Snapshot(str(target))
+    facts = Snapshot(str(stored(data, tmp_path)))
     found = {floor.glibc: floor.stated for element in facts.elements("torch") for floor in facts.floors(element)}
     assert (found[2, 28], found[2, 35]) == (True, False)
     assert not found.get(None)
