@@ -211,7 +211,7 @@ class Trial:
                 seconds += self.seconds[test]
                 chosen.append(test)
         new = [test for test in self.new if self.sound.get(test, True)]
-        return Run([*chosen, *new], 30 + 2 * (seconds + len(new)) + 90 * anew, anew)
+        return Run([*new, *chosen] if self.again else [*chosen, *new], 30 + 2 * (seconds + len(new)) + 90 * anew, anew)
 
     def is_sound(self, test: str) -> bool:
         """Whether a test passes, by itself, over the code as it is."""

@@ -38,14 +38,21 @@ class Run(NamedTuple):
     anew: bool = False
 
 
-def codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of the functions and methods of a module in the order of the text; none that stands in a function."""
+def codes(code: CodeType, *, inner: bool = False) -> Iterator[CodeType]:
+    """Yield the code of functions in the order of the text; of those within functions only where they are asked for."""
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            if one.co_flags & 2:  # CO_NEWLOCALS: a function, not the body of a class
+            is_function = bool(one.co_flags & 2)  # CO_NEWLOCALS, which the body of a class has not
+            if is_function:
                 yield one
-            else:
-                yield from codes(one)
+            if inner or not is_function:
+                yield from codes(one, inner=inner)
+
+
+def code_of(text: str, path: str, function: str) -> list[CodeType]:
+    """Return the code of a function that stands in no other, or of the one around it, and of those within."""
+    tops = [c for c in codes(compile(text, path, "exec")) if f"{function}.".startswith(f"{c.co_qualname}.")]
+    return [code for top in tops for code in (top, *codes(top, inner=True))]
 
 
 def plant(mutant: Mutant, folder: Path) -> None:
@@ -53,21 +60,14 @@ def plant(mutant: Mutant, folder: Path) -> None:
     path = str(folder / mutant.inside)
     parts = mutant.inside.with_suffix("").parts[1:]
     importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-    old = [
-        code for code in codes(compile(Path(path).read_text(encoding="utf-8"), path, "exec")) if holds(code, mutant.function)
-    ]
-    new = [code for code in codes(compile(mutant.text, path, "exec")) if holds(code, mutant.function)]
-    instead = dict(zip(old, new, strict=True))
+    old = code_of(Path(path).read_text(encoding="utf-8"), path, mutant.function)
+    new = code_of(mutant.text, path, mutant.function)
+    instead = dict(zip(old, new, strict=[c.co_name for c in old] == [c.co_name for c in new]))
     planted = [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__ in instead]
     for function in planted:
         function.__code__ = instead[function.__code__]
     if not planted:
         raise ValueError(f"{path}: {mutant.function} is not imported")
-
-
-def holds(code: CodeType, function: str) -> bool:
-    """Whether the code is that of a function, or of one around it."""
-    return f"{function}.".startswith(f"{code.co_qualname}.")
 
 
 class Server:
