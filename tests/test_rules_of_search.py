@@ -5,7 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, breaks, build, index, listing, needs, product, release, route, universe, verified, wheel
+from builders import (
+    TODAY,
+    breaks,
+    build,
+    constrains,
+    index,
+    listing,
+    needs,
+    product,
+    release,
+    route,
+    universe,
+    verified,
+    wheel,
+)
 from test_promises import TORCH, ask, versions
 
 from compatkb.engine.answer import Answer, best_stacks
@@ -251,3 +265,19 @@ def test_a_list_of_wheels_counts_on_its_last_day(tmp_path: Path) -> None:
         for day in (TODAY, TODAY + timedelta(days=1))
     ]
     assert verdicts == [["works", "does-not-work"], ["works", "unknown"]]
+
+
+def test_what_is_needed_may_need_more_itself(tmp_path: Path) -> None:
+    """Packages that nobody named come along as far as needs lead to them; of an element that only bounds one it stays away."""
+    claims = [needs("ext", "torch"), needs("ext==2.0", "helper"), constrains("ext==1.0", "helper==1.0")]
+    facts = universe(
+        tmp_path,
+        [
+            product("torch", releases=["2.0.0"]),
+            product("ext", rank=500, releases=["2.0", "1.0"], claims=claims),
+            product("helper", rank=600, releases=["1.0"], claims=[needs("helper", "base")]),
+            product("base", rank=700, releases=["1.0"]),
+        ],
+    )
+    assert versions(ask(facts, "ext")) == [{"torch": "2.0.0", "ext": "2.0", "helper": "1.0", "base": "1.0"}]
+    assert versions(ask(facts, "ext==1.0")) == [{"torch": "2.0.0", "ext": "1.0"}]
