@@ -467,7 +467,7 @@ def test_plain_requirements_are_read_as_by_the_parser(name: str, clauses: str, e
         ),
         (".gitlab-ci.yml", "a:\n  script: [pip install t==1\n   u==2]\n", {"t==1": (2, 24), "u==2": (3, 4)}),
         ("Makefile", "a:\n\tpip install t==1\n\tpip install u==2\n", {"t==1": (2, 14), "u==2": (3, 14)}),
-        ("a.bat", "pip install t==1\npip install u==2\n", {"t==1": (1, 13), "u==2": (2, 13)}),
+        ("a.bat", "pip install t==1 ^\n u==2\npip install v==3\n", {"t==1": (1, 13), "u==2": (2, 2), "v==3": (3, 13)}),
         ("a.sh", "export V=1 W=2\npip install t==$V u==$W\n", {"t==$V": (2, 13), "u==$W": (2, 19)}),
         ("a.sh", "for < x; do pip install t==1; done\n", {"t==1": (1, 25)}),
         ("a.sh", "pip install https://a.example/t-1-py3-none-any.whl\n", {"https://a.example/t-1-py3-none-any.whl": (1, 13)}),
@@ -509,7 +509,7 @@ def test_files_that_commands_read_are_told(command: str) -> None:
 
 def test_an_image_copied_from_is_derived() -> None:
     """What `COPY --from` names is an image, which the file does not build on; the last line needs no end."""
-    found = of(read("Dockerfile", "FROM a:1\nCOPY --from=b:2 /x /x\nFROM c:3"), ImageUse)
+    found = of(read("Dockerfile", "FROM a:1\nCOPY --from=b:2 /x /x\nFROM c:33"), ImageUse)
     assert [(image.repository, image.derived) for image in found] == [("a", False), ("b", True), ("c", False)]
 
 
