@@ -1141,6 +1141,15 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
     assert [p.message for p in parse(contents).problems if p.path == TORCH] == ["is larger than 16 MiB, which no data file is"]
 
 
+def test_a_claim_that_says_more_than_the_index_is_not_redundant() -> None:
+    """A claim repeats the index only where all that it says stands there."""
+    data = good()
+    repeat_requirement(data)
+    assert [finding.rule for finding in found(data, "redundant-claim").findings] == ["redundant-claim"]
+    data[IPEX]["claim"][-1].update(to=["numpy==1.26.4", "python<3.13"])
+    assert found(data, "redundant-claim").findings == ()
+
+
 def test_missing_channels_are_a_finding() -> None:
     """A directory without channels.toml does not load."""
     contents = written(good())
