@@ -281,3 +281,35 @@ def test_what_is_needed_may_need_more_itself(tmp_path: Path) -> None:
     )
     assert versions(ask(facts, "ext")) == [{"torch": "2.0.0", "ext": "2.0", "helper": "1.0", "base": "1.0"}]
     assert versions(ask(facts, "ext==1.0")) == [{"torch": "2.0.0", "ext": "1.0"}]
+
+
+def test_a_build_for_company_leaves_the_others_alone(tmp_path: Path) -> None:
+    """Where a newer build is of use beside another product only, an older one is taken without that."""
+    company = release("2.0", builds=[build("2.0", only_with=["ext"])])
+    helper = product("helper", rank=600, releases=[company, "1.0"], claims=[needs("helper", "torch")])
+    ext = product("ext", rank=500, releases=["1.0"], claims=[needs("ext", "torch")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, ext])
+    assert versions(ask(facts, "helper")) == [{"torch": "2.0.0", "helper": "1.0"}]
+    assert versions(ask(facts, "helper", "ext")) == [{"torch": "2.0.0", "ext": "1.0", "helper": "2.0"}]
+
+
+def on(system: str, version: str) -> dict[str, Any]:
+    """Return a release with wheels for one system alone."""
+    return release(version, builds=[build(version, wheels=[wheel(os=[system])])])
+
+
+def test_a_stack_on_linux_comes_before_a_newer_one_on_windows(tmp_path: Path) -> None:
+    """Of stacks that are as good the family of systems counts before the versions."""
+    helper = product(
+        "helper", rank=600, releases=[on("windows", "2.0"), on("linux", "1.0")], claims=[needs("helper", "torch")]
+    )
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "helper")
+    assert [(stack.os, stack.packages[-1].version) for stack in answer.stacks] == [(("linux",), "1.0"), (("windows",), "2.0")]
+
+
+def test_what_is_on_different_systems_is_on_none_together(tmp_path: Path) -> None:
+    """Packages of which each has wheels for another system make no stack, not even an unknown one."""
+    one = product("one", rank=600, releases=[on("linux", "1.0")], claims=[needs("one", "torch")])
+    other = product("other", rank=700, releases=[on("windows", "1.0")], claims=[needs("other", "torch")])
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), one, other]), "one", "other")
+    assert (versions(answer), answer.verdict) == ([], "does-not-work")
