@@ -204,10 +204,11 @@ class Trial:
         self.sound: dict[str, bool] = {}
 
     def run_of(self, tests: Iterable[str], anew: bool = False) -> Run:
-        """Return what to run of tests: the quickest that patience allows, and every new one; a busy machine takes longer."""
+        """Return what to run of tests: the first that patience allows, and every new one; a busy machine takes longer."""
         seconds, chosen = 0.0, []
-        for test in sorted({*tests} & self.runner.collected, key=self.seconds.__getitem__):
-            if self.sound.get(test, True) and seconds + self.seconds[test] <= self.patience:
+        for test in tests:
+            wanted = test in self.runner.collected and self.sound.get(test, True)
+            if wanted and seconds + self.seconds[test] <= self.patience:
                 seconds += self.seconds[test]
                 chosen.append(test)
         new = [test for test in self.new if self.sound.get(test, True)]
@@ -226,12 +227,13 @@ class Trial:
         """Return the test that notices a mutation, `time limit`, or `survived`."""
         inside = Path("src", "compatkb", mutation.module)
         mutant = Mutant(inside, mutated(ROOT / inside, mutation.site), mutation.function)
-        tests, at_start = self.covering.tests(inside, mutation.line)
+        tests, at_start = self.covering.tests(inside, mutation.line, thorough=self.again)
         print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
         said = self.runner.outcome(self.run_of(tests), mutant)
         if said == SURVIVED and at_start and self.again and SUITES[self.package].compiles:
             real = {test for name in ("facts", "run") for test in self.covering.sharing.get(f"tests::{name}", ())}
-            said = self.runner.outcome(self.run_of(real, anew=True), mutant)
+            quickest = sorted(real, key=self.covering.seconds.__getitem__)
+            said = self.runner.outcome(self.run_of(quickest, anew=True), mutant)
         if "::" in said and not self.is_sound(said):
             return self.outcome(mutation)
         return said

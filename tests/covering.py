@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
 from pathlib import Path
@@ -135,10 +136,11 @@ class Covering:
             for fixture in told[name][1]:
                 self.sharing.setdefault(fixture, []).append(name)
 
-    def tests(self, inside: Path, line: int) -> tuple[list[str], bool]:
+    def tests(self, inside: Path, line: int, *, thorough: bool = False) -> tuple[list[str], bool]:
         """Return the tests that execute a line of a file as it is now, and whether it ran before the first of them.
 
-        An expression of several lines may be noted at an earlier one.
+        The quickest come first; to be `thorough` those that execute most of the file. An expression of several lines may be
+        noted at an earlier one.
         """
         measured = self.folder / "checkout" / inside
         if not measured.exists():
@@ -150,7 +152,8 @@ class Covering:
         before = range(line, max(line - 6, 0), -1)
         contexts = next((found[near] for near in before if set(found.get(near, ())) - {START}), found.get(line, []))
         tests = {test for name in contexts for test in (name, *self.sharing.get(name, ())) if test in self.seconds}
-        return sorted(tests, key=self.seconds.__getitem__), START in found.get(line, ())
+        lines = Counter(name for names in found.values() for name in names) if thorough else {}
+        return sorted(tests, key=lambda name: (-lines.get(name, 0), self.seconds[name])), START in found.get(line, ())
 
 
 if __name__ == "__main__":
