@@ -8,15 +8,18 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import product, universe
 from conftest import ROOT
 from test_lint import SAYS, Data, columned, good, written
 from test_queries import EVERY
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
+from compatkb.errors import DataError
 from compatkb.store.compiler.compile import compile_snapshot
 from compatkb.store.queries import disputes, images
 from compatkb.store.reader import Snapshot
+from compatkb.store.suggestions import unknown_version
 
 RECORDED = ROOT / "tests" / "cases" / "lint"
 WHEN = {"python": [">=3.12", "3.11"], "device": ["xpu"]}
@@ -31,6 +34,7 @@ CLAIMS = (
         "note": "n",
         "reason": "r",
     },
+    {"id": "pinned", "kind": "constrains", "of": "ipex==2.1.20", "to": ["numpy==1.25.0"]},
     {"id": "all", "kind": "breaks", "of": "ipex==2.1.20", "to": ["numpy"], "when": {"python": ["3.12"]}, "reason": "r"},
 )
 DECIDED = {**SAYS, "of": [], "sources": ["plan", "plan"], "decided": date(2026, 11, 1)}
@@ -99,3 +103,19 @@ def test_a_glibc_that_is_inferred_is_not_stated(tmp_path: Path) -> None:
     found = {floor.glibc: floor.stated for element in facts.elements("torch") for floor in facts.floors(element)}
     assert (found[2, 28], found[2, 35]) == (True, False)
     assert not found.get(None)
+
+
+def test_hardware_is_a_product_like_others() -> None:
+    """A condition on hardware needs the file that lists hardware."""
+    data = good()
+    data["products/ipex.toml"]["claim"][0]["when"] = {"hardware": ["max"]}
+    del data["products/hardware.toml"]
+    with pytest.raises(DataError, match="there is no product hardware"):
+        build_knowledge(load(Path("data"), written(data)))
+
+
+def test_the_nearest_versions_are_those_around(tmp_path: Path) -> None:
+    """Two below and one above what nobody released; the first three where nothing is below."""
+    facts = universe(tmp_path, [product("torch", releases=["5.0", "4.0", "3.0", "2.0", "1.0"])])
+    told = [str(unknown_version(facts, facts.products["torch"], version)) for version in ("3.5", "0.5", "9.0")]
+    assert [text.partition("nearest: ")[2] for text in told] == ["3.0, 2.0, 4.0", "1.0, 2.0, 3.0", "5.0, 4.0"]
