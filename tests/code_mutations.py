@@ -27,6 +27,8 @@ from typing import NamedTuple
 from covering import ROOT, Covering
 from mutant_runs import NOT_PLANTED, SURVIVED, Mutant, Run, Runner
 
+_MANY = 50
+"""Tests that compile data of their own; what so many do not notice is not looked for in the real data, which take long."""
 WORK = (ROOT / ".mutate").resolve()
 RESULTS = ROOT / "tests" / "code_mutations.jsonl"
 JUDGED = ROOT / "tests" / "code_mutations.toml"
@@ -230,7 +232,7 @@ class Trial:
         tests, at_start = self.covering.tests(inside, mutation.line, thorough=self.again)
         print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
         said = self.runner.outcome(self.run_of(tests), mutant)
-        if said == SURVIVED and at_start and self.again and SUITES[self.package].compiles:
+        if said == SURVIVED and at_start and self.again and SUITES[self.package].compiles and len(tests) < _MANY:
             real = {test for name in ("facts", "run") for test in self.covering.sharing.get(f"tests::{name}", ())}
             quickest = sorted(real, key=self.covering.seconds.__getitem__)
             said = self.runner.outcome(self.run_of(quickest, anew=True), mutant)

@@ -22,7 +22,9 @@ from builders import (
 )
 from test_promises import TORCH, ask, versions
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer, best_stacks
+from compatkb.engine.stacks import Link
 
 
 def only_on(version: str, *pythons: str) -> dict[str, Any]:
@@ -313,3 +315,32 @@ def test_what_is_on_different_systems_is_on_none_together(tmp_path: Path) -> Non
     other = product("other", rank=700, releases=[on("windows", "1.0")], claims=[needs("other", "torch")])
     answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), one, other]), "one", "other")
     assert (versions(answer), answer.verdict) == ([], "does-not-work")
+
+
+def test_of_what_is_near_the_widest_stack_on_linux_is_told(tmp_path: Path) -> None:
+    """A way out that is one set on several platforms is shown where most people are."""
+    rows = [wheel(os=["windows"], python=["3.11"]), wheel(os=["linux"], python=["3.11", "3.12"])]
+    claims = [needs("helper==2.0", "torch==1.0.0"), needs("helper==1.0", "torch==2.0.0")]
+    helper = product("helper", rank=600, releases=["2.0", release("1.0", builds=[build("1.0", wheels=rows)])], claims=claims)
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
+    found = {near.relaxed: (near.stack.os, near.stack.python) for near in answer.nearest}
+    assert found[("helper",)] == (("linux",), ("3.11", "3.12"))
+
+
+def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
+    """The verdict of a stack is that of its weakest link: stated, inferred, or nothing at all; each names its own claims."""
+    said = needs("helper", "torch")
+    stated = verified("helper==2.0", "torch==2.0.0")
+    inferred = verified("helper==1.0", "torch==2.0.0", basis="inferred", note="n")
+    elsewhere = breaks("helper", "torch==2.0.0", when={"os": ["windows"]})
+    other = breaks("helper==3.0", "torch==1.0.0")
+    helper = product("helper", rank=600, releases=["3.0", "2.0", "1.0"], claims=[said, stated, inferred, elsewhere, other])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper])
+    for version, verdict, level, claims in (
+        ("3.0", "unknown", Certainty.UNKNOWN, (said, other)),
+        ("2.0", "works", Certainty.CERTAIN, (said, stated)),
+        ("1.0", "likely", Certainty.INFERRED, (said, inferred)),
+    ):
+        stack = ask(facts, "torch==2.0.0", f"helper=={version}", os="linux").stacks[0]
+        assert stack.verdict == verdict
+        assert stack.links == (Link("torch", "helper", level, tuple(claim["id"] for claim in claims)),)
