@@ -192,7 +192,7 @@ class Trial:
     def __init__(self, package: str, folder: Path, *, again: bool) -> None:
         """The tests over a mutation may have taken so many seconds when they were measured, which takes them longer."""
         self.package, self.again = package, again
-        self.patience = 8 if again else 3
+        self.patience = 5 if again else 3
         files = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
         measured = WORK / package
         if not (measured / "tests.json").exists():
