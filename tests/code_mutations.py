@@ -4,8 +4,8 @@
 that execute the line over each, and writes down what came of it in tests/code_mutations.jsonl, from which it resumes;
 docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml. `--again` puts
 more tests to what survived, save what is judged equivalent; `--count 0` writes the page alone. Which tests execute a line
-(covering.py) is measured once for each package and kept in .mutate/PACKAGE, whose removal has it measured anew; a test that
-is new since then runs over every mutation of the package. mutant_runs.py plants the faults.
+(covering.py) is measured once for each package and kept in .mutate/PACKAGE, whose removal has it measured anew; tests that
+are new since then are measured when they come. mutant_runs.py plants the faults.
 """
 
 import argparse
@@ -13,7 +13,6 @@ import ast
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from covering import ROOT, Covering
+from covering import ROOT, parts
 from mutant_runs import NOT_PLANTED, SURVIVED, Mutant, Run, Runner
 
 _MANY = 50
@@ -194,27 +193,30 @@ class Trial:
         self.package, self.again = package, again
         self.patience = 5 if again else 3
         files = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
-        measured = WORK / package
-        if not (measured / "tests.json").exists():
-            shutil.rmtree(measured, ignore_errors=True)
-            measured.mkdir(parents=True)
-            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, measured, *files], check=True)
-        self.covering = Covering(measured)
         self.runner = Runner(folder, files)
-        self.new = self.runner.collected - self.covering.known
-        self.seconds = self.covering.seconds | dict.fromkeys(self.new, 1.0)
+        if self.runner.collected.difference(*(part.known for part in parts(WORK / package))):
+            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, WORK / package, *files], check=True)
+        self.parts = parts(WORK / package)
+        self.seconds = {name: seconds for part in self.parts for name, seconds in part.seconds.items()}
         self.sound: dict[str, bool] = {}
 
+    def covering(self, inside: Path, line: int) -> tuple[list[str], bool]:
+        """Return the tests that execute a line, the quickest first, or, again, those that execute most of its module."""
+        found, at_start = zip(*(part.tests(inside, line) for part in self.parts), strict=True)
+        tests = {test: lines for part in found for test, lines in part.items()}
+        if self.again:
+            return sorted(tests, key=lambda test: (-tests[test], self.seconds[test])), any(at_start)
+        return sorted(tests, key=self.seconds.__getitem__), any(at_start)
+
     def run_of(self, tests: Iterable[str], anew: bool = False) -> Run:
-        """Return what to run of tests: the first that patience allows, and every new one; a busy machine takes longer."""
+        """Return what to run of tests: the first that patience allows, within what a busy machine takes."""
         seconds, chosen = 0.0, []
         for test in tests:
             wanted = test in self.runner.collected and self.sound.get(test, True)
             if wanted and seconds + self.seconds[test] <= self.patience:
                 seconds += self.seconds[test]
                 chosen.append(test)
-        new = [test for test in self.new if self.sound.get(test, True)]
-        return Run([*new, *chosen] if self.again else [*chosen, *new], 30 + 2 * (seconds + len(new)) + 90 * anew, anew)
+        return Run(chosen, 30 + 4 * seconds + 90 * anew, anew)
 
     def is_sound(self, test: str) -> bool:
         """Whether a test passes, by itself, over the code as it is."""
@@ -229,12 +231,12 @@ class Trial:
         """Return the test that notices a mutation, `time limit`, or `survived`."""
         inside = Path("src", "compatkb", mutation.module)
         mutant = Mutant(inside, mutated(ROOT / inside, mutation.site), mutation.function)
-        tests, at_start = self.covering.tests(inside, mutation.line, thorough=self.again)
+        tests, at_start = self.covering(inside, mutation.line)
         print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
         said = self.runner.outcome(self.run_of(tests), mutant)
         if said == SURVIVED and at_start and self.again and SUITES[self.package].compiles and len(tests) < _MANY:
-            real = {test for name in ("facts", "run") for test in self.covering.sharing.get(f"tests::{name}", ())}
-            quickest = sorted(real, key=self.covering.seconds.__getitem__)
+            fixtures = (part.sharing.get(f"tests::{name}", ()) for part in self.parts for name in ("facts", "run"))
+            quickest = sorted({test for tests in fixtures for test in tests}, key=self.seconds.__getitem__)
             said = self.runner.outcome(self.run_of(quickest, anew=True), mutant)
         if "::" in said and not self.is_sound(said):
             return self.outcome(mutation)

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,16 @@ def enter(folder: Path) -> None:
 class Recorder:
     """A plugin for pytest that names the context of what is executed, and times tests."""
 
-    def __init__(self, measure: coverage.Coverage) -> None:
-        """Record into a running measure."""
-        self.measure, self.context = measure, START
+    def __init__(self, measure: coverage.Coverage, known: Container[str]) -> None:
+        """Record into a running measure the tests that are not known."""
+        self.measure, self.known, self.context = measure, known, START
         self.tests: dict[str, tuple[float, list[str]]] = {}
         self.failed: set[str] = set()
         self.snapshots: list[tuple[Any, dict[str, Any]]] = []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what is known."""
+        items[:] = [item for item in items if item.nodeid not in self.known]
 
     def switch(self, context: str) -> str:
         """Name the context from here on, and return the one before."""
@@ -107,12 +111,19 @@ def copied(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure(package: str, tests: list[str], folder: Path) -> None:
-    """Run quick tests in a copy of the checkout in a folder, and keep there what each executes of a package."""
+    """Run quick tests that were never measured in a copy of the checkout, and keep what each executes of a package.
+
+    It is kept in a new folder below `folder`, beside that of the tests that were there before.
+    """
+    known = {name for part in parts(folder) for name in part.known}
+    folder = folder / str(len(parts(folder)))
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     copy_checkout(folder / "checkout")
     enter(folder / "checkout")
     measuring = coverage.Coverage(data_file=folder / "lines", source=[f"src/compatkb/{package}"], config_file=False)
     measuring.start()
-    recorder = Recorder(measuring)
+    recorder = Recorder(measuring, known)
     pytest.main([*QUICK, *tests], plugins=[recorder])
     measuring.stop()
     measuring.save()
@@ -136,24 +147,31 @@ class Covering:
             for fixture in told[name][1]:
                 self.sharing.setdefault(fixture, []).append(name)
 
-    def tests(self, inside: Path, line: int, *, thorough: bool = False) -> tuple[list[str], bool]:
-        """Return the tests that execute a line of a file as it is now, and whether it ran before the first of them.
+    def tests(self, inside: Path, line: int) -> tuple[dict[str, int], bool]:
+        """Return the tests that execute a line of a file as it is now, and whether it was executed before the first of them.
 
-        The quickest come first; to be `thorough` those that execute most of the file. An expression of several lines may be
-        noted at an earlier one.
+        Each comes with how many lines of the file it executes. An expression of several lines may be noted at an earlier one.
         """
         measured = self.folder / "checkout" / inside
         if not measured.exists():
-            return [], True
+            return {}, False
         then, now = (path.read_text(encoding="utf-8").splitlines() for path in (measured, ROOT / inside))
         blocks = difflib.SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks()
         line = max(block.a + min(line - block.b, block.size) for block in blocks if block.b < line)
         found = self.lines.contexts_by_lineno(str(measured))
         before = range(line, max(line - 6, 0), -1)
         contexts = next((found[near] for near in before if set(found.get(near, ())) - {START}), found.get(line, []))
-        tests = {test for name in contexts for test in (name, *self.sharing.get(name, ())) if test in self.seconds}
-        lines = Counter(name for names in found.values() for name in names) if thorough else {}
-        return sorted(tests, key=lambda name: (-lines.get(name, 0), self.seconds[name])), START in found.get(line, ())
+        lines = Counter(test for names in found.values() for test in self._tests_in(names))
+        return {test: lines[test] for test in self._tests_in(contexts)}, START in found.get(line, ())
+
+    def _tests_in(self, contexts: list[str]) -> set[str]:
+        """Return the tests of contexts: a fixture is in the tests that share it."""
+        return {test for name in contexts for test in (name, *self.sharing.get(name, ())) if test in self.seconds}
+
+
+def parts(folder: Path) -> list[Covering]:
+    """Return what was measured at each time."""
+    return [Covering(path.parent) for path in sorted(folder.glob("*/tests.json"))]
 
 
 if __name__ == "__main__":
