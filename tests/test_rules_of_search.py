@@ -344,3 +344,21 @@ def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
         stack = ask(facts, "torch==2.0.0", f"helper=={version}", os="linux").stacks[0]
         assert stack.verdict == verdict
         assert stack.links == (Link("torch", "helper", level, tuple(claim["id"] for claim in claims)),)
+
+
+@pytest.mark.parametrize("word", ["helper", "helper==1.0"])
+def test_a_build_for_another_device_is_none_for_this_one(word: str, tmp_path: Path) -> None:
+    """Where the provider says nothing against it, a package without builds for a device is in no stack for it."""
+    only = release("1.0", builds=[build("1.0", devices=["cpu"])])
+    helper = product("helper", rank=600, releases=[only], claims=[constrains("helper", "torch")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
+    assert [ask(facts, word, device=device).verdict for device in ("cpu", "xpu")] == ["unknown", "does-not-work"]
+
+
+def test_what_binds_every_release_binds_those_to_come(tmp_path: Path) -> None:
+    """What all releases of a package exclude on a system no release makes good there; elsewhere they go."""
+    said = [needs("helper", "torch"), breaks("helper", "torch==2.0.0", when={"os": ["windows"]})]
+    helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=said)
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
+    found = {system: ask(facts, "helper", "torch==2.0.0", os=system) for system in ("windows", "linux")}
+    assert {system: answer.verdict for system, answer in found.items()} == {"windows": "does-not-work", "linux": "unknown"}
