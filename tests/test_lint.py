@@ -964,6 +964,10 @@ def test_each_rule_has_a_fault() -> None:
 ALLOWED: dict[str, Callable[[Data], object]] = {
     "event-of-today": lambda d: event(d, 2).pop("announced") and event(d, 2).update(on=TODAY, precision="day"),
     "ended-on-its-first-day": lambda d: d[IPEX]["product"]["eol"].update({"last-day": date(2024, 6, 1), "precision": "day"}),
+    "build-of-the-last-day": lambda d: (
+        build(d, IPEX).update(released=moment(2024, 6, 15))
+        or d[IPEX]["product"]["eol"].update({"last-day": date(2024, 6, 15), "precision": "day"})
+    ),
     "exception-for-a-year": lambda d: exempt(d, until=TODAY + LONGEST) or d[TORCH]["product"].pop("eol-note"),
     "revisions-of-one-moment": lambda d: d[IMAGES]["revision"][1].update(at=d[IMAGES]["revision"][0]["at"]),
     "series-of-whole-versions": lambda d: d[TORCH]["product"].update({"series-aliases": {"new": "2.1.0", "old": "2"}}),
