@@ -317,14 +317,17 @@ def test_what_is_on_different_systems_is_on_none_together(tmp_path: Path) -> Non
     assert (versions(answer), answer.verdict) == ([], "does-not-work")
 
 
-def test_of_what_is_near_the_widest_stack_on_linux_is_told(tmp_path: Path) -> None:
-    """A way out that is one set on several platforms is shown where most people are."""
-    rows = [wheel(os=["windows"], python=["3.11"]), wheel(os=["linux"], python=["3.11", "3.12"])]
+@pytest.mark.parametrize("wider", ["windows", "linux"])
+def test_of_what_is_near_the_widest_stack_on_linux_is_told(wider: str, tmp_path: Path) -> None:
+    """A way out that is one set on several platforms is shown on Linux, even where it is wider elsewhere."""
+    few, more = ["3.11"], ["3.11", "3.12"]
+    pythons = {"windows": more, "linux": few} if wider == "windows" else {"windows": few, "linux": more}
+    rows = [wheel(os=[system], python=some) for system, some in pythons.items()]
     claims = [needs("helper==2.0", "torch==1.0.0"), needs("helper==1.0", "torch==2.0.0")]
     helper = product("helper", rank=600, releases=["2.0", release("1.0", builds=[build("1.0", wheels=rows)])], claims=claims)
     answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
     found = {near.relaxed: (near.stack.os, near.stack.python) for near in answer.nearest}
-    assert found[("helper",)] == (("linux",), ("3.11", "3.12"))
+    assert found[("helper",)] == (("linux",), tuple(pythons["linux"]))
 
 
 def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
@@ -362,3 +365,11 @@ def test_what_binds_every_release_binds_those_to_come(tmp_path: Path) -> None:
     facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
     found = {system: ask(facts, "helper", "torch==2.0.0", os=system) for system in ("windows", "linux")}
     assert {system: answer.verdict for system, answer in found.items()} == {"windows": "does-not-work", "linux": "unknown"}
+
+
+def test_beside_what_nobody_speaks_for_stands_what_somebody_does(tmp_path: Path) -> None:
+    """Where the only stack is unknown, the nearest one that is known is told too."""
+    claims = [constrains("helper", "torch"), needs("helper==1.0", "torch==2.0.0")]
+    helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=claims)
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
+    assert (answer.verdict, [near.relaxed for near in answer.nearest]) == ("unknown", [("helper",)])
