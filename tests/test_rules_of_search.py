@@ -373,3 +373,27 @@ def test_beside_what_nobody_speaks_for_stands_what_somebody_does(tmp_path: Path)
     helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=claims)
     answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
     assert (answer.verdict, [near.relaxed for near in answer.nearest]) == ("unknown", [("helper",)])
+
+
+def test_a_pinned_runtime_is_linked_to_who_speaks_of_it(tmp_path: Path) -> None:
+    """What goes along in front of the packages of the search has links to them, too."""
+    numbers = product("numbers", role="leaf", rank=1, releases=["2.0", "1.0"])
+    said = [needs("helper", "torch"), needs("helper", "numbers==2.0")]
+    helper = product("helper", rank=600, releases=["1.0"], claims=said)
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
+    (stack,) = ask(facts, "helper", "numbers==2.0").stacks
+    assert {(link.one, link.other): link.claims for link in stack.links} == {
+        ("numbers", "helper"): (said[1]["id"],),
+        ("torch", "helper"): (said[0]["id"],),
+    }
+
+
+def test_a_runtime_has_to_be_there_where_it_is_needed(tmp_path: Path) -> None:
+    """Where the only version that a package admits cannot be, the package cannot be either."""
+    numbers = product(
+        "numbers", role="leaf", rank=900, releases=["3.0", "2.0", "1.0"], claims=[breaks("numbers==2.0", "python==3.12")]
+    )
+    helper = product("helper", rank=600, releases=["1.0"], claims=[needs("helper", "torch"), needs("helper", "numbers==2.0")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
+    found = [ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")]
+    assert found == ["unknown", "does-not-work"]
