@@ -397,3 +397,17 @@ def test_a_runtime_has_to_be_there_where_it_is_needed(tmp_path: Path) -> None:
     facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
     found = [ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")]
     assert found == ["unknown", "does-not-work"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_patch_release_that_nobody_named_is_warned_of(back: bool, tmp_path: Path) -> None:
+    """A build that names one release exactly is warned of beside another one of its series, unless that names the build."""
+    claims = [verified("torch==2.0.1", "ext==1.0")] if back else []
+    torch = product("torch", releases=["2.1.0", "2.0.1", "2.0.0"], claims=claims)
+    ext = product("ext", rank=500, releases=["1.0"], claims=[needs("ext", "torch"), verified("ext==1.0", "torch==2.0.0")])
+    facts = universe(tmp_path, [torch, ext])
+    found = {
+        version: [(w.kind, w.product, w.detail) for w in ask(facts, "ext==1.0", f"torch=={version}").stacks[0].warnings]
+        for version in ("2.1.0", "2.0.1", "2.0.0")
+    }
+    assert found == {"2.1.0": [], "2.0.1": [] if back else [("unnamed", "ext", "torch 2.0.0")], "2.0.0": []}
