@@ -92,6 +92,16 @@ def test_end_of_one_version(run: Runner) -> None:
     assert "has no version '3.99'" in run("eol", "python", "3.99").err
 
 
+def test_what_nobody_publishes_is_no_promise(run: Runner) -> None:
+    """Where no end is published it is said so, with what was read; not beside a version whose end is known."""
+    for command in ("eol", "show"):
+        assert "No end of life is published." in run(command, "transformers").out
+    assert "no day is known" not in run("eol", "os", "debian12").out
+    rules = {rule["product"]: rule for rule in json.loads(run("eol", "--format", "json").out)["rules"]}
+    assert (rules["transformers"]["published"], rules["accelerate"]["published"]) == (False, True)
+    assert all(rule["sources"] for rule in rules.values())
+
+
 def test_version_names_program_and_data(facts: Snapshot, run: Runner) -> None:
     """--version carries the date of the data, on stdout."""
     done = run("--version")

@@ -137,6 +137,8 @@ def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
         ("Windows 11, Linux-6.6.87.2-microsoft-standard-WSL2", "wsl2"),
         ("OS: Ubuntu 24.04.1 LTS\nLinux-6.8", "ubuntu24.04"),
         ("torch 2.5.1", None),
+        ("C:/Users/me/x.py", "windows"),  # the folder after a drive is none of macOS
+        ("/Users/me/x.py", "macos"),
     ],
 )
 def test_the_system_of_a_text(facts: Snapshot, text: str, system: str | None) -> None:

@@ -1,6 +1,7 @@
 """Tables of image tags: those of a README of 2024-08-26 are made again from the data, and every difference is explained."""
 
 import json
+import shlex
 import tomllib
 from collections.abc import Callable
 from datetime import date
@@ -18,7 +19,9 @@ from compatkb.docgen.render import fill
 from compatkb.docgen.table_diff import compare
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Table, plain
+from compatkb.output.images import run_command
 from compatkb.output.markdown import Links, render
+from compatkb.store.queries.images import ImageRecord, images
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -262,6 +265,23 @@ def test_run_command_has_what_the_image_needs(facts: Snapshot) -> None:
         assert all(word in shown for word in words)
     with pytest.raises(UsageError, match="no image is listed so on 2024-08-26"):
         content_of(facts, "run", {"tag": "2.8.0-pip-base"}, DAY)
+
+
+def test_run_command_is_safe_to_paste(facts: Snapshot) -> None:
+    """The folder and the groups of the host are put in by its shell, what an image is to run is one word of it."""
+    server = run_command(facts, image_named(facts, "2.8.10-serving-xpu"), "it's")
+    words = shlex.split(server.replace("\\\n", " "))
+    assert '"$PWD"/wf-store:' in server
+    assert "--volume=$PWD/wf-store:/home/model-server/wf-store" in words
+    assert "--group-add=$(getent group render | cut -d: -f3)" in words
+    assert words[-1] == "intel/intel-extension-for-pytorch:it's"
+    worker = run_command(facts, image_named(facts, "2.4.0-pip-multinode"), "2.4.0-pip-multinode")
+    assert shlex.split(worker)[-3:] == ["bash", "-c", "/usr/sbin/sshd -D"]
+
+
+def image_named(facts: Snapshot, tag: str) -> ImageRecord:
+    """Return the image of a tag of IPEX."""
+    return next(image for image in images(facts) if image.reference == f"intel/intel-extension-for-pytorch:{tag}")
 
 
 # -- links ----------------------------------------------------------------------------------------------------------

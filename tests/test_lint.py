@@ -810,6 +810,12 @@ FAULTS: dict[str, Fault] = {
         "eol-note =",
         "belongs to the releases",
     ),
+    "unpublished-beside-an-end": (
+        "end-of-life",
+        lambda d: d[OS]["product"].update({"eol-rule": {"says": "Nothing.", "published": False, "sources": ["page"]}}),
+        "eol-rule =",
+        "some releases have one",
+    ),
     "explained-twice": (
         "end-of-life",
         lambda d: release(d, TORCH).update({"eol-note": "Unknown."}),

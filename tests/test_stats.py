@@ -106,8 +106,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
             "b", releases=["2.0", release("1.0", builds=[build("1.0", channels=["default"], wheels=[])])], distribution="b"
         ),
         product("old", releases=[release("1.0", builds=[], eol=ended)], claims=[needs("old==1.0", "a")]),
-        product("torch", releases=["1.0"]),
-        product("leaf", role="leaf", releases=["3.0"]),
+        product("torch", releases=["1.0"], eol_rule={"says": "One at a time.", "sources": ["page"]}),
+        product("leaf", role="leaf", releases=["3.0"], eol_rule={"says": "A line.", "published": False, "sources": ["page"]}),
     ]
     listed = index("b", [listing("1.0", requires=["leaf>=2"])], seen=TODAY - timedelta(days=100))
     files[4]["product"]["distribution"] = "leaf"
@@ -139,8 +139,14 @@ def test_disputes_are_decided_or_open(small: Snapshot) -> None:
 
 def test_end_of_life_is_of_the_day(small: Snapshot) -> None:
     """The last supported day is not past the end of life; the day after is."""
-    assert statistics(small, TODAY).coverage[0][3:] == (1, 0, 0)
-    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1, 0)
+    assert statistics(small, TODAY).coverage[0][3:] == (1, 0, 1, 0)
+    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1, 1, 0)
+
+
+def test_an_unpublished_end_is_no_rule(small: Snapshot) -> None:
+    """Releases whose maker publishes neither an end nor a rule are counted apart."""
+    leaves = statistics(small, TODAY).coverage[2]
+    assert (leaves.releases, leaves.with_end, leaves.with_rule, leaves.unpublished) == (1, 0, 0, 1)
 
 
 def test_ages_are_of_the_day(small: Snapshot) -> None:

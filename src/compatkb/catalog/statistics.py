@@ -26,7 +26,7 @@ UNCHECKED = "not-checked"
 
 
 class Coverage(NamedTuple):
-    """The products of one role: their releases, whose end of life is known, that are past it, and that only a rule covers."""
+    """The products of one role: their releases, those with an end of life, past it, with a rule alone, with none published."""
 
     role: str
     products: int
@@ -34,6 +34,7 @@ class Coverage(NamedTuple):
     with_end: int
     ended: int
     with_rule: int
+    unpublished: int
 
 
 class Independence(NamedTuple):
@@ -98,6 +99,11 @@ class Stats(NamedTuple):
         """The number of releases that have no known end of life, and a rule of their maker."""
         return sum(row.with_rule for row in self.coverage)
 
+    @property
+    def unpublished(self) -> int:
+        """The number of releases of which it was read that no end of life is published."""
+        return sum(row.unpublished for row in self.coverage)
+
 
 def statistics(facts: Snapshot, day: date) -> Stats:
     """Return the figures; everything in the data counts, and ages and ends of life are as of the end of `day`."""
@@ -143,9 +149,11 @@ def _coverage(facts: Snapshot, role: str, day: date) -> Coverage:
             key = (product, element.release)
             ends[key] = max(ends.get(key, 0), element.eol or 0)
     known = [end for end in ends.values() if end]
-    ruled = {product for product, details in every_product_details(facts).items() if details.eol_rule}
-    by_rule = sum(not end and product in ruled for (product, _), end in ends.items())
-    return Coverage(role, len(products), len(ends), len(known), sum(end < day.toordinal() for end in known), by_rule)
+    rules = {product: details.eol_rule for product, details in every_product_details(facts).items()}
+    open_ended = [rule for (product, _), end in ends.items() if not end and (rule := rules[product])]
+    by_rule = sum(rule.published for rule in open_ended)
+    past = sum(end < day.toordinal() for end in known)
+    return Coverage(role, len(products), len(ends), len(known), past, by_rule, len(open_ended) - by_rule)
 
 
 def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independence:

@@ -38,7 +38,9 @@ def refresh(
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="DATE", help="leave out releases before this day (default: the oldest upload recorded of each distribution)"
+            "--since",
+            metavar="DATE",
+            help="leave out releases before this day (default: the oldest upload recorded of each distribution)",
         ),
     ] = None,
     index: Annotated[

@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 from compatkb.core.vocabulary import Verdict
 from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
-from compatkb.docgen.images import run_command
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output import commands, messages, registry
 from compatkb.output.document_model import Block, Bullets, Code, Paragraph
-from compatkb.output.images import images_of
+from compatkb.output.images import images_of, run_command
 from compatkb.output.payload import unsettled
 from compatkb.output.text import VERDICTS, answer_text
 from compatkb.store.queries.images import contents, images

@@ -1,15 +1,13 @@
 """Regions about container images: tables of tags, and the commands that run them."""
 
-import shlex
-
 from compatkb.core.vocabulary import Role
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.image_rows import ImageRow, cell_of, rows_on
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Code, Inline, Paragraph, Table, plain
+from compatkb.output.images import run_command
 from compatkb.request.lookup import find_product, find_versions
-from compatkb.store.queries.images import ColumnRecord, ImageRecord, columns_of, contents_of, images, listings, runs_of
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.images import ColumnRecord, columns_of, contents_of, images, listings, runs_for
 
 ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
 _FILTERS = (
@@ -128,27 +126,12 @@ def _run(asked: RegionContext) -> list[Block]:
     assert row.image
     holds = [f"{column.title} {plain(cell_of(asked.facts, row, column, asked.day))}" for column in _known(asked, row)]
     shown = Paragraph(f"Holds {', '.join(holds)}, by what its build files declare; listed on {asked.day} in {row.document}.")
-    return [Code(run_command(asked.facts, row.image, name), "sh"), shown]
+    notes = [Paragraph(run.note) for run in runs_for(asked.facts, row.image) if run.note]
+    return [Code(run_command(asked.facts, row.image, name), "sh"), *notes, shown]
 
 
 def _known(asked: RegionContext, row: ImageRow) -> list[ColumnRecord]:
     return [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
-
-
-def run_command(facts: Snapshot, image: ImageRecord, tag: str) -> str:
-    """Return the command that runs an image, with the arguments that its device and flavour need."""
-    found: list[str] = []
-    for run in runs_of(facts, image.repository):
-        if run.device in (None, image.device) and run.flavour in (None, image.flavour):
-            found += run.args
-    lines: list[list[str]] = []
-    for word in found:  # an option and its value share a line
-        if word.startswith("-") or not lines:
-            lines.append([word])
-        else:
-            lines[-1].append(word)
-    parts = ["docker run -it --rm", *(shlex.join(words) for words in lines), shlex.quote(f"{image.repository}:{tag}")]
-    return " \\\n    ".join(parts) if lines else " ".join(parts)
 
 
 IMAGES = {

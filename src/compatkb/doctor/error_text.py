@@ -15,6 +15,7 @@ _GAP = 400
 _QUOTED = 200
 
 _ASKING = re.compile(r">>>|print ?\(|\bin \[\d")
+_DRIVE = re.compile(r"(?:^|[^a-z0-9/])[a-z]:\Z")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
 _REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
@@ -88,14 +89,17 @@ class Pasted:
         return next(self.find_all(pattern), None)
 
     def find_word(self, pattern: str) -> Hit | None:
-        """Return the first place of a pattern at which a word begins, as `e:/` is none in `file:/`."""
+        """Return the first place of a pattern at which a word begins: not `e:/` in `file:/`, nor `/users/` in `c:/users/`."""
         literal = _literal(pattern)
-        if not literal[:1].isalnum():
-            return self.find(pattern)
         for at in self.places(literal):
-            if not self.plain[at - 1 : at].isalnum() and (slots := self._slots(at, pattern)) is not None:
+            if self._begins_word(at, literal) and (slots := self._slots(at, pattern)) is not None:
                 return Hit(*self.line_at(at), slots)
         return None
+
+    def _begins_word(self, at: int, literal: str) -> bool:
+        if literal.startswith("/"):
+            return not _DRIVE.search(self.plain[max(0, at - 3) : at])
+        return not (literal[:1].isalnum() and self.plain[at - 1 : at].isalnum())
 
     def _slots(self, at: int, pattern: str) -> tuple[tuple[str, str], ...] | None:
         return _match(self.plain[at : self._end(at)], _segments(pattern))

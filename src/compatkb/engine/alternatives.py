@@ -16,7 +16,7 @@ from compatkb.engine.narrowing import narrowed
 from compatkb.engine.preference import preference
 from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Aim, Found, Search
-from compatkb.engine.stacks import Stack, foremost
+from compatkb.engine.stacks import Stack, Ties, foremost, stack_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import ElementSet, Pin, Request
 
@@ -37,6 +37,14 @@ class Near(NamedTuple):
     stack: Stack
 
 
+class _Hit(NamedTuple):
+    """What a stack that is near is made from."""
+
+    relaxed: tuple[str, ...]
+    where: str
+    ties: Ties
+
+
 Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...] | None]
 """What excludes every stack, by device and route; None where there is a stack that nothing supports."""
 
@@ -55,19 +63,20 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
             given_up = _one_more(facts, request, given_up, names, known, budget)
             fresh = [relaxed for relaxed in given_up if relaxed not in tried]
             tried.update(fresh)
-            if found := _distinct(near for relaxed in fresh for near in _without(facts, request, relaxed, budget)):
-                return _distinct((*found, *_other_versions(facts, request, found, budget)))
+            if hits := _distinct(hit for relaxed in fresh for hit in _without(facts, request, relaxed, budget)):
+                more = _distinct((*hits, *_other_versions(facts, request, hits, budget)))
+                return tuple(Near(hit.relaxed, hit.where, stack_of(hit.ties)) for hit in more)
     return ()
 
 
-def _other_versions(facts: Snapshot, request: Request, found: Iterable[Near], budget: Budget) -> Iterator[Near]:
+def _other_versions(facts: Snapshot, request: Request, found: Iterable[_Hit], budget: Budget) -> Iterator[_Hit]:
     """Yield the nearest series on the same machine where its Python or system is all that was given up of several pins."""
     dimensions = {name for name, product in facts.products.items() if product.role == Role.DIMENSION}
     pinned = frozenset(pin.product for pin in request.pins if facts.products[pin.product].role in _INSTALLED)
-    if len(pinned) > 1 and all(dimensions.issuperset(near.relaxed) for near in found):
-        for near in _without(facts, request, pinned, budget, series_of_first=True):
-            if near.where in ("above", "below"):
-                yield near
+    if len(pinned) > 1 and all(dimensions.issuperset(hit.relaxed) for hit in found):
+        for hit in _without(facts, request, pinned, budget, series_of_first=True):
+            if hit.where in ("above", "below"):
+                yield hit
 
 
 def _one_more(
@@ -102,12 +111,12 @@ def _ease(product: str) -> int:
     return ("python", "os", *_HARD).index(product) + 1 if product in ("python", "os", *_HARD) else 0
 
 
-def _distinct(found: Iterable[Near]) -> tuple[Near, ...]:
+def _distinct(hits: Iterable[_Hit]) -> tuple[_Hit, ...]:
     """Return the first few that differ in what they install."""
-    kept: dict[object, Near] = {}
-    for near in found:
-        members = tuple((e.product, e.idx) for e in near.stack.packages)
-        kept.setdefault((near.stack.device, near.stack.route, members), near)
+    kept: dict[object, _Hit] = {}
+    for hit in hits:
+        _, found = hit.ties[0]
+        kept.setdefault((found.device, found.route, found.chosen), hit)
         if len(kept) == MOST_ALTERNATIVES:
             break
     return tuple(kept.values())
@@ -115,7 +124,7 @@ def _distinct(found: Iterable[Near]) -> tuple[Near, ...]:
 
 def _without(
     facts: Snapshot, request: Request, relaxed: frozenset[str], budget: Budget, *, series_of_first: bool = False
-) -> Iterator[Near]:
+) -> Iterator[_Hit]:
     """Yield the stacks without some pins: of one pin the nearest series over each route, then the best stack of all.
 
     With `series_of_first` the nearest series of the first of several, too.
@@ -126,21 +135,21 @@ def _without(
     if (len(names) == 1 or series_of_first) and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
         for route in facts.routes:
             if over_route := [problem for problem in problems if problem.route is route]:
-                yield from (near._replace(relaxed=names) for near in _beside(over_route, pin))
+                yield from (hit._replace(relaxed=names) for hit in _beside(over_route, pin))
     if best := _best(problems):
-        yield Near(names, "best", best)
+        yield _Hit(names, "best", best)
 
 
 def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Problem]:
     """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
     for device, route in routes_of(facts, request):
         problem = Problem(Question(facts, request, device, route, budget))
-        left, _ = narrowed(problem, Certainty.INFERRED)
+        left, platforms = narrowed(problem, Certainty.INFERRED)
         if left:
-            yield problem.limited_to(left, is_narrowed=True)
+            yield problem.limited_to(left, platforms, is_narrowed=True)
 
 
-def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
+def _beside(problems: list[Problem], pin: Pin) -> Iterator[_Hit]:
     """Yield the best stack of the pinned series if there is one, else of the nearest series below and above."""
     groups = problems[0].facts.series(pin.product)
     held = [n for n, mask in enumerate(groups) if mask & (pin.mask or pin.near)]
@@ -150,16 +159,16 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[Near]:
     if pin.beyond and pin.near == 1:  # older than all that is known
         held, above = [], range(len(groups))
     for where, numbers in (("same", held), ("below", below), ("above", above)):
-        if stack := _first_of(problems, pin.product, [groups[number] for number in numbers]):
-            yield Near((pin.product,), where, stack)
+        if ties := _first_of(problems, pin.product, [groups[number] for number in numbers]):
+            yield _Hit((pin.product,), where, ties)
             if where == "same":
                 break
 
 
-def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Stack | None:
-    """Return the best stack of the first group of a product's elements that has any."""
-    stacks = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
-    return next((stack for stack in stacks if stack), None)
+def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Ties:
+    """Return what is best of the first group of a product's elements that has any stack."""
+    found = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
+    return next((ties for ties in found if ties), ())
 
 
 def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | None:
@@ -167,12 +176,15 @@ def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | Non
     if product in problem.required:
         left = group & problem.domains[product]
         return problem.limited_to({product: left}) if left else None
+    if product in PLATFORM:
+        platforms = problem.platforms & problem.facts.dimension_cells(product, group)
+        return problem.limited_to({}, platforms) if platforms else None
     request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
     return Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
 
 
-def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Stack | None:
-    """Return the best stack whose support is at `worst` so, on any device and over any route."""
+def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Ties:
+    """Return what is best of all that is supported, at `worst` so, on any device and over any route; empty: nothing is."""
     hits: list[tuple[Problem, Found]] = []
     for problem in problems:
         bar = min((preference(each, found.quality) for each, found in hits), default=None)
@@ -190,7 +202,8 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
-    return _best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN)
+    ties = _best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN)
+    return stack_of(ties) if ties else None
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -206,7 +219,8 @@ def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: B
     kept = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
     systems = Pin("os", "", sum(1 << n for n, name in enumerate(facts.grid["os"]) if name in best.os))
     pins = (*kept, systems, Pin(provider.product, provider.release, mask))
-    return _best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget))
+    ties = _best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget))
+    return stack_of(ties) if ties else None
 
 
 def without_ended(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> Stack | None:
@@ -227,7 +241,8 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
         free = request._replace(pins=kept, bare=tuple(sorted(bare)), devices=devices, route=None)
         problems = _problems(facts, free, budget)
-        stack = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
+        ties = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
+        stack = stack_of(ties) if ties else None
         if stack and not replaced & {element.product for element in stack.packages}:
             return stack
     return None

@@ -91,10 +91,11 @@ class Availability:
                 places[where] = places.get(where, 0) | 1 << idx
         found = anywhere = 0
         for where, mask in places.items():
-            if where & platforms and mask & candidates:
-                found |= mask & candidates
-                anywhere |= where & platforms
-        return found, anywhere
+            some = mask & candidates
+            if some and where & platforms:
+                found |= some
+                anywhere |= where
+        return found, anywhere & platforms
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

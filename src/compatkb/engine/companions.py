@@ -10,7 +10,7 @@ from compatkb.store.records import Element, PlatformSet, newest_first
 def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
     """Return the companions that nobody asked for."""
     names = {product for product, _ in chosen}
-    return [p.id for p in problem.facts.products.values() if p.role == Role.COMPANION and p.id not in names]
+    return [product for product in problem.facts.companions if product not in names]
 
 
 def companions_by_platform(

@@ -5,7 +5,7 @@ What depends on nothing else is worked out here, once for all questions in these
 
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
 from compatkb.engine.memo import memoized
@@ -197,6 +197,12 @@ class Context:
         return tuple(found)
 
     @memoized
+    def runtimes(self, product: str, idx: int) -> frozenset[str]:
+        """Return the runtimes of which an element requires something; of what is not listed none are known."""
+        is_listed = 0 <= idx < self.facts.sizes[product]
+        return frozenset([row[0] for row in self.runtime_requirements(product, idx)] if is_listed else ())
+
+    @memoized
     def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         """Return who says something of which runtime, and then of which dimension of the platform these say something."""
         facts = self.facts
@@ -204,6 +210,17 @@ class Context:
         apart = [(of, to) for of, to in named if to not in products]
         runtimes = dict.fromkeys(to for _, to in apart)
         return (*apart, *((to, where) for to in runtimes for where in ("os", "python", "arch") if facts.edges(to, where)))
+
+    @memoized
+    def named_values(
+        self, product: str, idx: int, dimension: str, level: int
+    ) -> tuple[tuple[str, PlatformSet, tuple[int, ...] | None], ...]:
+        """Return what an element names of a dimension, known at least so well: as written, where, versions unless a bound."""
+        return tuple(
+            (edge.spec, edge.vouches, tuple(newest_first(edge.to_mask)) if "==" in edge.spec else None)
+            for edge in self.edges_from(product, idx, dimension)
+            if edge.vouches and edge.kind != Kind.BREAKS and not edge.open and edge.level <= level and edge.spec != ANY_VERSION
+        )
 
     @memoized
     def named_by(self, product: str, dimension: str) -> ElementSet:

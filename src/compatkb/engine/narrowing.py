@@ -34,10 +34,12 @@ def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -
     before, platforms = 0, problem.platforms
     while platforms != before:
         before = platforms
-        for product in listed:
-            domains[product], anywhere = problem.placed(product, domains[product], platforms)
-            if product in problem.required:
+        for product in problem.required:
+            if product in listed:
+                domains[product], anywhere = problem.placed(product, domains[product], platforms)
                 platforms &= anywhere
+    for product in listed.difference(problem.required) if platforms else ():
+        domains[product], _ = problem.placed(product, domains[product], platforms)
     return platforms
 
 
@@ -45,7 +47,7 @@ def _narrow(
     problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet, *, known_only: bool
 ) -> bool:
     """Drop candidates until nothing changes; return whether every required product has one left."""
-    queue = list(problem.required)
+    queue = sorted(problem.required, key=lambda one: -domains[one].bit_count())  # few candidates rule out most at least cost
     while queue:
         product = queue.pop()
         if not domains[product] and product not in problem.placeholders:

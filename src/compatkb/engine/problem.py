@@ -239,10 +239,13 @@ class Problem:
         """Return the same question with constraints left out of account."""
         return Problem(self.question, frozenset(constraints))
 
-    def limited_to(self, domains: Mapping[str, ElementSet], *, is_narrowed: bool = False) -> "Problem":
-        """Return the same problem with these candidates alone."""
+    def limited_to(
+        self, domains: Mapping[str, ElementSet], platforms: PlatformSet = -1, *, is_narrowed: bool = False
+    ) -> "Problem":
+        """Return the same problem with these candidates and platforms alone."""
         limited = copy(self)
         limited.domains, limited.is_narrowed = {**self.domains, **domains}, is_narrowed
+        limited.platforms = self.platforms & platforms
         return limited
 
     def groups(self) -> list[list[Constraint]]:

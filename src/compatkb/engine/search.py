@@ -193,13 +193,11 @@ class Search:
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
-        rows = self.problem.question.runtime_rows
-        runtimes = {row[0] for row in rows(*member)}
+        runtimes_of = self.problem.context.runtimes
+        runtimes = runtimes_of(*member)
         if not runtimes:
             return 0
-        others = (
-            other for other in chosen.items() if other[1] >= 0 and not runtimes.isdisjoint(row[0] for row in rows(*other))
-        )
+        others = [other for other in chosen.items() if not runtimes.isdisjoint(runtimes_of(*other))]
         return runtime_conflicts(self.problem, (*others, member), firm_only=True)[0]
 
     def _beside(self, product: str, idx: int, chosen: dict[str, int], support: Support) -> Support:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role, Verdict
+from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
@@ -12,7 +12,7 @@ from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import runtime_requirements
 from compatkb.engine.search import Found
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first
+from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
 
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
 """Pythons, systems and architectures, every combination of them, and their bits."""
@@ -75,7 +75,7 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
     for runtime, requirements in runtime_requirements(problem, chosen).items():
         unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
         parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
-    for dimension in [p.id for p in problem.facts.products.values() if p.shown]:
+    for dimension in problem.facts.shown:
         if dimension not in problem.pins:
             parts = _cut(parts, _dimension_values(_vouched(problem, chosen, dimension, found.quality.level), dimension))
     stacks = []
@@ -146,22 +146,20 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
 
     Bounds follow, as written.
     """
-    roles, table = problem.facts.products, problem.context.table
-    packages = [(p, i) for p, i in chosen if roles[p].role not in UNBUILT and table(p, dimension)]
+    roles = problem.facts.products
+    packages = [(p, i) for p, i in chosen if roles[p].role not in UNBUILT and problem.context.table(p, dimension)]
     if not packages:
         return {}
     values: dict[int, PlatformSet] = {}
     bounds: dict[str, PlatformSet] = {}
-    for product, idx in packages:
-        for edge in problem.context.edges_from(product, idx, dimension):
-            where = edge.vouches
-            if not where or edge.kind == Kind.BREAKS or edge.open or edge.level > level or edge.spec == ANY_VERSION:
-                continue
-            if "==" not in edge.spec:
-                bounds[edge.spec] = bounds.get(edge.spec, 0) | where
-                continue
-            for n in newest_first(edge.to_mask):
+    for member in packages:
+        for spec, where, numbers in problem.context.named_values(*member, dimension, level):
+            if numbers is None:
+                bounds[spec] = bounds.get(spec, 0) | where
+            for n in numbers or ():
                 values[n] = values.get(n, 0) | where
+    if not values and not bounds:
+        return {}
     for n in values:
         values[n] &= ~problem.availability.denials(dimension, n)[0]
         for product, idx in packages:
@@ -235,12 +233,20 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     )  # fmt: skip
 
 
-def foremost(hits: Sequence[tuple[Problem, Found]]) -> Stack | None:
-    """Return the stack of the least rank of all that was found; None where nothing was."""
+Ties = tuple[tuple[Problem, Found], ...]
+"""What was found, all of it equally good before the width of a stack counts."""
+
+
+def foremost(hits: Sequence[tuple[Problem, Found]]) -> Ties:
+    """Return what is of the least rank of all that was found; nothing where nothing was."""
     heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
     least = min(heads, default=None)
-    first = [hit for hit, head in zip(hits, heads, strict=True) if head == least]
-    return min((stack for problem, found in first for stack in stacks_of(problem, found)), key=_rank_of, default=None)
+    return tuple(hit for hit, head in zip(hits, heads, strict=True) if head == least)
+
+
+def stack_of(ties: Ties) -> Stack:
+    """Return the stack of the least rank of what was found and is equally good."""
+    return min((stack for problem, found in ties for stack in stacks_of(problem, found)), key=_rank_of)
 
 
 def _rank_of(stack: Stack) -> tuple[object, ...]:

@@ -13,7 +13,15 @@ from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.payload import SCHEMA, claim_payload, source_payload
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
-from compatkb.store.queries.products import ReleaseRecord, product_details, release, releases, releases_of
+from compatkb.store.queries.products import (
+    ReleaseRecord,
+    SupportRule,
+    every_product_details,
+    product_details,
+    release,
+    releases,
+    releases_of,
+)
 from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -74,11 +82,16 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
         "role": product.role,
         "distribution": product.distribution,
         "eol": details.eol,
+        "eol_rule": _rule(details.eol_rule) if details.eol_rule else None,
         "replaced_by": details.replaced_by_record,
         "note": details.note,
         "releases": _releases(facts, product, day),
         "disputes": disputes.of_product(facts, product.id),
     }
+
+
+def _rule(rule: SupportRule) -> Content:
+    return {"published": rule.published, "says": rule.says, "sources": [source_payload(s) for s in rule.sources]}
 
 
 def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
@@ -92,6 +105,9 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
         lines.append(f"distribution: {product.distribution}")
     if details.eol:
         lines.append(f"end of life: {details.eol}{_ended(details.eol, day)}")
+    if rule := details.eol_rule:
+        lines.append(f"support: {messages.support_rule(rule.published, rule.says)}")
+        lines += [f"  source: {text}" for text, _ in rule.sources]
     if other := details.replaced_by:
         lines.append(f"replaced by: {other.product} {other.specifier}" + (f" on {other.device}" if other.device else ""))
     if details.note:
@@ -249,15 +265,28 @@ def eol_json(
     version: str | None = None,
     everything: bool = True,  # noqa: ARG001  # as eol_screen is called
 ) -> str:
-    """Return the ends of life up to `days` after `day` as JSON."""
-    return _json(facts, day, {"within_days": days, "ends": _ends(facts, product, version, day, days)})
+    """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
+    ends = _ends(facts, product, version, day, days)
+    return _json(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
 
 
 def eol_screen(
     facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, everything: bool = False
 ) -> list[Line]:
-    """Return the ends of life up to `days` after `day`: what will be, and what is over."""
-    return eol_lines(facts, _ends(facts, product, version, day, days), day, days, everything=everything)
+    """Return the ends of life up to `days` after `day`: what will be, what is over, and what has no day."""
+    ends = _ends(facts, product, version, day, days)
+    return eol_lines(facts, ends, _rules(facts, product, version, ends), day, days, everything=everything)
+
+
+def _rules(facts: Snapshot, product: Product | None, version: str | None, ends: list[Content]) -> list[Content]:
+    """Return how long releases are supported where no day is known, or that nobody publishes it, in rank order."""
+    if version and ends:
+        return []
+    return [
+        {"product": name, **_rule(details.eol_rule)}
+        for name, details in every_product_details(facts).items()
+        if details.eol_rule and (product is None or name == product.id)
+    ]
 
 
 def _ends(facts: Snapshot, product: Product | None, version: str | None, day: date, days: int) -> list[Content]:

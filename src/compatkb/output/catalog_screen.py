@@ -33,7 +33,7 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     if content["eol"]:
         blocks.append(Block(labelled("ended" if content["eol"] < day.isoformat() else "ends", content["eol"])))
     if rule := product_details(facts, product.id).eol_rule:
-        blocks.append(Block(labelled("support", rule)))
+        blocks.append(Block(labelled("support", messages.support_rule(rule.published, rule.says))))
     if other := content["replaced_by"]:
         where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
         blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))
@@ -164,8 +164,10 @@ def _named(facts: Snapshot, claim: Content) -> str:
     return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
 
 
-def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, everything: bool = False) -> list[Line]:
-    """Return what ends within some days, soonest first, and what has ended, latest first."""
+def eol_lines(
+    facts: Snapshot, ends: list[Content], rules: list[Content], day: date, days: int, *, everything: bool = False
+) -> list[Line]:
+    """Return what ends within some days, soonest first, what has ended, latest first, and what has no day."""
     soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
     heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
     blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
@@ -180,8 +182,18 @@ def eol_lines(facts: Snapshot, ends: list[Content], day: date, days: int, *, eve
     if shown:
         blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
         blocks += [Block(lines) for lines in shown]
+    if rules and (everything or len(rules) == 1):
+        blocks.append(
+            Block([*([BLANK] if blocks else []), Line("no day is known", "heading"), heads("", "product", "support")])
+        )
+        blocks += [Block(_without_day(facts, entry)) for entry in rules]
     more = [f"--all: {len(over)} more"] if over else []
     return _finished(facts, blocks, day, more, everything=True)
+
+
+def _without_day(facts: Snapshot, entry: Content) -> list[Line]:
+    name, rule = label(facts, entry["product"]), messages.support_rule(entry["published"], entry["says"])
+    return row(wrapped(f"{name}: {rule}", "  ", "    "), "", name, rule)
 
 
 def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:

@@ -1,14 +1,44 @@
 """Image tags that contain a stack, as far as their repository declares it."""
 
+import re
+import shlex
 from datetime import date
 from typing import Any
 
 from compatkb.core.vocabulary import Role
 from compatkb.engine.stacks import Stack
 from compatkb.output import disputes
-from compatkb.store.queries.images import contents_of, image, images_with
+from compatkb.store.queries.images import ImageRecord, contents_of, image, images_with, runs_for
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
+
+_HOST = {
+    "{pwd}": '"$PWD"',
+    "{video}": '"$(getent group video | cut -d: -f3)"',
+    "{render}": '"$(getent group render | cut -d: -f3)"',
+}
+"""What the shell of the host puts in, by the name that the data have for it."""
+_HOST_NAME = re.compile(f"({'|'.join(map(re.escape, _HOST))})")
+
+
+def run_command(facts: Snapshot, image: ImageRecord, tag: str) -> str:
+    """Return the command that runs an image, with what its device and flavour need; an option and its value share a line."""
+    fitting = runs_for(facts, image)
+    lines: list[str] = []
+    for word in (word for run in fitting for word in run.args):
+        if word.startswith("-") or not lines:
+            lines.append(_quoted(word))
+        else:
+            lines[-1] += f" {_quoted(word)}"
+    ran = [f"{image.repository}:{tag}", *(word for run in fitting for word in run.command)]
+    last = " ".join(map(_quoted, ran))
+    parts = ["docker run -it --rm", *lines, last]
+    return " \\\n    ".join(parts) if lines else " ".join(parts)
+
+
+def _quoted(word: str) -> str:
+    pieces = (part for part in _HOST_NAME.split(word) if part)
+    return "".join(_HOST.get(part) or shlex.quote(part) for part in pieces) or "''"
 
 
 def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]:

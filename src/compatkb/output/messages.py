@@ -145,6 +145,11 @@ def support(facts: Snapshot, stack: Stack) -> str:
     return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
 
 
+def support_rule(published: bool, says: str) -> str:
+    """Return how long releases of a product are supported, in words that are no promise where nothing is published."""
+    return says if published else f"No end of life is published. {says}"
+
+
 def basis(support: str) -> str:
     """Return what a stack that works rests on, from the weakest basis of its steps."""
     return {"observed": "every part was observed", "stated": "every part is stated by its maker or was observed"}[support]

@@ -91,12 +91,17 @@ def figures(stats: Stats) -> list[tuple[str, str]]:
             f"{disputes.total}: {disputes.decided} decided, {disputes.open} open; about {disputes.requirements} requirements",
         ),
         ("observations", _observations(stats)),
-        ("end of life known", f"{_share(stats.with_end, stats.releases)} of releases, a rule covers {stats.with_rule} more"),
+        (
+            "end of life known",
+            f"{_share(stats.with_end, stats.releases)} of releases, a rule covers {stats.with_rule} more; "
+            f"of {stats.unpublished} it was read that none is published",
+        ),
     ]
     rows += [
         (
             f"- {_ROLES[row.role]}",
-            f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it; by rule {row.with_rule}",
+            f"{_share(row.with_end, row.releases)} of {row.releases}, {row.ended} past it; by rule {row.with_rule}; "
+            f"no end is published: {row.unpublished}",
         )
         for row in stats.coverage
         if row.releases

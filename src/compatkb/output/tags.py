@@ -6,8 +6,9 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.output import disputes
+from compatkb.output.images import run_command
 from compatkb.output.payload import SCHEMA, source_payload
-from compatkb.store.queries.images import ImageRecord, contents_of, images_of, repositories
+from compatkb.store.queries.images import ImageRecord, contents_of, images_of, repositories, runs_for
 from compatkb.store.reader import Snapshot
 
 Content = dict[str, Any]
@@ -40,6 +41,8 @@ def _tag(facts: Snapshot, image: ImageRecord, day: date) -> Content:
         "listed": [[first.isoformat(), None if last == date.max else last.isoformat()] for first, last in runs],
         "is_listed": any(first <= day <= last for first, last in runs),
         "contains": [{"is": f"{part.product}{part.spec}", "basis": part.basis} for part in contents_of(facts, image.id)],
+        "run": run_command(facts, image, image.name),
+        "run_notes": [run.note for run in runs_for(facts, image) if run.note],
         "note": image.note,
         "disputes": disputes.of_name(facts, image.reference),
         "sources": [source_payload(source) for source in image.sources],
@@ -59,6 +62,7 @@ def _lines(entry: Content) -> list[str]:
     lines += [f"  holds: {held['is']}{mark.get(held['basis'], '')}" for held in entry["contains"]]
     if entry["note"]:
         lines.append(f"  note: {entry['note']}")
+    lines += [f"  run: {entry['run']}".replace("\n", "\n  "), *(f"  to run it: {note}" for note in entry["run_notes"])]
     for dispute in entry["disputes"]:
         head, *rest = disputes.lines(dispute)
         lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]

@@ -73,11 +73,15 @@ class ColumnEntry(Record):
 
 
 class RunEntry(Record):
-    """Arguments of `docker run` that images of a device or flavour need, and the port that they serve on."""
+    """Arguments of `docker run` that images of a device or flavour need, the command that they run, and their port.
+
+    {pwd} stands for the current folder, {video} and {render} for the numbers of these groups of the host.
+    """
 
     device: Id | None = None
     flavour: Id | None = None
     args: tuple[Text, ...] = Field(min_length=1)
+    command: tuple[Text, ...] = ()  # what the image is to run, where it does not run the right thing by itself
     port: Text | None = None
     note: Text | None = None
     sources: Sources

@@ -50,9 +50,10 @@ class EndOfLife(Record):
 
 
 class EndRule(Record):
-    """How long releases are supported, where their maker gives a rule, or says that there is none, and no day."""
+    """How long releases are supported, where their maker gives a rule and no day, or that no end of life is published."""
 
     says: Text  # a sentence that people read
+    published: bool = True  # false where the sources are what was read, and give neither an end nor a rule
     sources: Sources
 
 
@@ -289,7 +290,7 @@ class ProductHead(Record):
     page: PageTemplate | None = None
     replaced_by: ReplacedBy | None = None
     eol: EndOfLife | None = None
-    eol_rule: EndRule | None = None  # how long releases are supported, where no day is known
+    eol_rule: EndRule | None = None  # how long releases are supported, or that nobody publishes it, where no day is known
     eol_note: Text | None = None  # why releases have no end of life here, where they have none and no source says so
     complete: tuple[Complete, ...] = ()
     note: Text | None = None

@@ -91,6 +91,16 @@ class Snapshot:
         return {product: head.size for product, head in self.products.items()}
 
     @cached_property
+    def companions(self) -> tuple[str, ...]:
+        """The products that come along with a stack unasked, in rank order."""
+        return tuple(head.id for head in self.products.values() if head.role == Role.COMPANION)
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """The products of which a stack says what is known, beyond the platform, in rank order."""
+        return tuple(head.id for head in self.products.values() if head.shown)
+
+    @cached_property
     def ranks(self) -> dict[str, int]:
         """The place of each product in rank order."""
         return {product: place for place, product in enumerate(self.products)}

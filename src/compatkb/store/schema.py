@@ -21,7 +21,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         _columns(
             "id name label role distribution import_name scheme default_value homepage page_label page_url eol eol_rule "
             "eol_rule_sources replaced_by replaced_sources note",
-            "rank series automatic platform shown open size",
+            "rank series automatic platform shown open eol_rule_published size",
         ),
         "id",
     ),
@@ -64,7 +64,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
     "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),
     "column": (_columns("repository name title product shows", "position"), ("repository", "name")),
-    "run": (_columns("repository device flavour args port sources", "id"), "id"),
+    "run": (_columns("repository device flavour args command port note sources", "id"), "id"),
     "feature": (_columns("id name product needs replaced_by aliases note sources"), "id"),
     "statement": (
         _columns("claim feature product spec mask status device os arch python hardware basis", "position"),

@@ -137,7 +137,8 @@ _RELEASE = _record(
 _HELD = _record(**{"is": _TEXT, "basis": _text(enum=["stated", "inferred"])})
 _TAG = _record(
     tag=_TEXT, device=_TEXT, listed=_list({"type": "array", "prefixItems": [_DAY, _maybe(_DAY)], "items": False}),
-    is_listed=_TRUTH, contains=_list(_HELD), note=_maybe(_TEXT), disputes=_DISPUTES, sources=_SOURCES,
+    is_listed=_TRUTH, contains=_list(_HELD), run=_TEXT, run_notes=_TEXTS,
+    note=_maybe(_TEXT), disputes=_DISPUTES, sources=_SOURCES,
 )  # fmt: skip
 _END = _record(
     product=_TEXT, version=_TEXT, last_day=_DAY, precision=_maybe(_TEXT), ended=_TRUTH, disputed=_TRUTH, sources=_SOURCES
@@ -150,18 +151,20 @@ _EVENT = _record(
 _ROW = _record(id=_TEXT, name=_TEXT, role=_TEXT, releases=_NUMBER, builds=_NUMBER, distribution=_maybe(_TEXT))
 _ALSO = _record(device=_maybe(_TEXT), version=_TEXT, sources=_TEXTS)
 _REPLACED = _record("device", "also", product=_TEXT, version=_TEXT, device=_maybe(_TEXT), also=_list(_ALSO), sources=_TEXTS)
+_RULE = {"published": _TRUTH, "says": _TEXT, "sources": _SOURCES}
 _STACK = {"$ref": "answer.schema.json#/$defs/stack"}
 _BODIES = {
     "index": _record(program=_TEXT, paths=_TEXTS, openapi=_TEXT),
     "products": _record(products=_list(_ROW)),
     "product": _record(
-        id=_TEXT, name=_TEXT, role=_TEXT, distribution=_maybe(_TEXT), eol=_maybe(_DAY), replaced_by=_maybe(_REPLACED),
-        note=_maybe(_TEXT), releases=_list(_LISTED), disputes=_DISPUTES,
+        id=_TEXT, name=_TEXT, role=_TEXT, distribution=_maybe(_TEXT), eol=_maybe(_DAY),
+        eol_rule=_maybe(_record(**_RULE)), replaced_by=_maybe(_REPLACED), note=_maybe(_TEXT), releases=_list(_LISTED),
+        disputes=_DISPUTES,
     ),
     "release": _record(product=_TEXT, releases=_list(_RELEASE)),
     "stacks": _record(stacks=_list(_record(series=_maybe(_TEXT), device=_TEXT, stack=_STACK))),
     "images": _record(repositories=_list(_record(repository=_TEXT, tags=_list(_TAG)))),
-    "eol": _record(within_days=_NUMBER, ends=_list(_END)),
+    "eol": _record(within_days=_NUMBER, ends=_list(_END), rules=_list(_record(product=_TEXT, **_RULE))),
     "latest": _record(product=_TEXT, latest=_maybe(_LISTED), series={"type": "object", "additionalProperties": _LISTED}),
     "timeline": _record(vendors=_list(_record(id=_TEXT, name=_TEXT)), events=_list(_EVENT)),
 }  # fmt: skip

@@ -80,7 +80,8 @@ def product_page(site: Site, product: str, path: str) -> str:
     content = product_content(site.facts, product, site.asker.clock)
     return site.render(
         "product.html", path, f"{content['name']} – compatkb", section="products.html", product=content,
-        release_path=release_path, replaced=_replaced(site, content), description=f"Releases of {content['name']}.",
+        release_path=release_path, replaced=_replaced(site, content), support_rule=messages.support_rule,
+        description=f"Releases of {content['name']}.",
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
-from compatkb.output import catalog, statistics, timeline
+from compatkb.output import catalog, messages, statistics, timeline
 from compatkb.output.labels import series_of, term
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
@@ -85,7 +85,8 @@ def eol_page(site: Site) -> str:
     """Return the ends of life: patches by their series, runtime packages folded."""
     facts = site.facts
     groups: dict[tuple[str, str, str], Record] = {}
-    for entry in read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))["ends"]:
+    content = read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
+    for entry in content["ends"]:
         product, version = facts.products[entry["product"]], entry["version"]
         series = series_of(facts, product.id, version)
         named = {
@@ -103,9 +104,11 @@ def eol_page(site: Site) -> str:
         ("Still to come", sorted((r for r in main if not r["ended"]), key=lambda r: r["last_day"])),
         ("Past", sorted((r for r in main if r["ended"]), key=lambda r: r["last_day"], reverse=True)),
     ]
+    rules = [{**rule, "name": facts.products[rule["product"]].name} for rule in content["rules"]]
     return site.render(
-        "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, description="What ends when."
-    )
+        "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, rules=rules,
+        support_rule=messages.support_rule, description="What ends when.",
+    )  # fmt: skip
 
 
 def timeline_page(site: Site) -> str:

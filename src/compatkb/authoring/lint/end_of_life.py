@@ -28,6 +28,9 @@ def check(subject: LintSubject) -> Iterator[Finding]:
         if some and head.eol_note:
             message = "some releases have an end of life, so `eol-note` belongs to the releases that have none"
             yield subject.finding(NAME, LEVEL, document, ("product", "eol-note"), message)
+        if some and head.eol_rule and not head.eol_rule.published:
+            message = "`eol-rule` says that no end of life is published, and some releases have one"
+            yield subject.finding(NAME, LEVEL, document, ("product", "eol-rule"), message)
         for number, release in enumerate(file.release):
             if some and not release.eol and not release.eol_note:
                 message = f"{release.version} has no end of life: give `eol`, or say in `eol-note` why there is none"

@@ -107,6 +107,7 @@ def _products(knowledge: Knowledge) -> Iterator[Row]:
             "page_url": product.page.url if product.page else None,
             "eol": product.eol.last_day.isoformat() if product.eol else None,
             "eol_rule": product.eol_rule.says if product.eol_rule else None,
+            "eol_rule_published": bool(product.eol_rule and product.eol_rule.published),
             "eol_rule_sources": cite(knowledge, product.id, product.eol_rule.sources) if product.eol_rule else "[]",
             "replaced_by": dumps(product.replaced_by.model_dump(by_alias=True)) if product.replaced_by else None,
             "replaced_sources": cite(knowledge, product.id, product.replaced_by.sources) if product.replaced_by else "[]",

@@ -93,8 +93,9 @@ def runs(knowledge: Knowledge) -> Iterator[Row]:
         yield {
             "id": number,
             "repository": file.repository.name,
-            **picked(run, "device flavour port"),
+            **picked(run, "device flavour port note"),
             "args": dumps(run.args),
+            "command": dumps(run.command),
             "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in run.sources]),
         }
 

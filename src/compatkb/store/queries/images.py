@@ -82,7 +82,9 @@ class RunRecord(NamedTuple):
     device: str | None
     flavour: str | None
     args: tuple[str, ...]
+    command: tuple[str, ...]
     port: str | None
+    note: str | None
 
 
 _IMAGE = "id, repository, name, device, flavour, option, built, same, runs, note, sources"
@@ -173,7 +175,19 @@ def columns_of(facts: Snapshot, repository: str) -> dict[str, ColumnRecord]:
     return {row[1]: ColumnRecord(*row) for row in facts.select(query, repository)}
 
 
+def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:
+    """Return what `docker run` needs for an image: the records for its device and its flavour, in the order of the file."""
+    return [
+        run
+        for run in runs_of(facts, image.repository)
+        if run.device in (None, image.device) and run.flavour in (None, image.flavour)
+    ]
+
+
 def runs_of(facts: Snapshot, repository: str) -> tuple[RunRecord, ...]:
     """Return what `docker run` needs for images of a repository."""
-    query = "select repository, device, flavour, args, port from run where repository = ? order by id"
-    return tuple(RunRecord._make((*row[:3], tuple(json.loads(row[3])), row[4])) for row in facts.select(query, repository))
+    query = "select repository, device, flavour, args, command, port, note from run where repository = ? order by id"
+    return tuple(
+        RunRecord._make((*row[:3], tuple(json.loads(row[3])), tuple(json.loads(row[4])), *row[5:]))
+        for row in facts.select(query, repository)
+    )

@@ -8,6 +8,14 @@ from compatkb.store.reader import Snapshot, read_sources
 from compatkb.store.records import Sources, Successor
 
 
+class SupportRule(NamedTuple):
+    """How long releases are supported, where no day is known; where none is `published`, what was read instead."""
+
+    says: str
+    published: bool
+    sources: Sources
+
+
 class ProductDetails(NamedTuple):
     """What a product says of itself beside its head."""
 
@@ -16,8 +24,7 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
-    eol_rule: str | None  # how long releases are supported, where no day is known
-    eol_rule_sources: Sources
+    eol_rule: SupportRule | None
     replaced_by: Successor | None
     replaced_by_record: dict[str, Any] | None  # as its file has it
     note: str | None
@@ -71,7 +78,10 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-_DETAILS = "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_sources, replaced_by, replaced_sources, note"
+_DETAILS = (
+    "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_published, eol_rule_sources, "
+    "replaced_by, replaced_sources, note"
+)
 _RELEASE = (
     "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
     "page, needs, proof, note, sources"
@@ -102,9 +112,13 @@ def homepages(facts: Snapshot) -> dict[str, str]:
 
 
 def _details(row: tuple[Any, ...]) -> ProductDetails:
-    instead = json.loads(row[7]) if row[7] else None
-    replaced = instead and Successor(instead["product"], instead["version"], instead["device"], read_sources(row[8]))
-    return ProductDetails._make((*row[:6], read_sources(row[6]), replaced, instead, row[9]))
+    *head, says, published, sources, successor, successor_sources, note = row
+    rule = SupportRule(says, bool(published), read_sources(sources)) if says else None
+    instead = json.loads(successor) if successor else None
+    replaced = instead and Successor(
+        instead["product"], instead["version"], instead["device"], read_sources(successor_sources)
+    )
+    return ProductDetails._make((*head, rule, replaced, instead, note))
 
 
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
