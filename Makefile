@@ -73,7 +73,7 @@ mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count
 	PYTHONPATH=src $(BIN)/python tests/mutations.py
 	PYTHONPATH=src $(BIN)/python tests/markdown_mutations.py 300
 
-mutate: $(VENV)/made-dev ## plant faults into the code, count what its quick tests notice, write docs/code-mutations.md; resumes
+mutate: $(VENV)/made-dev ## plant faults into the code, count what the tests that execute it notice, write docs/code-mutations.md; resumes
 	nice -n 15 $(BIN)/python tests/code_mutations.py
 	nice -n 15 $(BIN)/python tests/code_mutations.py --again
 
@@ -114,7 +114,7 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 	$(BIN)/python bench/growth.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak .mutate site build dist .mypy_cache .ruff_cache .pytest_cache
 
 .PHONY: help proof-formats run test test-long test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

@@ -1,9 +1,11 @@
 """Faults planted into the code of compatkb, one at a time, and which of them the tests notice.
 
-`make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quick tests of the
-package over each in a copy of the checkout, and writes down what came of it in tests/code_mutations.jsonl, from which it
-resumes; docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml.
-`--again` puts slower tests to what survived, save what is judged equivalent; `--count 0` writes the page alone.
+`make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quickest of the tests
+that execute the line over each, and writes down what came of it in tests/code_mutations.jsonl, from which it resumes;
+docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml. `--again` puts
+more tests to what survived, save what is judged equivalent; `--count 0` writes the page alone. Which tests execute a line
+(covering.py) is measured once for each package and kept in .mutate/PACKAGE, whose removal has it measured anew; tests that
+are new since then are measured when they come. mutant_runs.py plants the faults.
 """
 
 import argparse
@@ -11,40 +13,52 @@ import ast
 import json
 import os
 import random
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from covering import ROOT, parts
+from mutant_runs import NOT_PLANTED, SURVIVED, Mutant, Run, Runner
+
+_MANY = 50
+"""Tests that compile data of their own; what so many do not notice is not looked for in the real data, which take long."""
+WORK = (ROOT / ".mutate").resolve()
 RESULTS = ROOT / "tests" / "code_mutations.jsonl"
 JUDGED = ROOT / "tests" / "code_mutations.toml"
 PAGE = ROOT / "docs" / "code-mutations.md"
-SURVIVED, SAME = "survived", "equivalent"
+SAME = "equivalent"
 
 
 class Suite(NamedTuple):
-    """How many mutations of a package to run, the quick tests that import it, and slower ones for what survives those."""
+    """How many mutations of a package to run, the files of tests for it, and whether it makes the compiled data."""
 
     planned: int
-    tests: tuple[str, ...]
-    slow: tuple[str, ...] = ()
+    tests: str
+    compiles: bool = False
 
 
-_SMALL = ("oracle_order", "promises", "features")
 SUITES = {
-    "engine": Suite(200, (*_SMALL, "min_age", "budget"), ("rules_of_search", "disputes", "engine_sets", "universe", "cases")),
-    "authoring": Suite(140, ("timeline", "promises", "lint", "kinds"), ("symbols", "cited_places", "channels")),
-    "store": Suite(100, (*_SMALL, "queries", "disputes"), ("updates",)),
-    "check": Suite(100, ("corpus", "check", "check_markdown", "check_command"), ("check_grammar", "check_cases")),
-    "parsers": Suite(80, ("check", "variants", "reading", "check_markdown"), ("check_cases",)),
+    "engine": Suite(
+        200,
+        "oracle_order promises features min_age budget rules_of_search disputes engine_sets universe cases first asking"
+        " python_matrix changes platforms screens",
+    ),
+    "authoring": Suite(
+        140, "timeline promises lint kinds symbols cited_places channels data documents versions compiled", compiles=True
+    ),
+    "store": Suite(
+        100,
+        "oracle_order promises features queries disputes updates search database universe cli kinds first compiled",
+        compiles=True,
+    ),
+    "check": Suite(100, "corpus check check_markdown check_command check_grammar check_cases markdown reporting"),
+    "parsers": Suite(80, "check variants reading check_markdown check_cases commands places"),
 }
 _SWAPPED = [(ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)]
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {**dict(_SWAPPED), **{new: old for old, new in _SWAPPED}}
@@ -73,6 +87,7 @@ class Mutation(NamedTuple):
     site: int
     line: int
     name: str
+    function: str
 
 
 class Result(NamedTuple):
@@ -148,7 +163,7 @@ def mutations_of(package: str, path: Path) -> list[Mutation]:
         name = f"{module} {site.function}: {short(site.old)} => {short(site.new)}"
         seen[name] += 1
         unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        found.append(Mutation(package, module, number, getattr(site.old, "lineno", 0), unique))
+        found.append(Mutation(package, module, number, getattr(site.old, "lineno", 0), unique, site.function))
     return found
 
 
@@ -170,57 +185,67 @@ def drawn(package: str) -> list[Mutation]:
     return sorted(found, key=lambda mutation: random.Random(f"20261123 {mutation.name}").random())
 
 
-class Runner:
-    """Runs tests in a copy of the checkout, so that nothing can change the checkout itself."""
+class Trial:
+    """The tests of a package, and what each executes."""
 
-    def __init__(self, folder: Path, slow: bool) -> None:
-        """Copy what tests read to a folder; the slow tests run as well where they are asked for."""
-        self.folder, self.slow = folder, slow
-        self.left_out: dict[str, list[str]] = {}
-        self.limit: dict[str, float] = {}
-        for part in ("src", "tests", "data", "docs", "README.md", "CHANGELOG.md", "pyproject.toml", "action.yml"):
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
-            copy(ROOT / part, folder / part)
+    def __init__(self, package: str, folder: Path, *, again: bool) -> None:
+        """The tests over a mutation may have taken so many seconds when they were measured, which takes them longer."""
+        self.package, self.again = package, again
+        self.patience = 5 if again else 3
+        files = [f"tests/test_{name}.py" for name in SUITES[package].tests.split()]
+        self.runner = Runner(folder, files)
+        if self.runner.collected.difference(*(part.known for part in parts(WORK / package))):
+            subprocess.run([sys.executable, ROOT / "tests" / "covering.py", package, WORK / package, *files], check=True)
+        self.parts = parts(WORK / package)
+        self.seconds = {name: seconds for part in self.parts for name, seconds in part.seconds.items()}
+        self.sound: dict[str, bool] = {}
 
-    def outcome(self, package: str, *options: str, limit: float | None = None) -> tuple[str, list[str]]:
-        """Return what tests said: `survived`, `time limit`, or the first that failed; and all that failed."""
-        suite = SUITES[package]
-        tests = [f"tests/test_{name}.py" for name in (suite.slow if self.slow else ()) + suite.tests]
-        left_out = [f"--deselect={name}" for name in self.left_out.get(package, [])]
-        quick = ["-m", "not long and not online", "--hypothesis-profile=few", "-p", "no:cacheprovider", "-q", "--tb=no"]
-        (self.folder / "tmp").mkdir(exist_ok=True)
-        env = {"PYTHONPATH": "src", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.folder / "tmp")}
-        env["COMPATKB_CACHE"] = str(self.folder / "cache")
-        words = [sys.executable, "-m", "pytest", *quick, *options, *left_out, *tests]
-        out, both = subprocess.PIPE, subprocess.STDOUT
-        with subprocess.Popen(
-            words, cwd=self.folder, env=os.environ | env, text=True, start_new_session=True, stdout=out, stderr=both
-        ) as process:
-            try:
-                said, _ = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return "time limit", []
-        told = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        failed = [line.partition(" ")[2].partition(" - ")[0] for line in told]
-        return (SURVIVED if process.returncode == 0 else (failed or ["the start"])[0]), failed
+    def covering(self, inside: Path, line: int) -> tuple[list[str], bool]:
+        """Return the tests that execute a line, the quickest first, or, again, those that execute most of its module."""
+        found, at_start = zip(*(part.tests(inside, line) for part in self.parts), strict=True)
+        tests = {test: lines for part in found for test, lines in part.items()}
+        if self.again:
+            return sorted(tests, key=lambda test: (-tests[test], self.seconds[test])), any(at_start)
+        return sorted(tests, key=self.seconds.__getitem__), any(at_start)
 
-    def prepare(self, package: str) -> list[str]:
-        """Run the tests over the code as it is: what fails is left out, and the time bounds the runs over mutations."""
-        begun = time.monotonic()
-        self.left_out[package] = self.outcome(package)[1]
-        self.limit[package] = 2 * (time.monotonic() - begun) + 20
-        return self.left_out[package]
+    def run_of(self, tests: Iterable[str], anew: bool = False) -> Run:
+        """Return what to run of tests: the first that patience allows, within what a busy machine takes."""
+        seconds, chosen = 0.0, []
+        for test in tests:
+            wanted = test in self.runner.collected and self.sound.get(test, True)
+            if wanted and seconds + self.seconds[test] <= self.patience:
+                seconds += self.seconds[test]
+                chosen.append(test)
+        return Run(chosen, 30 + 4 * seconds + 90 * anew, anew)
+
+    def is_sound(self, test: str) -> bool:
+        """Whether a test passes, by itself, over the code as it is."""
+        if test not in self.sound:
+            said = self.runner.outcome(Run([test], 180))
+            self.sound[test] = said == SURVIVED
+            if said != SURVIVED:
+                print(f"  {test} is left out: over the code as it is, {said}", file=sys.stderr)
+        return self.sound[test]
+
+    def outcome(self, mutation: Mutation) -> str:
+        """Return the test that notices a mutation, `time limit`, or `survived`."""
+        inside = Path("src", "compatkb", mutation.module)
+        mutant = Mutant(inside, mutated(ROOT / inside, mutation.site), mutation.function)
+        tests, at_start = self.covering(inside, mutation.line)
+        print(f"  {len(tests)} tests execute it{', and the start' * at_start}", file=sys.stderr)
+        said = self.runner.outcome(self.run_of(tests), mutant)
+        if said == SURVIVED and at_start and self.again and SUITES[self.package].compiles and len(tests) < _MANY:
+            fixtures = (part.sharing.get(f"tests::{name}", ()) for part in self.parts for name in ("facts", "run"))
+            quickest = sorted({test for tests in fixtures for test in tests}, key=self.seconds.__getitem__)
+            said = self.runner.outcome(self.run_of(quickest, anew=True), mutant)
+        if "::" in said and not self.is_sound(said):
+            return self.outcome(mutation)
+        return said
 
     def run(self, mutation: Mutation) -> Result:
         """Return what came of a mutation."""
-        inside = Path("src", "compatkb", mutation.module)
         begun = time.monotonic()
-        try:
-            (self.folder / inside).write_text(mutated(ROOT / inside, mutation.site), encoding="utf-8")
-            outcome, _ = self.outcome(mutation.package, "-x", limit=self.limit[mutation.package])
-        finally:
-            shutil.copy2(ROOT / inside, self.folder / inside)
+        outcome = self.outcome(mutation)
         return Result(mutation.package, mutation.name, outcome, round(time.monotonic() - begun, 1))
 
 
@@ -244,8 +269,8 @@ def page() -> str:
     lines = [
         "# Do the tests see faults of the code?",
         "",
-        "`make mutate` changes one thing in the functions of `src/`, drawn from a fixed seed, and runs the quick tests of",
-        "that package over it: a comparison, `and` for `or`, `&` for `|`, a sign, one more or less, a condition or a",
+        "`make mutate` changes one thing in the functions of `src/`, drawn from a fixed seed, and runs the quick tests that",
+        "execute the line over it: a comparison, `and` for `or`, `&` for `|`, a sign, one more or less, a condition or a",
         "statement left out, a constant returned. A run past its time limit counts as noticed. What survives is judged by",
         "hand: *equivalent* changes no answer, else it is *open*. How it works stands in `tests/code_mutations.py`.",
         "",
@@ -270,20 +295,25 @@ def page() -> str:
 def run(packages: list[str], count: int | None, again: bool) -> None:
     """Run over what has no result yet, or over what survived, and write down each result as it comes."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the tests write many small databases
-    with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
-        runner = Runner(Path(folder), again)
-        for package in packages:
-            known, judged = {result.name: result for result in results()}, judgements()
-            alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
-            jobs = drawn(package)[: SUITES[package].planned if count is None else count]
-            jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
-            if jobs:
-                print(f"{package}: {len(jobs)} to run; left out: {runner.prepare(package)}", file=sys.stderr, flush=True)
+    for package in packages:
+        known, judged = {result.name: result for result in results()}, judgements()
+        alive = {name for name in known if known[name].outcome == SURVIVED and not judged.get(name, "").startswith(SAME)}
+        jobs = drawn(package)[: SUITES[package].planned if count is None else count]
+        jobs = [job for job in jobs if (job.name in alive if again else job.name not in known)]
+        if not jobs:
+            continue
+        with tempfile.TemporaryDirectory(prefix="code-mutations-", dir=memory) as folder:
+            trial = Trial(package, Path(folder) / "checkout", again=again)
             for job in jobs:
-                result = runner.run(job)
+                print(f"line {job.line} of {job.name}", file=sys.stderr, flush=True)
+                result = trial.run(job)
+                if result.outcome.startswith(NOT_PLANTED):
+                    print(f"  {result.outcome}", file=sys.stderr)
+                    continue
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(result._asdict(), ensure_ascii=False) + "\n")
-                print(f"{result.outcome} ({result.seconds} s): line {job.line} of {job.name}", file=sys.stderr, flush=True)
+                print(f"  {result.outcome} ({result.seconds} s)", file=sys.stderr, flush=True)
+            trial.runner.close()
 
 
 def main() -> None:

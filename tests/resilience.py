@@ -581,7 +581,11 @@ def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
         "",
         "`make soak-resilience` runs these scenarios whole (as root, since file systems are mounted) and writes this page.",
         "`make test` and `make test-long` run each of them too, the long ones in part. They stand in `tests/resilience.py`.",
-        "What the tests notice of faults in the code is counted in [code-mutations.md](code-mutations.md).",
+        "What the tests notice of faults in the code is counted in [code-mutations.md](code-mutations.md): of 643 planted,",
+        "42 of them equivalent, 408 by the tests that were there before the survivors were looked at, and 551 since. By",
+        "package, of those not equivalent: `engine` 82 % before and 91 % since, `authoring` 53 % and 93 %, `store` 64 % and",
+        "96 %, `check` 69 % and 85 %, `parsers` 63 % and 96 %. What a new test noticed first may have been noticed before,",
+        "too.",
         "",
     ]
     lines += ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]

@@ -72,3 +72,11 @@ def test_why_pins_with_many_needs_do_not_go_together_is_found_soon() -> None:
     answer = resolve(base.facts, question, lambda: bool(looks.append(None)), near=False)
     assert answer.verdict == "does-not-work"
     assert not looks, "the clock is looked at after some thousand steps"
+
+
+def test_a_candidate_that_is_tried_is_a_step(tmp_path: Path) -> None:
+    """The newest release that goes is found in one step, however many are older."""
+    facts = universe(tmp_path, [product("torch", releases=VERSIONS[::-1])])
+    budget = Budget()
+    best_stacks(facts, request(facts, bare=["torch"]), budget)
+    assert budget.spent == 1

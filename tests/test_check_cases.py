@@ -1,8 +1,11 @@
 """Small projects of the shapes that are found in public, each with all findings that it must have, and no others."""
 
+import json
+import os
 import random
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,15 +14,18 @@ from fuzz_readers import mutated
 from markdown_defects import UNPROVEN
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
+from test_check_markdown import CLEAN, DAY, PLANTED
 
-from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, CheckReport, check, rules
+from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, CheckReport, check, rules, rules_by_id
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.fixes import mended
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.core.findings import Severity
+from compatkb.core.clock import Clock
+from compatkb.core.findings import Finding, Severity
 from compatkb.store.reader import Snapshot
 
+SAID = Path(__file__).parent / "cases" / "check" / "said.json"
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
 
 
@@ -47,6 +53,36 @@ def test_case(path: Path, facts: Snapshot) -> None:
     assert sorted(found(case, facts)) == sorted(case["expect"]), case["shows"]
     if "gravest" in case:
         assert max((finding.level for finding in judged(case, facts).findings), key=list(Severity).index) == case["gravest"]
+
+
+PROJECTS = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in CASES}
+PROJECTS |= {
+    f"planted {number}: {rule}": {"files": {"README.md": CLEAN.replace(right, wrong, 1)}, "as-of": DAY}
+    for number, (rule, right, wrong) in enumerate(PLANTED)
+}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_findings_say_what_is_recorded(name: str, facts: Snapshot) -> None:
+    """With every rule on, what findings say changes only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes it down anew."""
+    case = PROJECTS[name]
+    documents = [TextDocument(path, text) for path, text in case["files"].items()]
+    day = Clock(date.fromisoformat(facts.meta["data_date"]), case.get("as-of"))
+    every = Settings(levels={rule.id: Severity.INFO for rule in rules_by_id().values() if rule.optional})
+    told = [said(finding) for finding in check(documents, CheckContext(facts, day), every).findings]
+    recorded = json.loads(SAID.read_text("utf-8"))
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        changed = {one: lines for one, lines in (recorded | {name: told}).items() if lines and one in PROJECTS}
+        SAID.write_text(json.dumps(changed, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    else:
+        assert told == recorded.get(name, [])
+
+
+def said(finding: Finding) -> str:
+    """Return all that a finding says, on a line."""
+    place = f"{finding.path}:{finding.line}:{finding.column}-{finding.end_column}"
+    edits = "".join(f" | {edit}" for edit in finding.edits)
+    return f"{place} {finding.rule}: {finding.message} | {finding.fix} | {' '.join(finding.sources)}{edits}"
 
 
 def test_there_are_enough_cases() -> None:

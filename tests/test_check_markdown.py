@@ -9,6 +9,9 @@ from markdown_defects import review, rules
 
 from compatkb.check import check
 from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.markdown.grammar import columns_of
+from compatkb.check.markdown.html_text import markdown_of_html
+from compatkb.core.text_position import SourceText
 from compatkb.store.reader import Snapshot
 
 DAY = date(2024, 8, 26)
@@ -194,3 +197,40 @@ def test_lines_that_messages_name_are_those_of_the_file(facts: Snapshot) -> None
     (message,) = [finding.message for finding in found if finding.rule == "install-together"]
     assert "(line 13)" in message
     assert text.splitlines()[12].strip() == "pip install torch==2.5.0"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<table><tr><th>a<th>b</tr></table>", "|a |b |\n|---|---|"),
+        ("<table><tr><th>a</th> <th>b</th></tr></table>", "|a |b |\n|---|---|"),
+        ('<p>see <a href="x y">y</a>, <b>z</b></p><div>v</div>', "see [y](x%20y), z\n\n\n\nv"),
+        ("a<br>b <code>c*</code> d*", "a\n\nb `c*` d\\*"),
+        ("<h2>a</h2><ul><li>b<li>c</ul>", "## a\n\n\n\n\n\n- b\n\n- c"),
+        ('<pre class="language-sh">a\nb</pre>', "```sh\na\nb\n```"),
+    ],
+)
+def test_html_is_read_as_the_markdown_that_says_the_same(html: str, markdown: str) -> None:
+    """Cells end where the next one begins, links keep their target, blocks stand apart, and marks in text are no Markdown."""
+    assert "".join(piece.text for piece in markdown_of_html(SourceText(html))).strip() == markdown
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"), [("|-|-|", 2), ("-|-", 2), ("| :-: |", 1), ("|-||-|", 0), ("|-|x|", 0), ("||", 0)]
+)
+def test_columns_of_the_line_below_a_head(line: str, columns: int) -> None:
+    """A line with an empty column, or with letters, makes no table."""
+    assert columns_of(line) == columns
+
+
+@pytest.mark.parametrize("words", ["PyTorch version 2.4.9", "PyTorch v2.4.9", "torch release 2.4.9", "PyTorch 2.4.9"])
+def test_a_sentence_names_a_version_in_several_ways(facts: Snapshot, words: str) -> None:
+    """Between a product and its version the word `version` may stand; nobody released this one."""
+    assert "text-version" in rules(review(facts, f"# A\n\nThis needs {words} at the least here.\n", DAY))
+
+
+@pytest.mark.parametrize("compose", ["docker compose", "docker-compose"])
+def test_commands_of_compose_name_services_of_the_table(facts: Snapshot, compose: str) -> None:
+    """A service that the table of services does not have is found in either spelling of the command."""
+    text = f"| Service | What |\n|---|---|\n| `base` | a |\n\n```sh\n{compose} build base\n{compose} run jupyter\n```\n"
+    assert [f.subject for f in review(facts, text, DAY).findings if f.rule == "command-name"] == ["jupyter"]

@@ -89,3 +89,18 @@ def test_options_that_need_clones(run: Callable[..., Run]) -> None:
     """--fetch and --since mean nothing without --sources."""
     assert run("lint", "--fetch").code == 2
     assert run("lint", "--since", "HEAD").code == 2
+
+
+def test_of_many_versions_that_are_not_named_five_are_told(tmp_path: Path, clones: Path, run: Callable[..., Run]) -> None:
+    """A message about a source of many releases stays short."""
+    subprocess.run(["git", "-C", clones / "maker" / "ext", "tag", "first"], check=True)
+    source = f"{SOURCE.replace('v2.1.10', 'first')}43, seen = 2026-11-01 }}"
+    head = '[product]\nid = "other"\nname = "Other"\nrole = "package"\nscheme = "pep440"\nrank = 90\neol-note = "None."\n\n'
+    releases = "".join(f'[[release]]\nversion = "9.{n}"\nsources = ["readme"]\n\n' for n in range(7, 0, -1))
+    for path, content in (
+        written(good()) | {"products/other.toml": f"{head}[source]\n{source}\n\n{releases}".encode()}
+    ).items():
+        (tmp_path / "data" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / path).write_bytes(content)
+    done = run("lint", "--data", str(tmp_path / "data"), "--sources", str(clones))
+    assert "names none of 9.1, 9.2, 9.3, 9.4, 9.5 at the cited place" in done.out

@@ -300,3 +300,17 @@ def test_a_word_too_many_is_still_wrong(run: Callable[..., Run], words: tuple[st
     assert done.code == 2
     assert done.err.startswith(("error: unexpected argument ", "error: unknown option "))
     assert done.err.count("error:") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--os", "ubuntu23.1"), "error: unknown operating system 'ubuntu23.1'\n  did you mean: ubuntu"),
+        (("--arch", "amd65"), "error: unknown architecture 'amd65'\n  "),
+        (("--hardware", "arcc"), "error: unknown Intel GPU 'arcc'\n  did you mean: arc"),
+        (("--hardware", "zzzzzz"), "error: unknown hardware 'zzzzzz'\n"),
+    ],
+)
+def test_an_unknown_name_is_told_by_what_it_is(run: Callable[..., Run], words: tuple[str, str], told: str) -> None:
+    """A system, an architecture or a kind of hardware that nobody knows is named as such, with what comes near it."""
+    assert run("resolve", "--torch", "2.8", *words).err.startswith(told)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -15,12 +16,16 @@ from good_data import Content
 from good_data import good as plain_data
 from good_data import written as plain_files
 
+from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.canonical import canonical
-from compatkb.authoring.lint import CHECKS, LOADS, LintReport, lint
-from compatkb.authoring.loader import read
+from compatkb.authoring.lint import CHECKS, LOADS, LintReport, lint, lint_loaded
+from compatkb.authoring.lint.exceptions import LONGEST
+from compatkb.authoring.loader import LARGEST, load, parse, read
 from compatkb.core.findings import Finding
+from compatkb.errors import DataError
 
 TODAY = date(2026, 11, 21)
+SAID = ROOT / "tests" / "cases" / "lint" / "said.json"
 Data = dict[str, Content]
 TORCH, IPEX, OS, HARDWARE = (f"products/{name}.toml" for name in ("torch", "ipex", "os", "hardware"))
 IMAGES, INDEX, CHANNELS, ROUTES = "images/ext.toml", "index/torch.toml", "channels.toml", "routes.toml"
@@ -872,6 +877,44 @@ FAULTS: dict[str, Fault] = {
         "complete =",
         "last read",
     ),
+    "revision-after-its-source": (
+        "dates",
+        lambda d: d[IMAGES]["revision"][1].update(at=d[IMAGES]["revision"][1]["at"].replace(year=2026, month=11, day=2)),
+        "at =",
+        "after the sources were read",
+    ),
+    "ended-before-a-bound": (
+        "dates",
+        lambda d: release(d, IPEX).update(released={"after": date(2026, 4, 1), "by": date(2026, 5, 1), "sources": ["plan"]}),
+        "[[release]]",
+        "before it came out on 2026-04-01",
+    ),
+    "event-of-two-names": ("names", lambda d: event(d, 2).update(id="ext-2.1.10"), "id =", "already stands for event 1"),
+    "dispute-of-two-names": (
+        "names",
+        lambda d: d[TIMELINE]["dispute"].append({**d[TIMELINE]["dispute"][0]}),
+        "id =",
+        "already stands for dispute 1 of timeline.toml",
+    ),
+    "alias-twice": ("redundant", lambda d: d[IPEX]["product"].update(aliases=["ipx", "IPX"]), "aliases =", "IPX is found"),
+    "alias-of-a-listed-release": (
+        "redundant",
+        lambda d: release(d, HARDWARE).update(aliases=["M-AX"]),
+        "aliases =",
+        "M-AX is found without an alias",
+    ),
+    "part-of-itself": (
+        "references",
+        lambda d: release(d, HARDWARE).update({"part-of": [release(d, HARDWARE)["version"]]}),
+        "part-of =",
+        "is part of itself",
+    ),
+    "no-such-series": (
+        "references",
+        lambda d: d[TORCH]["product"].update({"series-aliases": {"ok": "2.1", "old": "1.9"}}),
+        "series-aliases",
+        "1.9 is no series of torch",
+    ),
     "exception-ended": ("exceptions", lambda d: exempt(d, until=date(2026, 11, 20)), "[[exception]]", "ended on"),
     "exception-idle": ("exceptions", exempt, "[[exception]]", "finds nothing"),
     "exception-for-years": ("exceptions", lambda d: exempt(d, until=date(2099, 1, 1)), "[[exception]]", "more than a year"),
@@ -896,7 +939,10 @@ def test_good_data_are_clean() -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_is_found(name: str) -> None:
-    """A planted fault is found by its rule, at the line where it stands, with the record named."""
+    """A planted fault is found by its rule, at the line where it stands, with the record named.
+
+    What findings say changes only on purpose; COMPATKB_UPDATE_GOLDEN=1 writes it down anew.
+    """
     rule, planted, text, said = FAULTS[name]
     data = good()
     planted(data)
@@ -907,6 +953,13 @@ def test_fault_is_found(name: str) -> None:
     assert hits[0].subject
     level = next(check.LEVEL for check in CHECKS if rule == check.NAME)
     assert {finding.level for finding in hits} == {level}
+    told = [f"{f.path}:{f.line} {f.rule} {f.level} of {f.subject}: {f.message} | {f.fix}" for f in report.findings]
+    recorded = json.loads(SAID.read_text(encoding="utf-8"))
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        changed = {one: recorded.get(one, []) for one in FAULTS} | {name: told}
+        SAID.write_text(json.dumps(changed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    else:
+        assert told == recorded[name]
 
 
 def test_each_rule_has_a_fault() -> None:
@@ -915,6 +968,15 @@ def test_each_rule_has_a_fault() -> None:
 
 
 ALLOWED: dict[str, Callable[[Data], object]] = {
+    "event-of-today": lambda d: event(d, 2).pop("announced") and event(d, 2).update(on=TODAY, precision="day"),
+    "ended-on-its-first-day": lambda d: d[IPEX]["product"]["eol"].update({"last-day": date(2024, 6, 1), "precision": "day"}),
+    "build-of-the-last-day": lambda d: (
+        build(d, IPEX).update(released=moment(2024, 6, 15))
+        or d[IPEX]["product"]["eol"].update({"last-day": date(2024, 6, 15), "precision": "day"})
+    ),
+    "exception-for-a-year": lambda d: exempt(d, until=TODAY + LONGEST) or d[TORCH]["product"].pop("eol-note"),
+    "revisions-of-one-moment": lambda d: d[IMAGES]["revision"][1].update(at=d[IMAGES]["revision"][0]["at"]),
+    "series-of-whole-versions": lambda d: d[TORCH]["product"].update({"series-aliases": {"new": "2.1.0", "old": "2"}}),
     "closer-yank": lambda d: release(d, TORCH, 1).update(yanked={"by": date(2026, 9, 1), "sources": ["list"]}),
     "another-day-than-the-upload": lambda d: release(d, TORCH).update(released={"on": date(2023, 10, 5), "sources": ["list"]}),
     "label-of-its-maker": call_otherwise,
@@ -1055,6 +1117,43 @@ def test_evidence_names_its_file_and_line() -> None:
     (finding,) = lint(contents, TODAY).findings
     assert (finding.rule, finding.path, finding.line) == ("evidence-contradicts", "evidence/2026-12.jsonl", 2)
     assert finding.sources == ("https://github.com/maker/ext/blob/v2.1.10/README.md#L12",)
+
+
+def test_evidence_of_files_read_before_has_its_number() -> None:
+    """Where no places of evidence are given, a finding has the number of the observation."""
+    contents = written(good())
+    line = json.dumps(observation(outcome="failed-run", level="run")).encode()
+    contents[EVIDENCE] += line + b"\n"
+    (finding,) = lint_loaded(parse(contents), TODAY).findings
+    assert (finding.rule, finding.path, finding.line) == ("evidence-contradicts", "evidence", 2)
+
+
+def test_a_problem_names_the_file_of_its_claim() -> None:
+    """Claims of a product and statements of a feature stand in different folders."""
+    data = good()
+    claim(data)["to"] = ["tourch"]
+    statement(data)["of"] = "tourch==2.1.0"
+    with pytest.raises(DataError) as refused:
+        build_knowledge(load(Path("data"), written(data)))
+    assert sorted(str(refused.value).splitlines())[:2] == [
+        "features/compile.toml: claim compile-cpu: tourch is no product",
+        "products/ipex.toml: claim ipex-2.1.10-torch: tourch is no product",
+    ]
+
+
+def test_a_file_that_is_too_large_is_not_read() -> None:
+    """A file of more than the bound is a problem that says which bound."""
+    contents = written(good()) | {TORCH: b" " * (LARGEST + 1)}
+    assert [p.message for p in parse(contents).problems if p.path == TORCH] == ["is larger than 16 MiB, which no data file is"]
+
+
+def test_a_claim_that_says_more_than_the_index_is_not_redundant() -> None:
+    """A claim repeats the index only where all that it says stands there."""
+    data = good()
+    repeat_requirement(data)
+    assert [finding.rule for finding in found(data, "redundant-claim").findings] == ["redundant-claim"]
+    data[IPEX]["claim"][-1].update(to=["numpy==1.26.4", "python<3.13"])
+    assert found(data, "redundant-claim").findings == ()
 
 
 def test_missing_channels_are_a_finding() -> None:

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement as Parsed
 
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.registry import read
-from compatkb.parsers.requirement import from_conda, from_poetry, parse
+from compatkb.parsers.requirement import from_conda, from_poetry, is_name, parse
 from compatkb.parsers.statement import (
     Action,
     ImageUse,
@@ -189,6 +189,7 @@ def test_templates_are_no_problem() -> None:
         (">=2.5,<2.7", ">=2.5,<2.7"),
         ("*", ""),
         ("^2 || ^3", None),
+        ("^x", None),
         ("nonsense", None),
     ],
 )
@@ -450,3 +451,121 @@ def test_plain_requirements_are_read_as_by_the_parser(name: str, clauses: str, e
     found = parse(text)
     assert found is not None
     assert (found.name, found.specifier) == (re.sub(r"[-_.]+", "-", wanted.name).lower(), str(wanted.specifier))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "places"),
+    [
+        ("Dockerfile", "FROM a:1\nRUN pip install t==12\\\n u==2\n", {"t==12": (2, 17), "u==2": (3, 2)}),
+        ("pyproject.toml", '[project]\ndependencies = ["t==1"]\n', {"t==1": (2, 18)}),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nt = "1"\nu = {version = "2"}\n', {"1": (2, 6), "2": (3, 17)}),
+        ("Pipfile", '[packages]\nu = {version = "==1"}\nv = "==2"\n', {"==1": (2, 1), "==2": (3, 6)}),
+        (
+            ".gitlab-ci.yml",
+            "a:\n  script:\n  - |\n   pip install t==1\n    pip install u==2\n  - >\n   pip install v==3\n   w==4\n",
+            {"t==1": (4, 16), "u==2": (5, 17), "v==3": (7, 16), "w==4": (8, 4)},
+        ),
+        (".gitlab-ci.yml", "a:\n  script: [pip install t==1\n   u==2]\n", {"t==1": (2, 24), "u==2": (3, 4)}),
+        ("Makefile", "a:\n\tpip install t==1\n\tpip install u==2\n", {"t==1": (2, 14), "u==2": (3, 14)}),
+        ("a.bat", "pip install t==1 ^\n u==2\npip install v==3\n", {"t==1": (1, 13), "u==2": (2, 2), "v==3": (3, 13)}),
+        ("a.sh", "export V=1 W=2\npip install t==$V u==$W\n", {"t==$V": (2, 13), "u==$W": (2, 19)}),
+        ("a.sh", "for < x; do pip install t==1; done\n", {"t==1": (1, 25)}),
+        ("a.sh", "pip install https://a.example/t-1-py3-none-any.whl\n", {"https://a.example/t-1-py3-none-any.whl": (1, 13)}),
+    ],
+)
+def test_each_requirement_is_told_with_its_place(path: str, text: str, places: dict[str, tuple[int, int]]) -> None:
+    """Every requirement of a file is read once, and stands where it says."""
+    reading = read(path, text)
+    assert {r.text: tuple(r.place) for r in of(reading, Requirement)} == places
+    assert not reading.problems
+    assert all(re.fullmatch("[t-w]==[1-4]2?", r.name + r.specifier) for r in of(reading, Requirement))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".devcontainer.json", '{"features": {"a.example/features/python:1": {"version": "3.11"}}}'),
+        ("a.sh", "python3.11 train.py"),
+        ("Pipfile", '[requires]\npython_version = "3.11"\n'),
+        ("a.sh", "uv pip install --python 3.11 a"),
+    ],
+)
+def test_a_python_that_runs_is_told(path: str, text: str) -> None:
+    """A feature, a command, a lock or an option that chooses the interpreter states its version."""
+    assert [(p.specifier, p.runs) for p in of(read(path, text), PythonUse)] == [("==3.11.*", True)]
+
+
+def test_setup_states_which_pythons_it_takes() -> None:
+    """`python_requires` of a setup script is a range, and chooses no interpreter."""
+    found = of(read("setup.py", "from setuptools import setup\nsetup(python_requires='>=3.9')\n"), PythonUse)
+    assert [(p.specifier, p.runs) for p in found] == [(">=3.9", False)]
+
+
+@pytest.mark.parametrize("command", ["pip install -ra.txt", "pip install -r a.txt", "uv pip sync a.txt"])
+def test_files_that_commands_read_are_told(command: str) -> None:
+    """An option in one word or two, and what `sync` is given, name a file of requirements."""
+    assert [i.path for i in of(read("a.sh", command), Include)] == ["a.txt"]
+
+
+def test_an_image_copied_from_is_derived() -> None:
+    """What `COPY --from` names is an image, which the file does not build on; the last line needs no end."""
+    found = of(read("Dockerfile", "FROM a:1\nCOPY --from=b:2 /x /x\nFROM c:33"), ImageUse)
+    assert [(image.repository, image.derived) for image in found] == [("a", False), ("b", True), ("c", False)]
+
+
+@pytest.mark.parametrize("line", ['CMD ["vllm", "serve"]', "ENTRYPOINT vllm serve"])
+def test_what_an_image_starts_is_a_call(line: str) -> None:
+    """CMD and ENTRYPOINT are commands that run, in either form."""
+    assert [word.value for word in read("Dockerfile", f"FROM a:1\n{line}\n").calls[0]] == ["vllm", "serve"]
+
+
+def test_poetry_takes_a_package_from_a_named_source() -> None:
+    """`source` holds a requirement to that index."""
+    found = of(read("pyproject.toml", '[tool.poetry.dependencies]\nt = {version = "1", source = "x"}\nu = "1"\n'), Requirement)
+    assert [(r.name, r.only_index) for r in found] == [("t", "x"), ("u", None)]
+
+
+def test_steps_of_azure_under_a_condition_are_branches() -> None:
+    """A job without a name is read; a step with `condition` is a group of its own, based on its job."""
+    reading = read(
+        "azure-pipelines.yml", "jobs:\n- steps:\n  - script: pip install t\n  - {condition: x, script: pip install u}\n"
+    )
+    t, u = of(reading, Requirement)
+    assert reading.members(u.group) == (u.group, t.group, "")
+
+
+def test_a_file_of_requirements_in_setup_cfg_is_none() -> None:
+    """`file:` and empty values are neither requirements nor problems."""
+    reading = read("setup.cfg", "[options]\ninstall_requires = file: a.txt\n")
+    assert (reading.statements, reading.problems) == ([], [])
+
+
+def test_what_a_function_of_the_shell_installs_may_never_run() -> None:
+    """The body of a function is a branch; the commands of one arm of `case` are in one group."""
+    reading = read("a.sh", "f() {\npip install t\n}\npip install u\ncase $x in\n a) pip install v; pip install w;;\nesac\n")
+    t, u, v, w = [r.group for r in of(reading, Requirement)]
+    assert u == ""
+    assert reading.members(t) == (t, u)
+    assert v == w != t
+
+
+def test_a_quoted_word_of_bash_is_no_variable() -> None:
+    """`$'...'` is a text as it stands, so nothing is derived."""
+    assert [(r.specifier, r.derived) for r in of(read("a.sh", "pip install $'t==1' u==$V"), Requirement)] == [
+        ("==1", False),
+        ("", True),
+    ]
+
+
+def test_the_wheel_of_a_url_may_have_a_variant() -> None:
+    """A label of a variant in the last part of a URL has to be explained by the lock."""
+    text = (
+        'lock-version = "1.0"\ncreated-by = "x"\n[[packages]]\nname = "t"\nversion = "1"\nvariants-json = {}\n'
+        '[[packages.wheels]]\nurl = "https://a.example/t/t-1-py3-none-any-xpu.whl"\nhashes = {sha256 = "00"}\n'
+    )
+    assert any("variants xpu are for" in problem.message for problem in read("pylock.toml", text).problems)
+
+
+def test_a_name_has_fewer_than_200_letters() -> None:
+    """What is longer is no name of a package."""
+    assert [is_name("a" * length) for length in (199, 200)] == [True, False]

@@ -5,10 +5,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, breaks, build, index, listing, needs, product, release, route, universe, verified, wheel
+from builders import (
+    TODAY,
+    breaks,
+    build,
+    constrains,
+    index,
+    listing,
+    needs,
+    product,
+    release,
+    route,
+    universe,
+    verified,
+    wheel,
+)
 from test_promises import TORCH, ask, versions
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer, best_stacks
+from compatkb.engine.stacks import Link
 
 
 def only_on(version: str, *pythons: str) -> dict[str, Any]:
@@ -251,3 +267,147 @@ def test_a_list_of_wheels_counts_on_its_last_day(tmp_path: Path) -> None:
         for day in (TODAY, TODAY + timedelta(days=1))
     ]
     assert verdicts == [["works", "does-not-work"], ["works", "unknown"]]
+
+
+def test_what_is_needed_may_need_more_itself(tmp_path: Path) -> None:
+    """Packages that nobody named come along as far as needs lead to them; of an element that only bounds one it stays away."""
+    claims = [needs("ext", "torch"), needs("ext==2.0", "helper"), constrains("ext==1.0", "helper==1.0")]
+    facts = universe(
+        tmp_path,
+        [
+            product("torch", releases=["2.0.0"]),
+            product("ext", rank=500, releases=["2.0", "1.0"], claims=claims),
+            product("helper", rank=600, releases=["1.0"], claims=[needs("helper", "base")]),
+            product("base", rank=700, releases=["1.0"]),
+        ],
+    )
+    assert versions(ask(facts, "ext")) == [{"torch": "2.0.0", "ext": "2.0", "helper": "1.0", "base": "1.0"}]
+    assert versions(ask(facts, "ext==1.0")) == [{"torch": "2.0.0", "ext": "1.0"}]
+
+
+def test_a_build_for_company_leaves_the_others_alone(tmp_path: Path) -> None:
+    """Where a newer build is of use beside another product only, an older one is taken without that."""
+    company = release("2.0", builds=[build("2.0", only_with=["ext"])])
+    helper = product("helper", rank=600, releases=[company, "1.0"], claims=[needs("helper", "torch")])
+    ext = product("ext", rank=500, releases=["1.0"], claims=[needs("ext", "torch")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, ext])
+    assert versions(ask(facts, "helper")) == [{"torch": "2.0.0", "helper": "1.0"}]
+    assert versions(ask(facts, "helper", "ext")) == [{"torch": "2.0.0", "ext": "1.0", "helper": "2.0"}]
+
+
+def on(system: str, version: str) -> dict[str, Any]:
+    """Return a release with wheels for one system alone."""
+    return release(version, builds=[build(version, wheels=[wheel(os=[system])])])
+
+
+def test_a_stack_on_linux_comes_before_a_newer_one_on_windows(tmp_path: Path) -> None:
+    """Of stacks that are as good the family of systems counts before the versions."""
+    helper = product(
+        "helper", rank=600, releases=[on("windows", "2.0"), on("linux", "1.0")], claims=[needs("helper", "torch")]
+    )
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "helper")
+    assert [(stack.os, stack.packages[-1].version) for stack in answer.stacks] == [(("linux",), "1.0"), (("windows",), "2.0")]
+
+
+def test_what_is_on_different_systems_is_on_none_together(tmp_path: Path) -> None:
+    """Packages of which each has wheels for another system make no stack, not even an unknown one."""
+    one = product("one", rank=600, releases=[on("linux", "1.0")], claims=[needs("one", "torch")])
+    other = product("other", rank=700, releases=[on("windows", "1.0")], claims=[needs("other", "torch")])
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), one, other]), "one", "other")
+    assert (versions(answer), answer.verdict) == ([], "does-not-work")
+
+
+@pytest.mark.parametrize("wider", ["windows", "linux"])
+def test_of_what_is_near_the_widest_stack_on_linux_is_told(wider: str, tmp_path: Path) -> None:
+    """A way out that is one set on several platforms is shown on Linux, even where it is wider elsewhere."""
+    few, more = ["3.11"], ["3.11", "3.12"]
+    pythons = {"windows": more, "linux": few} if wider == "windows" else {"windows": few, "linux": more}
+    rows = [wheel(os=[system], python=some) for system, some in pythons.items()]
+    claims = [needs("helper==2.0", "torch==1.0.0"), needs("helper==1.0", "torch==2.0.0")]
+    helper = product("helper", rank=600, releases=["2.0", release("1.0", builds=[build("1.0", wheels=rows)])], claims=claims)
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
+    found = {near.relaxed: (near.stack.os, near.stack.python) for near in answer.nearest}
+    assert found[("helper",)] == (("linux",), tuple(pythons["linux"]))
+
+
+def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
+    """The verdict of a stack is that of its weakest link: stated, inferred, or nothing at all; each names its own claims."""
+    said = needs("helper", "torch")
+    stated = verified("helper==2.0", "torch==2.0.0")
+    inferred = verified("helper==1.0", "torch==2.0.0", basis="inferred", note="n")
+    elsewhere = breaks("helper", "torch==2.0.0", when={"os": ["windows"]})
+    other = breaks("helper==3.0", "torch==1.0.0")
+    helper = product("helper", rank=600, releases=["3.0", "2.0", "1.0"], claims=[said, stated, inferred, elsewhere, other])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper])
+    for version, verdict, level, claims in (
+        ("3.0", "unknown", Certainty.UNKNOWN, (said, other)),
+        ("2.0", "works", Certainty.CERTAIN, (said, stated)),
+        ("1.0", "likely", Certainty.INFERRED, (said, inferred)),
+    ):
+        stack = ask(facts, "torch==2.0.0", f"helper=={version}", os="linux").stacks[0]
+        assert stack.verdict == verdict
+        assert stack.links == (Link("torch", "helper", level, tuple(claim["id"] for claim in claims)),)
+
+
+@pytest.mark.parametrize("word", ["helper", "helper==1.0"])
+def test_a_build_for_another_device_is_none_for_this_one(word: str, tmp_path: Path) -> None:
+    """Where the provider says nothing against it, a package without builds for a device is in no stack for it."""
+    only = release("1.0", builds=[build("1.0", devices=["cpu"])])
+    helper = product("helper", rank=600, releases=[only], claims=[constrains("helper", "torch")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
+    assert [ask(facts, word, device=device).verdict for device in ("cpu", "xpu")] == ["unknown", "does-not-work"]
+
+
+def test_what_binds_every_release_binds_those_to_come(tmp_path: Path) -> None:
+    """What all releases of a package exclude on a system no release makes good there; elsewhere they go."""
+    said = [needs("helper", "torch"), breaks("helper", "torch==2.0.0", when={"os": ["windows"]})]
+    helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=said)
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
+    found = {system: ask(facts, "helper", "torch==2.0.0", os=system) for system in ("windows", "linux")}
+    assert {system: answer.verdict for system, answer in found.items()} == {"windows": "does-not-work", "linux": "unknown"}
+
+
+def test_beside_what_nobody_speaks_for_stands_what_somebody_does(tmp_path: Path) -> None:
+    """Where the only stack is unknown, the nearest one that is known is told too."""
+    claims = [constrains("helper", "torch"), needs("helper==1.0", "torch==2.0.0")]
+    helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=claims)
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper]), "torch==2.0.0", "helper==2.0")
+    assert (answer.verdict, [near.relaxed for near in answer.nearest]) == ("unknown", [("helper",)])
+
+
+def test_a_pinned_runtime_is_linked_to_who_speaks_of_it(tmp_path: Path) -> None:
+    """What goes along in front of the packages of the search has links to them, too."""
+    numbers = product("numbers", role="leaf", rank=1, releases=["2.0", "1.0"])
+    said = [needs("helper", "torch"), needs("helper", "numbers==2.0")]
+    helper = product("helper", rank=600, releases=["1.0"], claims=said)
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
+    (stack,) = ask(facts, "helper", "numbers==2.0").stacks
+    assert {(link.one, link.other): link.claims for link in stack.links} == {
+        ("numbers", "helper"): (said[1]["id"],),
+        ("torch", "helper"): (said[0]["id"],),
+    }
+
+
+def test_a_runtime_has_to_be_there_where_it_is_needed(tmp_path: Path) -> None:
+    """Where the only version that a package admits cannot be, the package cannot be either."""
+    numbers = product(
+        "numbers", role="leaf", rank=900, releases=["3.0", "2.0", "1.0"], claims=[breaks("numbers==2.0", "python==3.12")]
+    )
+    helper = product("helper", rank=600, releases=["1.0"], claims=[needs("helper", "torch"), needs("helper", "numbers==2.0")])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
+    found = [ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")]
+    assert found == ["unknown", "does-not-work"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_patch_release_that_nobody_named_is_warned_of(back: bool, tmp_path: Path) -> None:
+    """A build that names one release exactly is warned of beside another one of its series, unless that names the build."""
+    claims = [verified("torch==2.0.1", "ext==1.0")] if back else []
+    torch = product("torch", releases=["2.1.0", "2.0.1", "2.0.0"], claims=claims)
+    ext = product("ext", rank=500, releases=["1.0"], claims=[needs("ext", "torch"), verified("ext==1.0", "torch==2.0.0")])
+    facts = universe(tmp_path, [torch, ext])
+    found = {
+        version: [(w.kind, w.product, w.detail) for w in ask(facts, "ext==1.0", f"torch=={version}").stacks[0].warnings]
+        for version in ("2.1.0", "2.0.1", "2.0.0")
+    }
+    assert found == {"2.1.0": [], "2.0.1": [] if back else [("unnamed", "ext", "torch 2.0.0")], "2.0.0": []}

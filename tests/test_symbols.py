@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from builders import (
     Record,
+    breaks,
     compiled,
     data_directory,
     files_of,
@@ -392,6 +393,24 @@ def test_missing_symbols_deny_and_links_alone_only_hint(tmp_path: Path) -> None:
     (cause,) = {edge.claim for cause in found["1.0"].causes for edge in cause.edges}
     facts = facts_with(tmp_path, *seen)
     assert claim_record(facts, cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
+
+
+def test_each_denial_has_a_name_and_the_first_symbol(tmp_path: Path) -> None:
+    """Of one release beside several others each symbol denies with a claim of its own, and names the first that is missing."""
+    seen = [observed(Outcome.MISSING_SYMBOL, f"{n}.0", f"torch_{n}", "torch_z") for n in (1, 2, 3)]
+    facts = facts_with(tmp_path, *seen)
+    reasons = {claim_record(facts, edge.claim).reason for edge in facts.edges("audio", "torch")}
+    assert reasons == {f"audio 1.0 needs `torch_{n}`, which torch {n}.0 does not export" for n in (1, 2, 3)}
+
+
+def test_symbols_say_nothing_where_the_base_excludes_a_release(tmp_path: Path) -> None:
+    """What torch says of audio counts as what audio says of torch."""
+    torch = product("torch", distribution="torch", releases=["2.0"], claims=[breaks("torch==2.0", "audio==1.0")])
+    audio = product("audio", distribution="audio", releases=["1.0"])
+    seen = (observed(Outcome.MISSING_SYMBOL, "2.0", "torch_x"),)
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
+    add_observations(knowledge)
+    assert [(edge.of, edge.to) for edge in knowledge.edges] == [("torch", "audio")]
 
 
 def test_what_is_said_already_is_not_said_again(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ import pytest
 from conftest import ROOT
 
 from compatkb.core.http_server import Listener
+from compatkb.errors import DataError, UnavailableError
+from compatkb.store import cache
 from compatkb.store.cache import locate
 from compatkb.store.schema import FORMAT
-from compatkb.store.updates import FILE
+from compatkb.store.updates import FILE, update
 
 COMMAND = (sys.executable, "-m", "compatkb")
 
@@ -214,3 +216,48 @@ def test_packed_store_is_taken(environment: dict[str, str], tmp_path: Path) -> N
     assert run(environment, "data", "pack", "--out", str(target)).returncode == 0
     assert target.with_name(f"{FILE}.sha256").read_bytes() == sums(target.read_bytes())
     assert run(environment, "data", "update", "--from", str(target)).returncode == 0
+
+
+def test_nothing_is_left_of_what_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that is older than the data in use is refused and leaves no file; a newer one is taken once."""
+    monkeypatch.setenv("COMPATKB_UPDATES", str(tmp_path / "updates"))
+    for day in ("2020-01-01", "2099-01-01"):
+        (tmp_path / day).mkdir()
+        content = store(day)
+        (tmp_path / day / FILE).write_bytes(content)
+        (tmp_path / day / f"{FILE}.sha256").write_bytes(sums(content))
+    with pytest.raises(DataError, match="older than those in use"):
+        update(str(tmp_path / "2020-01-01" / FILE))
+    assert list((tmp_path / "updates").iterdir()) == []
+    assert [update(str(tmp_path / "2099-01-01" / FILE)).taken for _ in range(2)] == [True, False]
+    assert [path.name.partition("-2099-01-01-")[0] for path in (tmp_path / "updates").iterdir()] == [str(FORMAT)]
+
+
+def test_what_is_cut_short_or_damaged_is_not_taken(tmp_path: Path, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that ends early is refused for that, a store whose pages are wrong as damaged; a whole one is taken."""
+    monkeypatch.setenv("COMPATKB_UPDATES", str(tmp_path / "updates"))
+    shelf.put(store("2099-01-01"))
+    shelf.cut = 1000
+    with pytest.raises(UnavailableError):
+        update(shelf.url)
+    shelf.cut = None
+    whole = store("2099-01-01")
+    shelf.put(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
+    with pytest.raises(DataError, match="is damaged, or no store"):
+        update(shelf.url)
+    shelf.put(store("2099-01-01"))
+    assert update(shelf.url).taken
+
+
+def test_the_newest_update_counts_unless_the_program_is_newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed program answers from the last day that it took, and from its own data where those are newer still."""
+    monkeypatch.setenv("COMPATKB_UPDATES", str(tmp_path))
+    monkeypatch.setattr(cache, "CHECKOUT", str(tmp_path / "none"))
+    monkeypatch.setattr(cache, "BUILT", str(tmp_path / "built.sqlite"))
+    taken = [tmp_path / f"{FORMAT}-{day}-0123456789abcdef.sqlite" for day in ("2030-01-01", "2031-01-01")]
+    for path in taken:
+        path.write_bytes(store(path.name.partition("-")[2][:10]))
+    assert locate() == str(taken[1])
+    for day, used in (("2030-06-01", str(taken[1])), ("2031-06-01", cache.BUILT)):
+        (tmp_path / "built.sqlite").write_bytes(store(day))
+        assert locate() == used

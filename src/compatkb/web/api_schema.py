@@ -120,7 +120,7 @@ _CLAIM = _record(
     basis=_text(enum=["stated", "observed", "inferred"]), sources=_SOURCES, reason=_TEXT, note=_TEXT, disputes=_DISPUTES,
 )  # fmt: skip
 _WHEELS = _record(os=_TEXT, arch=_TEXT, python=_TEXTS, basis=_text(enum=["seen", "inferred"]))
-_LINKS = _record(os=_TEXT, arch=_TEXT, needs=_TEXTS, seen=_DAY, conflict=_maybe(_TEXT))
+_LINKS = _record(os=_TEXT, arch=_TEXT, needs=_TEXTS, unlinked=_TEXTS, seen=_DAY, conflict=_maybe(_TEXT))
 _BUILD = _record(
     version=_TEXT, stage=_TEXT, devices=_TEXTS, channels=_TEXTS, yanked=_TRUTH, yank_reason=_maybe(_TEXT),
     wheels=_list(_WHEELS), links=_list(_LINKS), sources=_SOURCES,

@@ -325,7 +325,7 @@ def is_exact(text: str) -> bool:
 
 def _basis(found: Cause) -> str:
     if found.edges:
-        return "inferred" if all(edge.level == Certainty.INFERRED for edge in found.edges) else "stated"
+        return "inferred" if all(edge.level == Certainty.INFERRED and not edge.listed for edge in found.edges) else "stated"
     return "observed" if found.certain else "inferred"
 
 
