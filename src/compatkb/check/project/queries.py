@@ -115,6 +115,16 @@ class ProjectQueries:
         whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
         return frozenset(p for p in whole if all(e.has_ended(self.day) for e in self.facts.elements(p)))
 
+    def has_wheels_alone(self, product: str) -> bool:
+        """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
+        listed = [e for e in self.facts.elements(product) if self.own in e.channels]
+        return all(e.strong for e in listed)
+
+    def requires_other_python(self, allowed: AllowedVersions, pythons: Pythons) -> bool:
+        """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
+        asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
+        return bool(pythons) and all(text and not self.python(text).mask & pythons.mask for text in asked)
+
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
         texts = [text for text in dict.fromkeys(specifiers) if text]
