@@ -262,6 +262,8 @@ def _index(
         return
     if all(e.yank_by is not None for e in builds):
         return  # what one index has withdrawn others may have kept
+    if (requirement.name, builds[-1].release) in queries.documented and environment.reading.kind == "requirements":
+        return
     channel = builds[-1].channels[0]
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
@@ -283,6 +285,8 @@ def _lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool
     labels = {build.version.partition("+")[2] for build in builds}
     if "" not in labels and (channel == queries.own or _is_of_label(builds[0].product, channel, label, queries)):
         return label not in labels
+    if _is_of_label(builds[0].product, channel, label, queries):
+        return all(_never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
     return all(queries.lookups.is_listed_whole(build, channel, queries.day) for build in builds)
 
 

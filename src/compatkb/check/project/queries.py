@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
+from compatkb.check.project.documented import pins_with_an_index
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -102,6 +103,11 @@ class ProjectQueries:
     def addresses(self) -> Mapping[str, tuple[str, str]]:
         """The address and the style of each channel, by id."""
         return {channel.id: (channel.url or "", channel.style) for channel in channels(self.facts)}
+
+    @cached_property
+    def documented(self) -> frozenset[tuple[str, str]]:
+        """The releases that a command in a document installs from an index: whoever follows it has them before."""
+        return pins_with_an_index(self.context.documents)
 
     @cached_property
     def own(self) -> str:
