@@ -163,9 +163,7 @@ class Lookups:
         """Return the releases that elements belong to, oldest first."""
         return list(dict.fromkeys(e.release for e in self.facts.elements(product).of(mask)))
 
-    def covered(
-        self, product: Product, text: str, day: int, channels: frozenset[str] | None = None
-    ) -> tuple[str, ...] | None:
+    def covered(self, product: Product, text: str, day: int, channels: frozenset[str] | None = None) -> tuple[str, ...] | None:
         """Return the sources of a list that is whole and would name this version; None where there is no such list.
 
         Where these channels alone are asked, a list of one of them says nothing of the others.

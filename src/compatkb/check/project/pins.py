@@ -120,7 +120,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if "+" in version:
         sources = _never_built(product.id, version, queries)
     else:
-        sources = queries.lookups.covered(product, version, queries.day, asked.channels)
+        sources = queries.lookups.covered(product, version, queries.day, queries.serving(product.id, asked.channels))
     if sources is None:
         return
     close = _near(product.id, version, queries)

@@ -121,6 +121,13 @@ class ProjectQueries:
         whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
         return frozenset(p for p in whole if all(e.has_ended(self.day) for e in self.facts.elements(p)))
 
+    def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
+        """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
+        others = self.facts.products
+        near = [o for o in others if o == product or any(edge.listed for edge in self.facts.edges(product, o))]
+        there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
+        return channels & {self.own, *there}
+
     def has_wheels_alone(self, product: str) -> bool:
         """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
         listed = [e for e in self.facts.elements(product) if self.own in e.channels]
