@@ -84,7 +84,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
-    """Return whether a finding is in a list of what was once installed, which nothing installs, and notebooks are free of it."""
+    """Return whether a finding is in a list of what was once installed, which nothing installs."""
     is_off = any(rule.id == finding.rule and FileRole.NOTEBOOK in rule.off_in for rule in RULES)
     return is_off and is_frozen(finding.path) and finding.path not in project.borrowed
 

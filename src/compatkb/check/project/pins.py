@@ -269,7 +269,7 @@ def _index(
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
     option = _index_option(url, style, environment)
-    place = "" if option else f"; it is at {url or 'an index without address'}"
+    place = "" if option else f"; it is at {_named(channel, queries)}"
     message = f"{name} is not on {where}, which is asked here{place}"
     edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
     yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
