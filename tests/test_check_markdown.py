@@ -229,15 +229,6 @@ def test_a_sentence_names_a_version_in_several_ways(facts: Snapshot, words: str)
     assert "text-version" in rules(review(facts, f"# A\n\nThis needs {words} at the least here.\n", DAY))
 
 
-def test_a_file_of_another_folder_is_that_of_no_other_tool(facts: Snapshot) -> None:
-    """Hidden folders beside each other are those of two tools; in different places they are two places for one file."""
-    text = (
-        "The keys are in `/opt/a/.oci/config` there.\n\n```sh\ndocker run -v $PWD/config:/srv/b/.kube/config intel/x:1\n```\n"
-    )
-    assert "command-path" in rules(review(facts, text, DAY))
-    assert "command-path" not in rules(review(facts, text.replace("/srv/b/", "/opt/a/"), DAY))
-
-
 @pytest.mark.parametrize("compose", ["docker compose", "docker-compose"])
 def test_commands_of_compose_name_services_of_the_table(facts: Snapshot, compose: str) -> None:
     """A service that the table of services does not have is found in either spelling of the command."""

@@ -14,7 +14,10 @@ FOLDER = HERE / "corpus"
 REPOSITORIES = [json.loads(line) for line in (FOLDER / "repositories.jsonl").read_text("utf-8").splitlines()]
 JUDGED = [json.loads(line) for line in (FOLDER / "judgements.jsonl").read_text("utf-8").splitlines()]
 AGAIN = [json.loads(line) for line in (FOLDER / "second_run.jsonl").read_text("utf-8").splitlines()]
-SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
+SETS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
+    "thirteenth", "fourteenth",
+)  # fmt: skip
 
 
 def test_every_judgement_names_its_place() -> None:

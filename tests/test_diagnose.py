@@ -186,6 +186,7 @@ def test_where_no_cause_is_known_something_is_left_to_do(facts: Snapshot) -> Non
         ("pip install torch==2.1.2 torchvision==0.16.2", {}),
         ("requirement torch==2.5 (from versions: 2.2.0, 2.2.1)", {}),
         ("IPEX 1.13.10+xpu, PyTorch 1.13.1", {"ipex": "1.13.10+xpu", "torch": "1.13.1"}),
+        ("- **PyTorch:** 2.10.0+xpu", {"torch": "2.10.0+xpu"}),
     ],
 )
 def test_versions_that_are_installed(facts: Snapshot, text: str, versions: dict[str, str]) -> None:

@@ -15,10 +15,10 @@ from compatkb.parsers.dockerfile import instructions
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.images import repository_name
 from compatkb.parsers.pipelines import Runner
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
+from compatkb.parsers.positioned_yaml import YamlNode, yaml_documents
 from compatkb.parsers.registry import read
 from compatkb.parsers.shell import Shell
-from compatkb.parsers.source import SourceFile
+from compatkb.parsers.source import SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile, Requirement, Word
 from compatkb.store.records import Product
 

@@ -55,7 +55,7 @@ def read_ends(stream: BinaryIO, most: int = LIMIT) -> tuple[bytes, int]:
 def plain(text: str) -> str:
     """Return text as patterns are compared with it: lower case, one kind of quote and slash, single blanks, same lines."""
     text = _ESCAPES.sub("", text).translate(_PLAIN)
-    text = text.replace("%2B", "+").replace("%2b", "+").replace("(R)", "").replace("(TM)", "").lower()
+    text = text.replace("%2B", "+").replace("%2b", "+").replace("(R)", "").replace("(TM)", "").replace("**", "").lower()
     return re.sub("no module named ([a-z_][a-z0-9_.]{0,80})", r"no module named '\1'", re.sub(" {2,}", " ", text))
 
 

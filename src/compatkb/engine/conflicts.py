@@ -137,9 +137,9 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
 def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:
     """Return whether some elements deny one among others by an edge, on a platform that the request leaves open."""
     context, unlisted = problem.context, 1 << problem.facts.sizes[edge.to]
-    if edge.kind == Kind.VERIFIED or not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
+    if edge.kind == Kind.VERIFIED or not edge.of_mask & some or not edge.denies & problem.platforms:
         return False
-    if not edge.of_mask & some or not edge.denies & problem.platforms:
+    if not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
         return False
     if others == unlisted:
         return problem.names(edge, problem.facts.sizes[edge.to]) == (edge.kind == Kind.BREAKS)

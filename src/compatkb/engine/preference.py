@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.problem import Member, Problem
 from compatkb.store.records import PlatformSet
 
@@ -16,6 +17,10 @@ class Quality(NamedTuple):
     age: int  # series of the product that brings the device which are newer
     level: int
     warnings: int
+
+
+FLAWLESS = Quality(False, False, False, False, 0, Certainty.CERTAIN, 0)
+"""What no stack is better than."""
 
 
 def preference(problem: Problem, quality: Quality) -> tuple[int, ...]:

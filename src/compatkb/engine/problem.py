@@ -108,10 +108,10 @@ class Question:
         return found
 
     def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
-        """Return the platforms of an element that the request leaves open, by how well they are known."""
+        """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
-        return self.availability.support(product, idx, waived).limited_to(self.platforms)
+        return self.availability.support(product, idx, waived)
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
@@ -261,7 +261,7 @@ class Problem:
         return self.domains[product] if product in self.domains else self.question.domain(product)
 
     def support(self, product: str, idx: int) -> Support:
-        """Return the platforms of an element that the request leaves open, by how well they are known."""
+        """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
         if idx == PLACEHOLDER and product in self.question.open_products:
             every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
             denied = self.availability.denied_to_all(product, every, self.waived_of_platform(product))

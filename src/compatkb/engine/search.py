@@ -13,7 +13,7 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.narrowing import is_listed, narrowed
-from compatkb.engine.preference import Quality, preference
+from compatkb.engine.preference import FLAWLESS, Quality, preference
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
 from compatkb.store.records import PlatformSet, Route, newest_first
@@ -70,6 +70,8 @@ class Search:
     def run(self) -> tuple[Found, ...]:
         """Return what was found, best first; each platform belongs to the best stack for it. Raises GaveUpError."""
         problem = self.problem
+        if self._bar and preference(problem, FLAWLESS) > self._bar:
+            return ()
         domains, everywhere = narrowed(problem, self.worst)
         if not domains:
             return ()

@@ -76,8 +76,8 @@ def stacks_of(problem: Problem, found: Found) -> list[Stack]:
         unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
         parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
     for dimension in problem.facts.shown:
-        if dimension not in problem.pins:
-            parts = _cut(parts, _dimension_values(_vouched(problem, chosen, dimension, found.quality.level), dimension))
+        if dimension not in problem.pins and (named := _vouched(problem, chosen, dimension, found.quality.level)):
+            parts = _cut(parts, _dimension_values(named, dimension))
     stacks = []
     for platforms, values in parts:
         stacks += [_stack(problem, found, chosen, values, place) for place in _rectangles(problem, platforms)]

@@ -10,8 +10,7 @@ from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
 from compatkb.migrate.syntax import PythonSource, SyntaxProblemError
 from compatkb.parsers.notebook import cells
-from compatkb.parsers.positioned_yaml import TreeError
-from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 
 _PLACE = "\n\n"
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, json_tree
-from compatkb.parsers.source import MOST_SHELL, Fragment, SourceFile
+from compatkb.parsers.positioned_yaml import YamlNode, json_tree
+from compatkb.parsers.source import MOST_SHELL, Fragment, SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile
 
 _MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile
 
 _MOST_DEPTH = 100
@@ -18,14 +18,6 @@ _MOST_NODES = 1_500_000
 _UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.|\n[ \t]*))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": " ", "b": " ", "f": " ", "0": " ", "a": " ", "e": " ", "v": " ", "N": " ", "_": " "}
-
-
-class TreeError(Exception):
-    """The text is no tree; `place` is where it ends to be one."""
-
-    def __init__(self, place: Place, message: str) -> None:
-        super().__init__(message)
-        self.place = place
 
 
 @dataclass(eq=False, slots=True)

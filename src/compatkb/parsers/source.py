@@ -18,6 +18,14 @@ MOST_SHELL = 500_000
 """Longer scripts, Dockerfiles and requirements files are not read; nor more than that of the cells of a notebook."""
 
 
+class TreeError(Exception):
+    """The text is no tree of YAML or JSON; `place` is where it ends to be one."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class SourceFile(SourceText):
     """A text with one kind of line break and no byte order mark; lines and columns stay those of the file."""
 

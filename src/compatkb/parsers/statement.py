@@ -14,6 +14,8 @@ from compatkb.core.text_position import Place
 
 MAIN = ""
 """The group that a file has without naming one."""
+MOVES = "moves"
+"""The verb of a group of updates; its words are names or globs, those behind `!` are left out of it."""
 
 
 class RequirementRole(StrEnum):

@@ -4,10 +4,7 @@ import re
 
 from compatkb.parsers.positioned_yaml import YamlNode, read_json, read_yaml
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import Action, ParsedFile
-
-MOVES = "moves"
-"""The verb of a group of updates; its words are names or globs, those behind `!` are left out of it."""
+from compatkb.parsers.statement import MOVES, Action, ParsedFile
 
 _ANCHORED = re.compile(r"\^([\w.-]+)(\$?)")
 _NAMES = ("matchPackageNames", "matchDepNames")

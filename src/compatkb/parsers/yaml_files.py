@@ -5,8 +5,8 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from compatkb.parsers import conda, containers, other_pipelines, pipelines
-from compatkb.parsers.positioned_yaml import TreeError, YamlNode, yaml_documents
-from compatkb.parsers.source import SourceFile
+from compatkb.parsers.positioned_yaml import YamlNode, yaml_documents
+from compatkb.parsers.source import SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile
 
 _QUICK = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit, Finding
-from compatkb.parsers.positioned_yaml import TreeError
-from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 
 MOST_CHARACTERS = 2_000_000
 """Longer pages are read up to here."""

@@ -10,8 +10,7 @@ from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind
-from compatkb.parsers.statement import Action, Requirement
-from compatkb.parsers.updates import MOVES
+from compatkb.parsers.statement import MOVES, Action, Requirement
 
 SPLITS = CheckRule(
     "group-splits", Severity.WARNING, "a group of updates leaves out a package that has to move with its others"
