@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.lookups import BUILT, Lookups, lookups, written
@@ -14,13 +14,15 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.dockerfile import instructions
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.images import repository_name
-from compatkb.parsers.pipelines import Runner
-from compatkb.parsers.positioned_yaml import YamlNode, yaml_documents
 from compatkb.parsers.registry import read
 from compatkb.parsers.shell import Shell
 from compatkb.parsers.source import SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile, Requirement, Word
 from compatkb.store.records import Product
+
+if TYPE_CHECKING:
+    from compatkb.parsers.pipelines import Runner
+    from compatkb.parsers.positioned_yaml import YamlNode
 
 DIFFERS = CheckRule("argument-differs", Severity.INFO, "a build argument gives another version than the tag or the table")
 UNUSED = CheckRule("argument-unused", Severity.WARNING, "a build argument names a version, and nothing uses it")
@@ -80,6 +82,9 @@ def _pages(documents: Mapping[str, TextDocument], folder: str, kept: dict[str, l
 
 
 def _services(document: TextDocument, data: Lookups) -> Iterator[Service]:
+    from compatkb.parsers.pipelines import Runner  # few projects have such a file, and all rules are named for any finding
+    from compatkb.parsers.positioned_yaml import yaml_documents
+
     try:
         roots = yaml_documents(SourceFile(document.path, document.text))
     except TreeError:
@@ -95,14 +100,14 @@ def _services(document: TextDocument, data: Lookups) -> Iterator[Service]:
         yield Service(name, image.value if image and not image.open else "", target, arguments)
 
 
-def _build_file(build: YamlNode | None) -> tuple[str, str]:
+def _build_file(build: "YamlNode | None") -> tuple[str, str]:
     if build is None or build.kind != "map":
         return (build.text if build else ""), "Dockerfile"
     context, dockerfile = build.get("context"), build.get("dockerfile")
     return (context.text if context else "."), (dockerfile.text if dockerfile else "Dockerfile")
 
 
-def _of_build(node: YamlNode | None, runner: Runner, data: Lookups) -> Iterator[BuildArgument]:
+def _of_build(node: "YamlNode | None", runner: "Runner", data: Lookups) -> Iterator[BuildArgument]:
     for name, value in (node.mapping() if node else {}).items():
         if word := runner.word(value, {}):
             yield BuildArgument(name, word, _meant(name, data))
