@@ -1,7 +1,7 @@
 """What the data know of the words in a document: products behind headings, versions, image tags, references."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from compatkb.store.queries.images import ImageBuildState, contents_of, images, 
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product, Sources
+from compatkb.store.records import CompleteScope, Element, Product, Sources
 
 # patterns that not every file needs are left for `re` to compile when one does
 _FILLER = r"(?i)\b(versions?|releases?|tags?|required|supported|minimum|tested|validated|verified)\b|[*\\:?]"
@@ -163,10 +163,11 @@ class Lookups:
         """Return the releases that elements belong to, oldest first."""
         return list(dict.fromkeys(e.release for e in self.facts.elements(product).of(mask)))
 
-    def covered(self, product: Product, text: str, day: int) -> tuple[str, ...] | None:
-        """Return the sources of a list that is whole and would name this version; None where there is no such list."""
-        from compatkb.core.versions import Scheme, admits
+    def covered(self, product: Product, text: str, day: int, channels: frozenset[str] | None = None) -> tuple[str, ...] | None:
+        """Return the sources of a list that is whole and would name this version; None where there is no such list.
 
+        Where these channels alone are asked, a list of one of them says nothing of the others.
+        """
         version = written(text)
         if version is None or version.early:
             return None
@@ -176,15 +177,27 @@ class Lookups:
             return None  # the release is there; of builds of other makers and for other devices the data know nothing
         if any(e.version.startswith(f"{public}.post") or _same(e.release, public) for e in self.facts.elements(product.id)):
             return None  # published again at once, or with fewer numbers, and called by its number all the same
+        for scope in self._whole(product.id, public, day):
+            if channels is None or scope.channel is None or channels <= {scope.channel}:
+                return urls(scope.sources)
+        return None
+
+    def is_listed_whole(self, element: Element, channel: str, day: int) -> bool:
+        """Return whether the list of what an index has of a product is whole where it would name a build."""
+        return any(scope.channel == channel for scope in self._whole(element.product, element.release, day))
+
+    def _whole(self, product: str, public: str, day: int) -> Iterator[CompleteScope]:
+        """Yield the lists of builds for any device that are whole and would name a release."""
+        from compatkb.core.versions import Scheme, admits
+
         for scope in self.facts.scopes:
-            if scope.product != product.id or scope.devices or scope.until < day:
+            if scope.product != product or scope.devices or scope.until < day:
                 continue
             try:
-                if admits(Scheme(product.scheme), scope.spec, public):
-                    return urls(scope.sources)
+                if admits(Scheme(self.facts.products[product].scheme), scope.spec, public):
+                    yield scope
             except ValueError:
-                return None
-        return None
+                return
 
     def is_passed(self, product: Product, text: str) -> bool:
         """Return whether a written version lies before a release of its series: indexes remove such releases."""

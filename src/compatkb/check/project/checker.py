@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
+from compatkb.check.places import FileRole
 from compatkb.check.project import machine, metadata, pairs, pins, routing, updates
-from compatkb.check.project.documented import files_with_an_index
+from compatkb.check.project.documented import files_with_an_index, is_frozen, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
@@ -63,6 +64,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the environments of some files, each finding once."""
     plans: list[InstallPlan] = []
     findings: dict[Finding, None] = {}
+    unjudged = frozenset(path for path, (document, _) in project.read.items() if is_of_a_machine(document.text))
     for environment in project.environments():
         if environment.images or environment.includes:
             for check_environment in ENVIRONMENTS.checks:
@@ -77,7 +79,25 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
                 findings.update(dict.fromkeys(check_setting(plan, queries)))
     for check_project in PROJECTS.checks:
         findings.update(dict.fromkeys(check_project(plans, queries)))
-    yield from _ends_once(findings, plans)
+    counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
+    yield from _ends_once(_drifts_once(counting), plans)
+
+
+def _is_of_a_record(finding: Finding, project: Project) -> bool:
+    """Return whether a finding is in a list of what was once installed, which nothing installs."""
+    is_off = any(rule.id == finding.rule and FileRole.NOTEBOOK in rule.off_in for rule in RULES)
+    return is_off and is_frozen(finding.path) and finding.path not in project.borrowed
+
+
+def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of one requirement that drifts the first one alone, whatever else the file is installed with."""
+    told: set[tuple[str, int, int | None]] = set()
+    for finding in findings:
+        place = (finding.path, finding.line, finding.column)
+        if finding.rule != pairs.DRIFTS.id or place not in told:
+            yield finding
+        if finding.rule == pairs.DRIFTS.id:
+            told.add(place)
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

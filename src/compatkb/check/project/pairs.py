@@ -210,7 +210,7 @@ def _at_address(one: InstalledProduct) -> bool:
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
-    part = first.parts[-1]
+    part = next((part for part in reversed(first.parts) if "==" in part.text), first.parts[-1])  # what pins it
     if part.inside:
         return f"in {part.inside}"
     place = f"line {part.located.statement.place.line}"
@@ -270,7 +270,7 @@ def _requirement(element: Element, queries: ProjectQueries) -> str:
 
 
 def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what an installer chooses today that does not go with the rest, though something in the range would.
+    """Yield what an installer chooses today that does not go with what is pinned exactly, though something in the range would.
 
     pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
     only what drifts with both counts.
@@ -322,6 +322,7 @@ def _drifts(
         if (
             other is one
             or other.allowed.product not in chosen
+            or not is_exact(other.allowed.text)
             or queries.facts.products[other.allowed.product].role == Role.LEAF
         ):
             continue
@@ -329,11 +330,10 @@ def _drifts(
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
-        both_loose = not is_exact(other.allowed.text)
         if queries.requires(element, rest.product) or queries.requires(rest, element.product):
             continue  # installers see that, and take what goes together
         denial = queries.denial([mine, theirs])
-        if denial and not (both_loose and one.parts[-1].located.statement.place < other.parts[-1].located.statement.place):
+        if denial:
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
@@ -342,7 +342,7 @@ def _drifts(
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             yield at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             return
-        loose = not one.allowed.text and not both_loose and element.product not in queries.ended
+        loose = not one.allowed.text and element.product not in queries.ended
         newer = _goes_with_its_own_series(element, rest, queries)
         declared = queries.declares(element, rest.product) or queries.declares(rest, element.product)
         if not denial and not declared and loose and newer:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.places import FileRole
+from compatkb.check.project.documented import names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
@@ -109,14 +110,17 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     specifier = required.requirement.specifier
     if required.requirement.url or not is_exact(specifier) or "," in specifier or specifier.startswith("==="):
         return
+    if required.requirement.hashed and required.requirement.role is not RequirementRole.LOCKED:
+        return  # whoever wrote it had the file
     version = specifier.removeprefix("==").strip()
     product = required.product
-    if not sources_of(plan, required.requirement.step, required.requirement, queries).known:
+    asked = sources_of(plan, required.requirement.step, required.requirement, queries)
+    if not asked.known:
         return  # of other indexes and pages of links the data have no list
     if "+" in version:
         sources = _never_built(product.id, version, queries)
     else:
-        sources = queries.lookups.covered(product, version, queries.day)
+        sources = queries.lookups.covered(product, version, queries.day, queries.serving(product.id, asked.channels))
     if sources is None:
         return
     close = _near(product.id, version, queries)
@@ -129,7 +133,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
 def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
     """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
 
-    The makers' matrix of a release is one: of it several builds with labels of one kind are known, `cu118` and `cu126`.
+    The makers' matrix of a release, `cu118` and `cu126`, is one for what is older or newer than all of it alone.
     """
     from compatkb.check.lookups import urls
     from compatkb.core.versions import Scheme, admits
@@ -142,13 +146,20 @@ def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[s
     builds = [
         e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
     ]
-    return cited(queries, builds[-1]) if len(builds) >= _OF_A_MATRIX else None
+    numbers = [_number(e.version) for e in builds]
+    is_inside = len(builds) < _OF_A_MATRIX or min(numbers) <= _number(version) <= max(numbers)
+    return None if is_inside else cited(queries, builds[-1])
 
 
 def _kind(version: str) -> str | None:
     """Return the letters of a label that is letters and a number, None of others."""
     match = re.fullmatch(r"[^+]+\+([a-z]+)[\d.]+", version)
     return match[1] if match else None
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """Return the number of such a label: (118,) of `cu118`, (6, 3) of `rocm6.3`."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[2]))
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -247,19 +258,41 @@ def _index(
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
         return
-    if not any(e.complete >= queries.day or e.installable for e in builds):
+    if names_its_index(required.document.text) or not all(_lacks(c, builds, queries) for c in asked.channels):
         return
     if all(e.yank_by is not None for e in builds):
         return  # what one index has withdrawn others may have kept
+    if (requirement.name, builds[-1].release) in queries.documented and environment.reading.kind == "requirements":
+        return
     channel = builds[-1].channels[0]
     url, style = queries.addresses.get(channel, ("", ""))
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
     option = _index_option(url, style, environment)
-    place = "" if option else f"; it is at {url or 'an index without address'}"
+    place = "" if option else f"; it is at {_named(channel, queries)}"
     message = f"{name} is not on {where}, which is asked here{place}"
     edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
     yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
+
+
+def _lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
+    """Return whether it is known that an index has none of these builds, beyond that the data list none there.
+
+    The default index takes no labels (PEP 440), and an index that is named for a label has builds with that one; of others a
+    list has to be whole.
+    """
+    label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
+    labels = {build.version.partition("+")[2] for build in builds}
+    if "" not in labels and (channel == queries.own or _is_of_label(builds[0].product, channel, label, queries)):
+        return label not in labels
+    if _is_of_label(builds[0].product, channel, label, queries):
+        return all(_never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
+    return all(queries.lookups.is_listed_whole(build, channel, queries.day) for build in builds)
+
+
+def _is_of_label(product: str, channel: str, label: str, queries: ProjectQueries) -> bool:
+    there = [e.version for e in queries.facts.elements(product) if channel in e.channels]
+    return any(version.endswith(f"+{label}") for version in there)
 
 
 def _routed(
@@ -303,6 +336,9 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     located = installed.parts[-1].located
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
     pythons = plan.pythons or declared(plan.environment, queries)
+    is_built = not queries.has_wheels_alone(allowed.product)  # what has no wheel is made from an archive
+    if is_built and not queries.requires_other_python(allowed, pythons):
+        return
     denial = queries.denial([allowed], pythons) if pythons else None
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
         versions = [e.version for e in queries.elements("python", pythons.mask)]
@@ -310,7 +346,7 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
         return
-    if plan.systems and (denial := queries.denial([allowed], systems=plan.systems)):
+    if plan.systems and not is_built and (denial := queries.denial([allowed], systems=plan.systems)):
         roles = {
             queries.facts.products[one].role for one in denial.products - {allowed.product} if one in queries.facts.products
         }

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
+from compatkb.check.project.documented import pins_with_an_index
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -104,6 +105,11 @@ class ProjectQueries:
         return {channel.id: (channel.url or "", channel.style) for channel in channels(self.facts)}
 
     @cached_property
+    def documented(self) -> frozenset[tuple[str, str]]:
+        """The releases that a command in a document installs from an index: whoever follows it has them before."""
+        return pins_with_an_index(self.context.documents)
+
+    @cached_property
     def own(self) -> str:
         """The channel that clients ask when they are told of none."""
         return next(channel.id for channel in channels(self.facts) if channel.style == "default")
@@ -114,6 +120,23 @@ class ProjectQueries:
         last = max((scope.until for scope in self.facts.scopes), default=0)
         whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
         return frozenset(p for p in whole if all(e.has_ended(self.day) for e in self.facts.elements(p)))
+
+    def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
+        """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
+        others = self.facts.products
+        near = [o for o in others if o == product or any(edge.listed for edge in self.facts.edges(product, o))]
+        there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
+        return channels & {self.own, *there}
+
+    def has_wheels_alone(self, product: str) -> bool:
+        """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
+        listed = [e for e in self.facts.elements(product) if self.own in e.channels]
+        return all(e.strong for e in listed)
+
+    def requires_other_python(self, allowed: AllowedVersions, pythons: Pythons) -> bool:
+        """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
+        asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
+        return bool(pythons) and all(text and not self.python(text).mask & pythons.mask for text in asked)
 
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
