@@ -528,3 +528,18 @@ def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
         assert said
         assert not case.get("fails") or case["fails"] not in said.releases
         assert not case.get("built-for") or case["built-for"] in said.releases
+
+
+def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> None:
+    """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package and no release that fails."""
+    with (ROOT / "data" / "evidence" / "symbols.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    failed = [row for row in rows if row["outcome"] == "missing-symbol" and row["platform"] == "linux-x86_64"]
+    drawn = random.Random(500)
+    for row in drawn.sample(failed, 500):
+        library, symbol = row["detail"].partition(" needs ")[0], drawn.choice(row["missing"])
+        text = f"ImportError: /x/lib/python{row['python']}/site-packages/{library}: undefined symbol: {symbol}"
+        (package,) = [facts.product(name) for name in row["packages"] if name != "torch"]
+        (found,) = undefined_symbols(facts, text, ())
+        assert found.product == package, text
+        assert row["packages"]["torch"] not in found.releases, text
