@@ -1,5 +1,7 @@
 """Symbols of native libraries: what is read of real ones, what their wheels prove, and what is said of it."""
 
+import json
+import random
 import shutil
 import subprocess
 import sys
