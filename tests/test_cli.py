@@ -314,3 +314,14 @@ def test_a_word_too_many_is_still_wrong(run: Callable[..., Run], words: tuple[st
 def test_an_unknown_name_is_told_by_what_it_is(run: Callable[..., Run], words: tuple[str, str], told: str) -> None:
     """A system, an architecture or a kind of hardware that nobody knows is named as such, with what comes near it."""
     assert run("resolve", "--torch", "2.8", *words).err.startswith(told)
+
+
+def test_show_folds_the_wheels_of_a_system_into_one(run: Runner) -> None:
+    """Pythons of wheels that were seen and of those that are inferred stand together, whatever the architecture."""
+    text = " ".join(run("show", "transformers", "4.56.0").out.split())
+    assert "Linux 3.9–3.15" in text
+
+
+def test_show_names_what_a_build_links_on_the_commonest_machine(run: Runner) -> None:
+    """Of several platforms the first screen shows one: Linux on x86-64 where it was read."""
+    assert "(linux x86_64)" in " ".join(run("show", "torch", "2.8.0").out.split())

@@ -1,6 +1,7 @@
 """The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
 
 from datetime import date
+from functools import partial
 from typing import Any
 
 from compatkb.output import messages
@@ -90,7 +91,7 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
     links = [link for build in builds[:_BUILDS] for link in build["links"]]
-    if link := min(links, key=lambda link: bool(link["unlinked"]), default=None):
+    if link := min(links, key=partial(_commonness, facts), default=None):
         needed = _foreign(link["needs"])
         parts = [*([shortened(needed)] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
         blocks.append(Block(labelled("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})"), 2))
@@ -139,14 +140,22 @@ def _marked(day: str, kind: str, entry: Content) -> str:
     return f"{day} (disputed)" if kind in entry["disputed"] else day
 
 
+def _commonness(facts: Snapshot, link: Content) -> tuple[bool, int, int]:
+    """Return the sort key by which what a build links is shown for the commonest machine that says most."""
+    return bool(link["unlinked"]), -facts.families.index(link["os"]), -facts.grid["arch"].index(link["arch"])
+
+
 def _build(facts: Snapshot, build: Content) -> str:
     """Return a build with what it is for, where it is and for which platforms it has wheels."""
     devices = listed([value(facts, "device", device) for device in build["devices"]])
     state = [build["stage"]] if build["stage"] != "stable" else []
     state += ["yanked"] if build["yanked"] else []
     where = listed([_channel(facts, channel) for channel in build["channels"]], "or")
-    pythons = {wheel["os"]: wheel["python"] for wheel in build["wheels"]}
-    wheels = [f"{value(facts, 'os', system)} {ranges(names, facts.grid['python'])}" for system, names in pythons.items()]
+    pythons: dict[str, set[str]] = {}
+    for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
+        pythons.setdefault(wheel["os"], set()).update(wheel["python"])
+    order = facts.grid["python"]
+    wheels = [f"{value(facts, 'os', system)} {ranges(names, order)}" for system, names in pythons.items()]
     parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
     return ", ".join(part for part in parts if part)
 
