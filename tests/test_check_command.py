@@ -196,3 +196,12 @@ def test_own_documents_are_sound(run: Runner, monkeypatch: pytest.MonkeyPatch) -
     findings = json.loads(done.out)["findings"]
     recorded = {"end-of-life", "advisory", "image-tag-spelling", "link-prerelease"}
     assert [f"{f['path']}:{f['line']}: {f['message']}" for f in findings if f["rule"] not in recorded] == []
+
+
+def test_links_into_nothing_are_passed_over(run: Runner, tmp_path: Path) -> None:
+    """A link into a submodule that is not checked out, or to itself, is no file of the tree; named, it is an error."""
+    (tmp_path / "requirements.txt").symlink_to(tmp_path / "gone" / "requirements.txt")
+    (tmp_path / "loop.py").symlink_to(tmp_path / "loop.py")
+    (tmp_path / "requirements-dev.txt").write_text("torch==2.8.0\n")
+    assert run("check", str(tmp_path)).code == 0
+    assert run("check", str(tmp_path / "requirements.txt")).code == 2

@@ -532,6 +532,7 @@ def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
         assert not case.get("built-for") or case["built-for"] in said.releases
 
 
+@pytest.mark.long
 def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> None:
     """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package and no release that fails."""
     with (ROOT / "data" / "evidence" / "symbols.jsonl").open(encoding="utf-8") as lines:

@@ -46,6 +46,8 @@ def find(
         path = Path(name)
         if path.is_dir():
             for file in _below(path, settings):
+                if not file.exists():
+                    continue  # a link into what was not checked out, as a submodule
                 if reads(shown(file)):
                     found.setdefault(os.path.realpath(file), file)
                 elif passed is not None:
