@@ -11,9 +11,9 @@ from compatkb.parsers.requirement import normal
 _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`]+)")
 _INDEX = re.compile(r"--(?:extra-|default-)?index(?:-url)?(?![-\w])|--find-links\b|--torch-backend\b|(?<!\S)-[fi]\s")
 _CONTINUED = re.compile(r"\\\r?\n")
-_PIN = re.compile(r"([\w.-]+)==([\w.]+)")
+_PIN = re.compile(r"(?<![\w.-])([\w.-]++)==([\w.]+)")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
-_OF_A_MACHINE = re.compile(r"^[ \t-]*(?:[\w.-]+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
+_OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _LISTS = ("requirements", "constraints", "environment")
 _FROZEN = re.compile(r"(?:^|[-_.])(?:frozen|freeze|lock)(?:[-_.]|$)", re.IGNORECASE)
 
