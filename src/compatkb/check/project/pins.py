@@ -120,7 +120,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if "+" in version:
         sources = _never_built(product.id, version, queries)
     else:
-        sources = queries.lookups.covered(product, version, queries.day, queries.serving(product.id, asked.channels))
+        sources = queries.lookups.covered(product, version, queries.lists_until, queries.serving(product.id, asked.channels))
     if sources is None:
         return
     close = _near(product.id, version, queries)
@@ -140,7 +140,7 @@ def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[s
 
     public, _, label = version.partition("+")
     for scope in queries.facts.scopes:
-        of_label = scope.product == product and label in scope.devices and scope.until >= queries.day
+        of_label = scope.product == product and label in scope.devices and scope.until >= queries.lists_until
         if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
             return urls(scope.sources)
     builds = [
@@ -287,7 +287,7 @@ def _lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool
         return label not in labels
     if _is_of_label(builds[0].product, channel, label, queries):
         return all(_never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
-    return all(queries.lookups.is_listed_whole(build, channel, queries.day) for build in builds)
+    return all(queries.lookups.is_listed_whole(build, channel, queries.lists_until) for build in builds)
 
 
 def _is_of_label(product: str, channel: str, label: str, queries: ProjectQueries) -> bool:

@@ -78,6 +78,7 @@ class ProjectQueries:
         self.context = context
         self.facts: Snapshot = context.facts
         self.day = context.day.toordinal()
+        self.lists_until = context.clock.lists_until
         self._denials: dict[_Question, Denial | None] = {}
         self._refused: dict[_Question, bool | None] = {}
         self._metadata: dict[str, bool] = {}
