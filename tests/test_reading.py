@@ -337,7 +337,7 @@ def test_steps_under_a_condition_are_branches() -> None:
     """A step with `if` is a group of its own, based on its job."""
     reading = read(
         ".github/workflows/a.yml",
-        "on: push\njobs:\n  a:\n    steps:\n    - run: pip install t\n    - if: x\n      run: pip install u\n",
+        "jobs:\n  a:\n    steps:\n    - run: pip install t\n    - if: x\n      run: pip install u\n",
     )
     t, u = of(reading, Requirement)
     assert reading.members(u.group) == (u.group, t.group, "")

@@ -175,7 +175,8 @@ class Lookups:
         labels = {e.version.partition("+")[2] for e in self.facts.elements(product.id) if not e.foreign} - {""}
         if self.mask(product, public) and version.label.lower() not in labels:
             return None  # the release is there; of builds of other makers and for other devices the data know nothing
-        if any(e.version.startswith(f"{public}.post") or _same(e.release, public) for e in self.facts.elements(product.id)):
+        own = self.facts.elements(product.id)
+        if any(e.version.startswith(f"{public}.post") or _same(e.release, version.numbers) for e in own):
             return None  # published again at once, or with fewer numbers, and called by its number all the same
         for scope in self._whole(product.id, public, day):
             if channels is None or scope.channel is None or channels <= {scope.channel}:
@@ -334,9 +335,14 @@ class Lookups:
         return date.fromordinal(last), urls(record.eol_sources) if record else ()
 
 
-def _same(release: str, public: str) -> bool:
-    """Return whether two releases are one but for zeros at their ends: 0.5 and 0.5.0."""
-    return re.sub(r"(?:\.0)+$", "", release) == re.sub(r"(?:\.0)+$", "", public)
+def _same(release: str, numbers: tuple[int, ...]) -> bool:
+    """Return whether a release has these numbers but for zeros at their ends: 0.5 and 0.5.0 (PEP 440)."""
+    other = written(release)
+    return other is not None and _significant(other.numbers) == _significant(numbers)
+
+
+def _significant(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    return _significant(numbers[:-1]) if numbers and not numbers[-1] else numbers
 
 
 def urls(sources: Sources) -> tuple[str, ...]:

@@ -167,8 +167,6 @@ def label_of(combination: Combination) -> str:
 
 def read_github(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of a workflow, or the steps of an action, run on and install."""
-    if root.get("jobs") and not root.get("on") and "workflows/" in reading.path:
-        return  # nothing starts it
     runner = Runner(reading)
     variables: Variables = {}
     runner.settings(root.get("env"), variables, "", "env.")

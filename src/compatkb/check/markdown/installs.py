@@ -13,7 +13,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.statement import ImageUse, ParsedFile
 
-UNPUBLISHED = CheckRule("install-unpublished", Severity.WARNING, "a command installs a version that is on no index")
+UNPUBLISHED = CheckRule("install-unpublished", Severity.WARNING, "a command installs a version that is not on the index")
 INDEX = CheckRule(
     "install-index", Severity.WARNING, "a command installs a version from an index that does not carry it", optional=True
 )

@@ -8,7 +8,7 @@ from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
 from compatkb.check.places import FileRole
 from compatkb.check.project import machine, metadata, pairs, pins, routing, updates
-from compatkb.check.project.documented import files_with_an_index, is_frozen, is_of_a_machine
+from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
@@ -64,7 +64,8 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the environments of some files, each finding once."""
     plans: list[InstallPlan] = []
     findings: dict[Finding, None] = {}
-    unjudged = frozenset(path for path, (document, _) in project.read.items() if is_of_a_machine(document.text))
+    documents = (document for document, _ in project.read.values())
+    unjudged = frozenset(one.path for one in documents if is_of_a_machine(one.text) or is_never_started(one))
     for environment in project.environments():
         if environment.images or environment.includes:
             for check_environment in ENVIRONMENTS.checks:

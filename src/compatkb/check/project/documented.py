@@ -14,6 +14,7 @@ _CONTINUED = re.compile(r"\\\r?\n")
 _PIN = re.compile(r"(?<![\w.-])([\w.-]++)==([\w.]+)")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
+_STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
 _LISTS = ("requirements", "constraints", "environment")
 _FROZEN = re.compile(r"(?:^|[-_.])(?:frozen|freeze|lock)(?:[-_.]|$)", re.IGNORECASE)
 
@@ -45,6 +46,12 @@ def names_its_index(text: str) -> bool:
 def is_of_a_machine(text: str) -> bool:
     """Return whether a list has what lies in a folder of the machine that it was made on, so no other one can install it."""
     return _OF_A_MACHINE.search(text) is not None
+
+
+def is_never_started(document: TextDocument) -> bool:
+    """Return whether a file is a workflow that says on no event that it starts."""
+    is_workflow = kind_of(document.path) == "github" and "workflows/" in document.path
+    return is_workflow and _STARTED.search(document.text) is None
 
 
 def is_frozen(path: str) -> bool:

@@ -17,7 +17,7 @@ from compatkb.output.messages import element_sources
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is on no index")
+UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index")
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
@@ -124,8 +124,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries)
-    what = "builds" if "+" in version else "releases"
-    message = f"{product.name} {version} is not on the index (the list of {what} is complete); the nearest are {close}"
+    known = "as far as its builds are known" if "+" in version else "the list of releases is complete"
+    message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
     yield finding._replace(level=Severity.WARNING) if "+" in version else finding
 
