@@ -50,7 +50,9 @@ SUITES = {
         " python_matrix changes platforms screens",
     ),
     "authoring": Suite(
-        140, "timeline promises lint kinds symbols cited_places channels data documents versions compiled", compiles=True
+        140,
+        "timeline promises lint kinds symbols cited_places channels data documents versions compiled disputes",
+        compiles=True,
     ),
     "store": Suite(
         100,

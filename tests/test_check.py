@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import LONG_AGO, build, index, listing, needs, product, release, universe
 from conftest import clock
 
 import compatkb.check as checking
@@ -426,3 +427,21 @@ def test_places_decide_what_speaks_and_how_loud(facts: Snapshot, path: str, text
     """An error is what an installer reads in exact pins of one step; records, copies, fixtures and weak places are silent."""
     found = checking.check([TextDocument(path, text)], CheckContext(facts, clock())).findings
     assert [f"{f.rule} {f.level}" for f in found if f.rule not in ("pin-yanked", "end-of-life")] == expected
+
+
+def project(facts: Snapshot, text: str) -> list[str]:
+    """Return the rules of what is found in a list of requirements."""
+    found = checking.check([TextDocument("requirements.txt", text)], CheckContext(facts, clock()))
+    return [finding.rule for finding in found.findings]
+
+
+def test_a_range_admits_no_yanked_release_beside_another_package(tmp_path: Path) -> None:
+    """Installers take no yanked release for a range: a package that goes with such a one alone does not go with the range."""
+    listed = index("ext", [listing("2.0"), listing("1.0", yanked=LONG_AGO)])
+    on_default = [release(f"{n}.0", builds=[build(f"{n}.0", channels=["default"])]) for n in (2, 1)]
+    claims = [needs(f"ext=={n}.0", f"torch=={n}.0") for n in (1, 2)]
+    torch = product("torch", distribution="torch", releases=["2.0", "1.0"])
+    ext = product("ext", distribution="ext", releases=on_default, claims=claims)
+    facts = universe(tmp_path, [torch, ext], indexes=[listed])
+    assert project(facts, "torch==1.0\next>=1.0\n") == ["pins-together"]
+    assert project(facts, "torch==1.0\next==1.0\n") == ["pin-yanked"]

@@ -234,3 +234,10 @@ def test_commands_of_compose_name_services_of_the_table(facts: Snapshot, compose
     """A service that the table of services does not have is found in either spelling of the command."""
     text = f"| Service | What |\n|---|---|\n| `base` | a |\n\n```sh\n{compose} build base\n{compose} run jupyter\n```\n"
     assert [f.subject for f in review(facts, text, DAY).findings if f.rule == "command-name"] == ["jupyter"]
+
+
+@pytest.mark.parametrize(("letters", "found"), [(5_000, ["text-version"]), (5_001, [])])
+def test_paragraphs_are_read_up_to_a_bound(facts: Snapshot, letters: int, found: list[str]) -> None:
+    """Sentences of more than 5,000 letters without an end of a paragraph are no prose, and cost too much."""
+    sentence = "It is used with PyTorch 2.3.7."
+    assert rules(review(facts, "x" * (letters - len(sentence) - 1) + f" {sentence}\n", DAY)) == found

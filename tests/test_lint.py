@@ -724,6 +724,18 @@ FAULTS: dict[str, Fault] = {
         "released =",
         "same day",
     ),
+    "withdrawn-in-no-order": (
+        "dates",
+        lambda d: release(d, TORCH, 1).update(yanked={"after": date(2026, 9, 2), "by": date(2026, 9, 1), "sources": ["list"]}),
+        "yanked =",
+        "after 2026-09-02 and by 2026-09-01 cannot both be",
+    ),
+    "withdrawn-before-its-upload": (
+        "dates",
+        lambda d: release(d, TORCH, 1).update(yanked={"by": date(2023, 3, 1), "sources": ["list"]}),
+        "yanked =",
+        "before it came out on 2023-03-15",
+    ),
     "yank-of-the-index": (
         "redundant",
         lambda d: release(d, TORCH, 1).update(yanked={"by": date(2026, 10, 1), "sources": ["list"]}),
@@ -1019,6 +1031,9 @@ ALLOWED: dict[str, Callable[[Data], object]] = {
     ),
     "not-checked": lambda d: observe(d, outcome="not-checked", detail="no device"),
     "shared-import-name": lambda d: [d[p]["product"].update({"import-name": "torch_ext"}) for p in (TORCH, IPEX)],
+    "product-of-an-image-alone": lambda d: (
+        hide(d) or d[IMAGES]["tag"][0]["contains"].append({"is": "lone", "sources": ["table"]})
+    ),
     "day-that-is-today": lambda d: source(d, IPEX, "plan").update(seen=TODAY),
 }
 

@@ -12,6 +12,7 @@ from builders import (
     bare_release,
     breaks,
     build,
+    claim,
     compiled,
     constrains,
     files_of,
@@ -182,6 +183,33 @@ def test_version_beyond_the_list_is_unknown_not_wrong(tmp_path: Path) -> None:
     until = [{"what": "release", "of": "torch", "until": date(2026, 11, 21), "sources": ["page"]}]
     facts = universe(tmp_path, [product("torch", releases=["2.0.0"], complete=until)])
     assert ask(facts, torch="3.0", as_of=date(2027, 6, 1)).verdict == "unknown"
+
+
+@pytest.mark.parametrize(("what", "expected"), [("release", "does-not-work"), ("wheel", "unknown")])
+def test_a_whole_list_of_wheels_says_nothing_of_releases(what: str, expected: str, tmp_path: Path) -> None:
+    """Where only the wheels of what came out are all known, a release for another device may be out."""
+    whole = [{"what": what, "of": "torch", "until": TODAY, "sources": ["page"]}]
+    made = [release("2.0.0", builds=[build("2.0.0", devices=["cpu"])])]
+    assert (
+        ask(universe(tmp_path, [product("torch", releases=made, complete=whole)]), "torch", device="xpu").verdict == expected
+    )
+
+
+@pytest.mark.parametrize(("channel", "expected"), [("extra", "does-not-work"), ("default", "unknown")])
+def test_the_wheels_of_one_index_are_whole_for_its_own_builds(channel: str, expected: str, tmp_path: Path) -> None:
+    """A list of the wheels of an index denies what its builds lack, not what builds of another index lack."""
+    whole = [{"what": "wheel", "of": "torch", "channel": channel, "until": TODAY, "sources": ["page"]}]
+    made = [release("2.0.0", builds=[build("2.0.0", wheels=[wheel(python=["3.11"])], wheels_complete=False)])]
+    facts = universe(tmp_path, [product("torch", releases=made, complete=whole)])
+    assert ask(facts, "torch==2.0.0", python="3.12").verdict == expected
+
+
+def test_another_name_of_a_series_asks_for_its_releases(tmp_path: Path) -> None:
+    """A driver goes by the number of its branch, too: a request that pins it admits what the series has."""
+    named = {"series_aliases": {"2350": "803"}, "releases": ["803.2", "803.1", "736.1"]}
+    facts = universe(tmp_path, [TORCH, product("driver", role="dimension", scheme="dotted", **named)])
+    by_alias, by_series = (make_request(facts, (), [f"driver=={name}"]).pins[0] for name in ("2350", "803"))
+    assert by_alias.mask == by_series.mask
 
 
 @pytest.mark.parametrize("later", [1, 30, 365])
@@ -359,6 +387,34 @@ def test_os_that_fixes_glibc_is_denied_by_a_rule_on_glibc(tmp_path: Path) -> Non
     assert ask(facts, "torch", "glibc==2.41", os="linux").verdict == "does-not-work"
     assert ask(facts, "torch", "glibc==2.30", os="linux").verdict == "works"
     assert ask(facts, "torch", "glibc==2.20", os="linux").verdict == "does-not-work"
+
+
+@pytest.mark.parametrize("kind", ["verified", "breaks"])
+def test_a_distribution_that_makers_name_is_new_enough(kind: str, tmp_path: Path) -> None:
+    """Where the floor of glibc is a guess, a condition of the makers vouches for a distribution, for the release it is about."""
+    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], open=True)
+    releases = [release(v, builds=[build(v, wheels=[wheel(glibc="2.28", glibc_inferred=True)])]) for v in ("2.0.0", "1.0.0")]
+    tested = claim(kind, "torch==1.0.0", "driver==1.0", when={"os": ["fit"]})
+    torch = product("torch", releases=releases, claims=[tested])
+    driver = product("driver", role="dimension", scheme="dotted", releases=["1.0"])
+    dimensions = platform(systems=["linux", ("fit", "linux")])
+    dimensions[1]["claim"] = [needs("os==fit", "glibc==2.35")]
+    facts = universe(tmp_path, [torch, driver, glibc], dimensions=dimensions)
+    verdicts = {version: ask(facts, f"torch=={version}", os="fit").verdict for version in ("1.0.0", "2.0.0")}
+    assert verdicts == {"1.0.0": "works" if kind == "verified" else "likely", "2.0.0": "likely"}
+
+
+def test_an_index_lists_without_its_label_what_was_built_with_one(tmp_path: Path) -> None:
+    """What was imported from the default index under a labelled version is the build that the index lists."""
+    torch = product("torch", distribution="torch", releases=[release("2.0.0", builds=[build("2.0.0", channels=["default"])])])
+    helper = product("helper", releases=["1.0"], claims=[constrains("helper", "torch")])
+    files = files_of([torch, helper], indexes=[index("torch", [listing("2.0.0")])])
+    for channel, expected in (("default", "works"), ("extra", "unknown")):
+        seen = observed("import", packages={"torch": "2.0.0+cpu", "helper": "1.0"}, index=channel)
+        knowledge = build_knowledge(replace(files, evidence=(seen,)))
+        add_observations(knowledge)
+        asked = compiled(knowledge, tmp_path)
+        assert ask(asked, "torch==2.0.0", "helper==1.0", python="3.11", os="linux").verdict == expected
 
 
 def test_pep440_to_the_letter_for_pins_and_wider_for_words(tmp_path: Path) -> None:

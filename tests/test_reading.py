@@ -570,3 +570,23 @@ def test_the_wheel_of_a_url_may_have_a_variant() -> None:
 def test_a_name_has_fewer_than_200_letters() -> None:
     """What is longer is no name of a package."""
     assert [is_name("a" * length) for length in (199, 200)] == [True, False]
+
+
+def test_the_words_of_a_script_count_up_to_a_bound() -> None:
+    """Of a script the first 200,000 words are read, and not one more."""
+    text = "a " * 199_997 + "\npip install {}\n"
+    assert pins(read("a.sh", text.format("t==1 u==1"))) == {"t": "==1"}
+
+
+def test_branches_nested_beyond_reason_are_not_told_apart() -> None:
+    """Branches in branches are told apart sixty deep: a script costs no more than its length."""
+    text = "if a; then\n" * 70 + "pip install t\n" + "fi\n" * 60 + "pip install u\n"
+    t, u = (requirement.group for requirement in of(read("a.sh", text), Requirement))
+    assert (t.count("/then"), u) == (60, "")
+
+
+def test_the_variables_of_a_workflow_count_up_to_a_bound() -> None:
+    """The first 1,001 variables of a workflow are read."""
+    for before, counts in ((1_000, True), (1_001, False)):
+        text = "env:\n" + "".join(f"  V{n}: x\n" for n in range(before)) + "  PIP_INDEX_URL: https://a.example/\n"
+        assert bool(of(read(".github/workflows/a.yml", text + "jobs: {}\n"), IndexUse)) == counts

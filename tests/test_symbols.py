@@ -405,6 +405,16 @@ def test_each_denial_has_a_name_and_the_first_symbol(tmp_path: Path) -> None:
     assert reasons == {f"audio 1.0 needs `torch_{n}`, which torch {n}.0 does not export" for n in (1, 2, 3)}
 
 
+def test_builds_of_one_release_for_several_pythons_may_lack_several_symbols(tmp_path: Path) -> None:
+    """What each Python's build of a release lacks denies with a claim of its own."""
+    seen = [
+        observed(Outcome.MISSING_SYMBOL, "1.0", f"torch_{python}").model_copy(update={"python": python})
+        for python in ("3.10", "3.11", "3.12")
+    ]
+    facts = facts_with(tmp_path, *seen)
+    assert len({edge.claim for edge in facts.edges("audio", "torch")}) == 3
+
+
 def test_symbols_say_nothing_where_the_base_excludes_a_release(tmp_path: Path) -> None:
     """What torch says of audio counts as what audio says of torch."""
     torch = product("torch", distribution="torch", releases=["2.0"], claims=[breaks("torch==2.0", "audio==1.0")])

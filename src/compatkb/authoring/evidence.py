@@ -42,7 +42,7 @@ def add_observations(knowledge: Knowledge) -> None:
                     element.floors.append(KnowledgeFloor(NEUTRAL, False, cells, 0))
             if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
-    linked = [o for o in newest.values() if o.level is Level.SYMBOLS and len(o.packages) > 1]
+    linked = [o for o in newest.values() if o.level is Level.SYMBOLS]
     knowledge.edges += symbol_edges(knowledge, [(o, list(elements_of(knowledge, o))) for o in linked])
 
 

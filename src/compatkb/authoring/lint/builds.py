@@ -10,7 +10,7 @@ from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Key, Scheme, admits, parse
-from compatkb.schema import Build, IndexFile, ProductFile, Role, Stage
+from compatkb.schema import Build, IndexFile, ProductFile, Stage
 
 NAME, LEVEL = "builds", Severity.ERROR
 SUMMARY = "a build contradicts its stage or the index file, or a release is missing from a list that is called complete"
@@ -72,8 +72,6 @@ def _key(text: str) -> Key | None:
 def _missing(knowledge: Knowledge, file: ProductFile, listed: IndexFile) -> Iterator[tuple[int, str]]:
     """Yield the complete lists of releases that lack one of the index."""
     head = file.product
-    if head.role is Role.LEAF or head.scheme is not Scheme.PEP440:
-        return
     known = {_key(release.version) for release in file.release} | {_key(e.version) for e in knowledge.elements[head.id]}
     for number, scope in enumerate(head.complete):
         spec = scope.of[len(head.id) :].strip()

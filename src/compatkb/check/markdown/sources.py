@@ -88,7 +88,7 @@ def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findi
     source = fragment.source
 
     def named(match: re.Match[str]) -> str:
-        return f"line {source.place(min(fragment.origin(inner.offset(max(int(match[1]), 1))), len(source.text))).line}"
+        return f"line {source.place(min(fragment.origin(inner.offset(int(match[1]))), len(source.text))).line}"
 
     for finding in findings:
         finding = finding._replace(message=_LINE.sub(named, finding.message))

@@ -311,7 +311,6 @@ class _Reader:
                     target = (start + match.start("target") + inner, start + match.end("target") - inner)
                     self.page.definitions.append(Definition(key, match["label"], value["href"], *where, *target, counts))
                     break
-        self.page.definitions.sort(key=lambda definition: definition.start)
 
 
 def _simple(content: str, start: int, end: int, environment: dict[str, Any]) -> InlineContent | None:

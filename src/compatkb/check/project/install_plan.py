@@ -58,11 +58,6 @@ class InstallPlan:
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
         self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
 
-    @property
-    def conditional(self) -> bool:
-        """Return whether markers chose its requirements."""
-        return len(self.requirements) < len(self.environment.requirements)
-
 
 ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment, whatever the platform."""
