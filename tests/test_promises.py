@@ -391,7 +391,7 @@ def test_os_that_fixes_glibc_is_denied_by_a_rule_on_glibc(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("kind", ["verified", "breaks"])
 def test_a_distribution_that_makers_name_is_new_enough(kind: str, tmp_path: Path) -> None:
-    """Where the floor of glibc is a guess, a condition of the makers vouches for a distribution, for the release it is about."""
+    """Where the floor of glibc is a guess, a condition of the makers vouches for a distribution, for their release."""
     glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], open=True)
     releases = [release(v, builds=[build(v, wheels=[wheel(glibc="2.28", glibc_inferred=True)])]) for v in ("2.0.0", "1.0.0")]
     tested = claim(kind, "torch==1.0.0", "driver==1.0", when={"os": ["fit"]})

@@ -15,6 +15,7 @@ from builders import (
     needs,
     product,
     release,
+    request,
     route,
     universe,
     verified,
@@ -23,7 +24,7 @@ from builders import (
 from test_promises import TORCH, ask, versions
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.answer import Answer, best_stacks
+from compatkb.engine.answer import Answer, best_stacks, resolve
 from compatkb.engine.stacks import Link
 
 
@@ -355,7 +356,9 @@ def test_a_build_for_another_device_is_none_for_this_one(word: str, tmp_path: Pa
     only = release("1.0", builds=[build("1.0", devices=["cpu"])])
     helper = product("helper", rank=600, releases=[only], claims=[constrains("helper", "torch")])
     facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
-    assert [ask(facts, word, device=device).verdict for device in ("cpu", "xpu")] == ["unknown", "does-not-work"]
+    answers = [ask(facts, word, device=device) for device in ("cpu", "xpu")]
+    assert [answer.verdict for answer in answers] == ["unknown", "does-not-work"]
+    assert [cause.blocker for cause in answers[1].causes] == [("offer", "helper")]
 
 
 def test_what_binds_every_release_binds_those_to_come(tmp_path: Path) -> None:
@@ -411,3 +414,92 @@ def test_a_patch_release_that_nobody_named_is_warned_of(back: bool, tmp_path: Pa
         for version in ("2.1.0", "2.0.1", "2.0.0")
     }
     assert found == {"2.1.0": [], "2.0.1": [] if back else [("unnamed", "ext", "torch 2.0.0")], "2.0.0": []}
+
+
+def test_a_pin_that_admits_nothing_has_no_series_beside_it(tmp_path: Path) -> None:
+    """Where no version is admitted, no series is below or above: the best of all is near."""
+    answer = resolve(facts := universe(tmp_path, [TORCH]), request(facts, {"torch": ()}))
+    assert (answer.verdict, [near.where for near in answer.nearest]) == ("does-not-work", ["best"])
+
+
+@pytest.mark.parametrize("word", ["old", "old==1.0"])
+@pytest.mark.parametrize("system", ["linux", "windows"])
+def test_a_successor_is_shown_on_the_systems_of_what_it_replaces(system: str, word: str, tmp_path: Path) -> None:
+    """Whoever has an ended product has a system that it runs on."""
+    ended = {"last-day": TODAY - timedelta(days=1), "sources": ["page"]}
+    instead = {"product": "torch", "version": "2.0.0", "sources": ["page"]}
+    only = release("1.0", eol=ended, builds=[build("1.0", wheels=[wheel(os=[system])])])
+    old = product("old", releases=[only], eol=ended, replaced_by=instead, claims=[needs("old", "torch")])
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), old]), word)
+    assert [each.stack.os for each in answer.beside if each.kind == "successor"] == [(system,)]
+
+
+def test_a_cause_names_the_claims_that_deny(tmp_path: Path) -> None:
+    """What two products say of each other besides is no cause."""
+    denial = breaks("helper", "torch==2.0.0")
+    said = [needs("helper", "torch>=1.0"), constrains("helper", "torch<3"), denial]
+    facts = universe(tmp_path, [TORCH, product("helper", rank=600, releases=["1.0"], claims=said)])
+    (cause,) = ask(facts, "helper==1.0", "torch==2.0.0").causes
+    assert [edge.claim for edge in cause.edges] == [denial["id"]]
+
+
+def test_a_runtime_that_is_broken_in_every_version_cannot_come_along(tmp_path: Path) -> None:
+    """What breaks every version of a runtime breaks those that the data do not list, too."""
+    numbers = product("numbers", role="leaf", rank=900, releases=["2.0", "1.0"])
+    said = [needs("helper", "torch==2.0.0"), needs("helper", "numbers<2")]
+    helper = product("helper", rank=600, releases=["1.0"], claims=said)
+    torch = product("torch", releases=["2.0.0"], claims=[breaks("torch", "numbers>=0")])
+    assert ask(universe(tmp_path, [torch, helper, numbers]), "helper").verdict == "does-not-work"
+
+
+@pytest.mark.parametrize(
+    ("stage", "pinned", "kinds"),
+    [("stable", "2.0", {"claim", "offer"}), ("source-only", "2.0", {"offer"}), ("stable", "1.0", {"offer"})],
+)
+def test_why_a_build_for_another_device_does_not_go(stage: str, pinned: str, kinds: set[str], tmp_path: Path) -> None:
+    """That another version is demanded is a reason too, if it is another one, and if the build was published."""
+    more: dict[str, Any] = {} if stage == "stable" else {"wheels": [], "channels": []}
+    made = build(pinned, devices=["cpu"], stage=stage, **more)
+    helper = product("helper", rank=600, releases=[release(pinned, builds=[made])])
+    torch = product("torch", releases=["2.0.0"], claims=[needs("torch", "helper==1.0")])
+    answer = ask(universe(tmp_path, [torch, helper]), "torch==2.0.0", f"helper=={pinned}", device="xpu")
+    assert {cause.blocker[0] for cause in answer.causes} == kinds
+
+
+def test_what_no_release_can_be_on_no_release_to_come_can_be_on(tmp_path: Path) -> None:
+    """A claim on every release of a package counts for those that the data may lack."""
+    said = [needs("helper", "torch"), breaks("helper", "python==3.12")]
+    helper = product("helper", rank=600, releases=["2.0", "1.0"], claims=said, complete=[])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper])
+    found = [ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")]
+    assert found == ["unknown", "does-not-work"]
+
+
+@pytest.mark.parametrize(("torch", "verdict"), [("2.0.0", "works"), ("1.0.0", "does-not-work")])
+def test_a_recipe_waives_what_its_own_build_requires(torch: str, verdict: str, tmp_path: Path) -> None:
+    """What the maker of one package tells to ignore of a build of another one holds for other builds as before."""
+    numbers = product("numbers", role="leaf", rank=900, releases=["2.0", "1.0"])
+    provider = product("torch", releases=["2.0.0", "1.0.0"], claims=[needs("torch", "numbers==1.0")])
+    recipe = {"of": "helper==1.0", "steps": [["torch"], ["helper"]], "waives": ["torch==2.0.0: numbers==1.0"]}
+    said = [needs("helper", "torch==2.0.0", "torch==1.0.0"), needs("helper", "numbers==2.0")]
+    helper = product("helper", rank=600, releases=["1.0"], claims=said, install=[{**recipe, "sources": ["page"]}])
+    facts = universe(tmp_path, [provider, helper, numbers])
+    assert ask(facts, "helper==1.0", f"torch=={torch}").verdict == verdict
+
+
+def test_a_driver_is_shown_where_it_can_be(tmp_path: Path) -> None:
+    """A driver that is said not to go with a system is not shown on it, whoever supports it."""
+    claims = [breaks("driver==1.0", "os==windows")]
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["1.0"], claims=claims)
+    torch = product("torch", releases=["2.0.0"], claims=[verified("torch==2.0.0", "driver==1.0")])
+    stacks = ask(universe(tmp_path, [torch, driver]), "torch").stacks
+    assert {stack.os: stack.known.get("driver") for stack in stacks} == {("linux",): ("1.0",), ("windows",): None}
+
+
+def test_a_runtime_that_comes_along_is_linked_to_who_speaks_of_it(tmp_path: Path) -> None:
+    """Whatever its rank, a runtime that nobody asked for has a link to the package that needs it."""
+    numbers = product("numbers", role="leaf", rank=1, releases=["2.0", "1.0"])
+    said = [needs("helper", "torch"), needs("helper", "numbers==2.0")]
+    helper = product("helper", rank=600, releases=["1.0"], claims=said)
+    (stack,) = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers]), "helper").stacks
+    assert {(link.one, link.other) for link in stack.links} == {("numbers", "helper"), ("torch", "helper")}
