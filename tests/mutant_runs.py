@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -126,7 +127,7 @@ class Server:
         """Return the tests to run, each with the next."""
         named = {item.nodeid: item for item in session.items}
         wanted = [named[name] for name in run.tests]
-        return list(zip(wanted, [*wanted[1:], None], strict=True))
+        return list(pairwise([*wanted, None]))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the first that fails."""
