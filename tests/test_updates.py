@@ -20,7 +20,7 @@ import pytest
 from conftest import ROOT
 
 from compatkb.core.http_server import Listener
-from compatkb.errors import DataError, UnavailableError
+from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store import cache
 from compatkb.store.cache import locate
 from compatkb.store.schema import FORMAT
@@ -261,3 +261,10 @@ def test_the_newest_update_counts_unless_the_program_is_newer(tmp_path: Path, mo
     for day, used in (("2030-06-01", str(taken[1])), ("2031-06-01", cache.BUILT)):
         (tmp_path / "built.sqlite").write_bytes(store(day))
         assert locate() == used
+
+
+@pytest.mark.parametrize(("place", "error"), [("http://a.example/", UsageError), ("https://127.0.0.1:1/", UnavailableError)])
+def test_data_from_elsewhere_come_over_https(place: str, error: type[Exception]) -> None:
+    """What anybody on the way could change is not asked for; what is asked for may be out of reach."""
+    with pytest.raises(error):
+        update(place)

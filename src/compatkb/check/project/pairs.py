@@ -128,9 +128,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         return
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
     if denial and denial.is_claimed:
-        last = max(
-            (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place)
-        )
+        last = max(few, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
         names = ", ".join(_shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
