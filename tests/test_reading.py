@@ -590,3 +590,44 @@ def test_the_variables_of_a_workflow_count_up_to_a_bound() -> None:
     for before, counts in ((1_000, True), (1_001, False)):
         text = "env:\n" + "".join(f"  V{n}: x\n" for n in range(before)) + "  PIP_INDEX_URL: https://a.example/\n"
         assert bool(of(read(".github/workflows/a.yml", text + "jobs: {}\n"), IndexUse)) == counts
+
+
+def test_what_an_extra_brings_beyond_the_rest_is_its_own() -> None:
+    """What a lock has for an extra alone is in the group of that extra; what is there anyway is in none."""
+    package = '[[package]]\nname = "{}"\nversion = "1"\noptional = {}\n'
+    text = package.format("t", "false") + package.format("u", "true") + '[extras]\nmore = ["u", "t"]\n'
+    groups = {r.name: r.group for r in of(read("poetry.lock", text), Requirement)}
+    assert groups == {"t": "", "u": "extra:more"}
+
+
+def test_places_behind_escapes_of_yaml() -> None:
+    """An escape stands where its first letter does, and what follows it behind its last one."""
+    text = 'on: push\njobs: {a: {steps: [{run: "pip install \\x74==1 u==2"}]}}\n'
+    reading = read(".github/workflows/a.yml", text)
+    assert [(r.name, at(text, r)[:4]) for r in of(reading, Requirement)] == [("t", "\\x74"), ("u", "u==2")]
+
+
+def test_rules_of_a_makefile_go_by_their_targets() -> None:
+    """What a rule needs is no part of its name."""
+    reading = read("Makefile", "all: other\n\tpip install t\n")
+    assert [group.label for group in reading.groups.values() if group.kind == "environment"] == ["the rule all"]
+
+
+@pytest.mark.parametrize("line", ["set", "export", "X=1"])
+def test_a_line_that_only_shows_or_sets_variables_installs_nothing(line: str) -> None:
+    """A command for variables without any, as `set` alone, is read as others are."""
+    assert pins(read("a.sh", f"{line}\npip install t==1\n")) == {"t": "==1"}
+
+
+def test_the_first_patterns_of_a_group_of_updates_count() -> None:
+    """Of one group of Dependabot 200 patterns are read."""
+    patterns = "".join(f"        - p{n}\n" for n in range(201))
+    head = "updates:\n  - package-ecosystem: pip\n    groups:\n      some:\n        patterns:\n"
+    (moves,) = of(read(".github/dependabot.yml", head + patterns), Action)
+    assert moves.words == tuple(f"p{n}" for n in range(200))
+
+
+def test_the_first_document_tells_what_yaml_is() -> None:
+    """A file whose first document is a manifest is one, whatever follows."""
+    manifest = "kind: Pod\napiVersion: v1\nspec: {containers: [{image: 'b:1'}]}\n"
+    assert read("k.yaml", f"{manifest}---\nservices: {{a: {{image: 'c:1'}}}}\n").kind == "manifest"

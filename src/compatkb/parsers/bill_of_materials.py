@@ -33,8 +33,6 @@ def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
 
 def _package(node: YamlNode) -> Requirement | None:
     """Return the package that an entry names, which may do so in a list of references."""
-    if node.kind != "map":
-        return None
     values = {key.text: value for key, value in node.pairs}
     rows = values.get("externalRefs")
     urls = [values.get("purl"), values.get("software_packageUrl")]

@@ -10,8 +10,6 @@ _OPENS, _CLOSES = "# /// script", "# ///"
 
 def read_script_metadata(source: SourceFile, reading: ParsedFile) -> None:
     """Add what the block of metadata of a script asks for; scripts without one state nothing."""
-    if _OPENS not in source.text:
-        return
     lines = source.text.split("\n")
     first = next((n for n, line in enumerate(lines) if line.rstrip() == _OPENS), None)
     if first is None:
