@@ -14,7 +14,7 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.store.cache import data_files
+from compatkb.store.cache import data_files, locate
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -215,6 +215,29 @@ def test_a_cache_that_cannot_be_written_costs_time_not_the_answer(
     (data.parent / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("COMPATKB_CACHE", str(data.parent / "file" / "cache"))
     assert run("list", "torch", "--data", str(data)).code == 0
+
+
+def test_what_stands_in_for_a_cache_may_be_gone_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be kept the compiled data are removed at the end, which fails not if somebody else was quicker."""
+    at_exit: list[Callable[[], object]] = []
+    monkeypatch.setattr("atexit.register", lambda *call, **how: at_exit.append(lambda: call[0](*call[1:], **how)))
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "file" / "cache"))
+    snapshot = Path(locate(data_directory(tmp_path / "data", [product("torch", releases=["2.0.0"])])))
+    for _ in range(2):
+        assert [leave() for leave in at_exit] == [None]
+        assert not snapshot.exists()
+
+
+def test_what_is_compiled_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Power that fails leaves the whole file or none under the name that later runs read."""
+    done: list[str] = []
+    kept, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: done.append("kept") or kept(file))
+    monkeypatch.setattr(os, "replace", lambda old, new: done.append(Path(new).suffix) or replace(old, new))
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
+    locate(data_directory(tmp_path / "data", [product("torch", releases=["2.0.0"])]))
+    assert "kept" in done[: done.index(".sqlite")]
 
 
 def test_a_new_product_needs_no_code(data: Path, run: Runner) -> None:

@@ -479,7 +479,8 @@ def test_what_no_release_can_be_on_no_release_to_come_can_be_on(tmp_path: Path) 
 def test_a_recipe_waives_what_its_own_build_requires(torch: str, verdict: str, tmp_path: Path) -> None:
     """What the maker of one package tells to ignore of a build of another one holds for other builds as before."""
     numbers = product("numbers", role="leaf", rank=900, releases=["2.0", "1.0"])
-    provider = product("torch", releases=["2.0.0", "1.0.0"], claims=[needs("torch", "numbers==1.0")])
+    releases = ["2.0.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0"]
+    provider = product("torch", releases=releases, claims=[needs("torch", "numbers==1.0")])
     recipe = {"of": "helper==1.0", "steps": [["torch"], ["helper"]], "waives": ["torch==2.0.0: numbers==1.0"]}
     said = [needs("helper", "torch==2.0.0", "torch==1.0.0"), needs("helper", "numbers==2.0")]
     helper = product("helper", rank=600, releases=["1.0"], claims=said, install=[{**recipe, "sources": ["page"]}])

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import breaks, product, release, universe
 from conftest import Run, clock
 from hostile import hostile_directory, hostile_facts
 
@@ -246,3 +247,12 @@ def test_words_of_names_are_the_vocabulary(facts: Snapshot) -> None:
         assert hits(facts, word), word
     assert search(facts, ["batlemage"], TODAY).near[0] == "battlemage"
     assert search(facts, ["libsycl9"], TODAY).near[0] == "libsycl"
+
+
+def test_a_day_before_a_release_finds_nothing_of_it(tmp_path: Path) -> None:
+    """A search for a day finds what was out by then: neither later releases nor the claims about them."""
+    out = date(2024, 6, 1)
+    torch = product("torch", releases=[release("2.0.0", on=out)], claims=[breaks("torch==2.0.0", "python==3.12")])
+    facts = universe(tmp_path, [torch])
+    found = {day: {hit.kind for hit in hits(facts, "2.0.0", day=day)} for day in (date(2024, 5, 31), out)}
+    assert found == {date(2024, 5, 31): set(), out: {"release", "claim"}}
