@@ -445,3 +445,26 @@ def test_a_range_admits_no_yanked_release_beside_another_package(tmp_path: Path)
     facts = universe(tmp_path, [torch, ext], indexes=[listed])
     assert project(facts, "torch==1.0\next>=1.0\n") == ["pins-together"]
     assert project(facts, "torch==1.0\next==1.0\n") == ["pin-yanked"]
+
+
+def test_a_file_with_too_many_environments_is_told_at_its_start(facts: Snapshot) -> None:
+    """Of more than 400 environments the rest is not judged, which concerns the file and no place in it."""
+    text = "".join(f"FROM a.example/b AS s{number}\nRUN pip install --pre torch\n" for number in range(403))
+    found = report(facts, text, "Dockerfile", Settings(levels={"unread": Severity.INFO}))
+    assert [(f.line, f.column, f.message) for f in found.findings if f.rule == "unread"] == [
+        (1, 1, "has more environments than are judged; 3 are left out")
+    ]
+
+
+@pytest.mark.parametrize(("newest", "rules"), [("2.0", ["pin-drifts"]), ("2.0rc1", [])])
+def test_installers_take_no_prerelease_of_themselves(newest: str, rules: list[str], tmp_path: Path) -> None:
+    """What is not pinned drifts to the newest release, and to no release candidate."""
+    made = [release(version, builds=[build(version, channels=["default"])]) for version in (newest, "1.0")]
+    claims = [needs(f"ext=={newest}", "torch==2.0"), needs("ext==1.0", "torch==1.0")]
+    at_home = [release(version, builds=[build(version, channels=["default"])]) for version in ("2.0", "1.0")]
+    torch = product("torch", distribution="torch", releases=at_home)
+    ext = product("ext", distribution="ext", releases=made, claims=claims)
+    listed = [
+        index(name, [listing(v) for v in versions]) for name, versions in (("torch", ("2.0", "1.0")), ("ext", (newest, "1.0")))
+    ]
+    assert project(universe(tmp_path, [torch, ext], indexes=listed), "torch==1.0\next\n") == rules

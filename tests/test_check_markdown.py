@@ -241,3 +241,12 @@ def test_paragraphs_are_read_up_to_a_bound(facts: Snapshot, letters: int, found:
     """Sentences of more than 5,000 letters without an end of a paragraph are no prose, and cost too much."""
     sentence = "It is used with PyTorch 2.3.7."
     assert rules(review(facts, "x" * (letters - len(sentence) - 1) + f" {sentence}\n", DAY)) == found
+
+
+def test_the_last_of_many_tables_is_read(facts: Snapshot) -> None:
+    """Tables stand beside each other, not within each other: there may be more than text is nested deep."""
+    table = "| `2.4.0-pip-base` | [v2.4.0] |\n"
+    head = "| Tag(s) | PyTorch |\n|---|---|\n"
+    text = f"{head}{table}\n" * 120 + f"{head}{table.rstrip()} more |\n"
+    assert "table-shape" in rules(review(facts, text, DAY))
+    assert "table-shape" not in rules(review(facts, f"{head}{table}\n" * 120, DAY))
