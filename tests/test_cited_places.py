@@ -8,6 +8,8 @@ import pytest
 from conftest import Run
 from good_data import good, written
 
+from compatkb.authoring.lint.cited_places import lines_since
+
 SOURCE = 'readme = { repo = "maker/ext", ref = "v2.1.10", path = "README.md", at = '
 
 
@@ -104,3 +106,11 @@ def test_of_many_versions_that_are_not_named_five_are_told(tmp_path: Path, clone
         (tmp_path / "data" / path).write_bytes(content)
     done = run("lint", "--data", str(tmp_path / "data"), "--sources", str(clones))
     assert "names none of 9.1, 9.2, 9.3, 9.4, 9.5 at the cited place" in done.out
+
+
+def test_lines_since_a_commit(clones: Path) -> None:
+    """All lines count that the commit does not have, those that were moved and those of new parts."""
+    clone = clones / "maker" / "ext"
+    lines = (clone / "README.md").read_text().splitlines()
+    (clone / "README.md").write_text("\n".join(["one", "two", *lines[:-1], "Another end"]) + "\n")
+    assert lines_since(clone, "v2.1.10") == {("README.md", 1), ("README.md", 2), ("README.md", 45)}
