@@ -13,6 +13,7 @@ from builders import (
     index,
     listing,
     needs,
+    platform,
     product,
     release,
     request,
@@ -391,15 +392,15 @@ def test_a_pinned_runtime_is_linked_to_who_speaks_of_it(tmp_path: Path) -> None:
     }
 
 
-def test_a_runtime_has_to_be_there_where_it_is_needed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken", ["3.11", "3.12"])
+def test_a_runtime_has_to_be_there_where_it_is_needed(broken: str, tmp_path: Path) -> None:
     """Where the only version that a package admits cannot be, the package cannot be either."""
-    numbers = product(
-        "numbers", role="leaf", rank=900, releases=["3.0", "2.0", "1.0"], claims=[breaks("numbers==2.0", "python==3.12")]
-    )
+    said = [breaks("numbers==2.0", f"python=={broken}")]
+    numbers = product("numbers", role="leaf", rank=900, releases=["3.0", "2.0", "1.0"], claims=said)
     helper = product("helper", rank=600, releases=["1.0"], claims=[needs("helper", "torch"), needs("helper", "numbers==2.0")])
     facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers])
-    found = [ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")]
-    assert found == ["unknown", "does-not-work"]
+    found = {version: ask(facts, "helper", python=version).verdict for version in ("3.11", "3.12")}
+    assert found == {"3.11": "unknown", "3.12": "unknown", broken: "does-not-work"}
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -504,3 +505,47 @@ def test_a_runtime_that_comes_along_is_linked_to_who_speaks_of_it(tmp_path: Path
     helper = product("helper", rank=600, releases=["1.0"], claims=said)
     (stack,) = ask(universe(tmp_path, [product("torch", releases=["2.0.0"]), helper, numbers]), "helper").stacks
     assert {(link.one, link.other) for link in stack.links} == {("numbers", "helper"), ("torch", "helper")}
+
+
+def test_a_glibc_is_one_of_linux(tmp_path: Path) -> None:
+    """Whoever pins glibc asks about Linux, named or not."""
+    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], open=True)
+    rows = [wheel(os=["linux"], glibc="2.28"), wheel(os=["windows"], glibc="0")]
+    torch = product("torch", releases=[release("2.0.0", builds=[build("2.0.0", wheels=rows)])])
+    stacks = ask(universe(tmp_path, [torch, glibc]), "torch", "glibc==2.35").stacks
+    assert {system for stack in stacks for system in stack.os} == {"linux"}
+
+
+def test_a_doubt_makes_nothing_of_what_is_not_there(tmp_path: Path) -> None:
+    """What is only inferred of a pair lowers it where both are, and adds no platform."""
+    only = release("1.0", builds=[build("1.0", wheels=[wheel(os=["linux"])])])
+    said = [needs("helper", "torch==2.0.0", basis="inferred")]
+    facts = universe(tmp_path, [TORCH, product("helper", rank=600, releases=[only], claims=said)])
+    stacks = ask(facts, "helper==1.0", "torch==2.0.0").stacks
+    assert {(system, stack.level) for stack in stacks for system in stack.os} == {("linux", Certainty.INFERRED)}
+
+
+def test_whoever_speaks_for_a_package_counts(tmp_path: Path) -> None:
+    """A package is supported by any other one, not by the provider alone."""
+    ext = product("ext", rank=500, releases=["1.0"], claims=[needs("ext", "torch==2.0.0")])
+    helper = product("helper", rank=600, releases=["1.0"], claims=[verified("helper==1.0", "ext==1.0")])
+    facts = universe(tmp_path, [TORCH, ext, helper])
+    assert ask(facts, "helper==1.0", "ext==1.0", "torch==2.0.0").verdict == "works"
+
+
+def test_beside_what_is_likely_stands_what_is_proven(tmp_path: Path) -> None:
+    """Where the newest is only inferred, the newest of which all is stated is told too."""
+    said = [verified("ext", "torch==2.1.0", basis="inferred"), verified("ext", "torch==2.0.0")]
+    ext = product("ext", rank=600, releases=["1.0"], claims=said)
+    answer = ask(universe(tmp_path, [product("torch", releases=["2.1.0", "2.0.0"]), ext]), "ext")
+    assert (answer.verdict, versions(answer)[0]["torch"]) == ("likely", "2.1.0")
+    proven = [each.stack for each in answer.beside if each.kind == "proven"]
+    assert [[e.version for e in stack.packages if e.product == "torch"] for stack in proven] == [["2.0.0"]]
+
+
+def test_a_bound_on_a_driver_is_told_as_it_is_written(tmp_path: Path) -> None:
+    """Where a maker names the oldest driver, that is shown, and no version."""
+    driver = product("driver", role="dimension", scheme="dotted", shown=True, releases=["2.0", "1.0"])
+    torch = product("torch", releases=["2.0.0"], claims=[verified("torch==2.0.0", "driver>=1.0")])
+    (stack,) = ask(universe(tmp_path, [torch, driver]), "torch").stacks
+    assert {**stack.known, **dict(stack.bounds)}["driver"] == (">=1.0",)
