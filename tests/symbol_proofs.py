@@ -2,12 +2,15 @@
 
 Run as a program (`make proof-symbols`) it adds a line a pair to tests/symbol_proofs.jsonl; what is there is not done again.
 Each release of torch is installed once, with what it imports and CUDA libraries that are stubs. A pair is imported first,
-as a user would; modules that the package does not find then are stand-ins. Then every library that lacks something by
-prediction (of a pair that lacks nothing: every library that needs torch) is loaded with all its symbols at once, in a process
-that has imported torch, since many packages catch what the loader says, or load a library when it is first used.
+as a user would, with the FFmpeg of this machine; modules that the package does not find then are stand-ins. Then every
+library that lacks something by prediction (of a pair that lacks nothing: every library that needs torch) is loaded with all
+its symbols at once, in a process of its own that has imported torch, since many packages catch what the loader says, or load
+a library when it is first used; versions of FFmpeg and SoX that are not there are stubs then.
 """
 
 import argparse
+import contextlib
+import ctypes
 import json
 import math
 import os
@@ -17,18 +20,20 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conftest import ROOT
+from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags, platform_tags
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from compatkb.core.clock import current_day
 from compatkb.refresh.index_client import Limits, Network
-from compatkb.schema import Level
+from compatkb.schema import Level, Outcome
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate import import_stub
@@ -44,7 +49,7 @@ from compatkb.validate.wheel_symbols import Library, read_wheel, wheel_for
 DATA, RECORD = ROOT / "data", ROOT / "tests" / "symbol_proofs.jsonl"
 PLATFORM = "linux-x86_64"
 DRAWN = {"missing-symbol": (20261123, 30), "links": (20261124, 20)}  # outcome: seed and how many
-BESIDE = ("setuptools==69.5.1", "requests==2.32.3")  # what old releases import and do not require
+BESIDE = ("setuptools==69.5.1", "requests==2.32.3", "packaging==24.2")  # what old releases import and do not require
 STUBBED = ("libav*.so.*", "libsw*.so.*", "libpostproc.so.*", "libsox.so*")  # of FFmpeg and SoX, beside those of CUDA
 MOST_STAND_INS = 12
 UNDEFINED = re.compile(r"undefined symbol: ([\w@.]+)|(lib(?:torch|c10)\S*\.so[.\d]*): cannot open")
@@ -63,13 +68,25 @@ __import__(module)
 print("IMPORTED")
 """
 LOAD = """
-import ctypes, os, sys
+import ctypes, json, os, sys
 import torch
-try:
-    ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW)
-    print("LOADED")
-except OSError as error:
-    print("FAILED", str(error))
+# a library that uses it without naming it finds it in the extension module that brings that library in
+python = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_python.so")
+ctypes.CDLL(python, mode=os.RTLD_GLOBAL)
+for path in sys.argv[1:]:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            ctypes.CDLL(path, mode=os.RTLD_NOW)
+            said = "loaded"
+        except OSError as error:
+            said = str(error)
+        print(json.dumps({"path": path, "said": said}), flush=True)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status:
+        print(json.dumps({"path": path, "said": "ended with status %d" % status}))
 """
 
 
@@ -113,8 +130,8 @@ def _pythons(name: str) -> dict[Version, set[str]]:
     found: dict[Version, set[str]] = defaultdict(set)
     for file in Network(None, Limits(run=math.inf)).page(name, strict=False).files:
         if file.is_wheel:
-            tags = parse_wheel_filename(file.entry.name)[3]
-            found[file.version] |= {minor for minor in taken if tags & taken[minor]}
+            tags, asked = parse_wheel_filename(file.entry.name)[3], SpecifierSet(file.entry.requires_python or "")
+            found[file.version] |= {minor for minor in taken if tags & taken[minor] and asked.contains(f"{minor}.9")}
     return found
 
 
@@ -153,8 +170,24 @@ def try_group(torch: str, python: str, chosen: list[Pair], context: RunContext) 
         for number, pair in enumerate(chosen):
             _install(made, pair, _folder(made, number))
         stubs = add_stubs(made, STUBBED)
+        _set_aside(made)
         for number, pair in enumerate(chosen):
             yield {**pair._asdict(), "python": python, "stubs": stubs, **_try(made, pair, _folder(made, number))}
+
+
+def _set_aside(made: VirtualEnvironment) -> None:
+    """Take FFmpeg and SoX off the loader's path: code that runs at import calls them, and stubs return no pointers.
+
+    Those that this machine has are removed.
+    """
+    aside = made.folder / "aside"
+    aside.mkdir()
+    for path in sorted((made.folder / "stubs").glob("*")):
+        if any(fnmatchcase(path.name, pattern) for pattern in STUBBED):
+            path.rename(aside / path.name)
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(path.name)
+                (aside / path.name).unlink()
 
 
 def _folder(made: VirtualEnvironment, number: int) -> Path:
@@ -165,7 +198,7 @@ def _install(made: VirtualEnvironment, pair: Pair, folder: Path) -> None:
     words = ["--python", str(made.python), "--only-binary", ":all:", "--no-deps", "--no-cache", "--target", str(folder)]
     ended = made.run([find_uv() or "uv", "pip", "install", *words, f"{pair.package}=={pair.release}"])
     if not ended.ok:
-        raise SystemExit(f"{pair}: {ended.how}: {ended.output[-500:]}")
+        raise RefusedError(Outcome.NOT_CHECKED, f"{pair.package} {pair.release}: {ended.how}: {ended.output[-500:]}")
 
 
 def _try(made: VirtualEnvironment, pair: Pair, folder: Path) -> dict[str, Any]:
@@ -176,12 +209,9 @@ def _try(made: VirtualEnvironment, pair: Pair, folder: Path) -> dict[str, Any]:
     lacking = missing(wheel, kept_releases(table_path(DATA, "torch", PLATFORM))[pair.torch], exports)
     wanted = {_stem(library.path) for library in (library for library, _ in lacking)} or set(_linking(wheel.libraries))
     imported, stood_in, said = _import(made, pair, folder)
-    loaded = {}
     paths = sorted(path for path in folder.rglob("*.so*") if _stem(str(path.relative_to(folder))) in wanted)
-    for path in paths:
-        text = _load(made, path, folder)
-        loaded[str(path.relative_to(folder))] = text
-        said |= _symbols(text)
+    loaded = _load(made, paths, folder)
+    said |= _symbols("\n".join(loaded.values()))
     predicted = {symbol for _, symbol in lacking}
     return {
         "import": imported,
@@ -221,15 +251,20 @@ def _import(made: VirtualEnvironment, pair: Pair, folder: Path) -> tuple[str, li
     return f"{ended.how}: {(lines or [''])[-1][:300]}", names, said
 
 
-def _load(made: VirtualEnvironment, path: Path, folder: Path) -> str:
-    """Return "loaded" or what the loader said of a library; those beside it and torch's are on the loader's path."""
+def _load(made: VirtualEnvironment, paths: list[Path], folder: Path) -> dict[str, str]:
+    """Return for each library "loaded" or what the loader said; those beside it and torch's are on the loader's path."""
     beside = sorted({str(each.parent) for each in folder.rglob("*.so*")})
-    paths = [made.variables.get("LD_LIBRARY_PATH", ""), str(made.packages / "torch" / "lib"), *beside]
-    ended = made.run([str(made.python), "-c", LOAD, str(path)], LD_LIBRARY_PATH=os.pathsep.join(filter(None, paths)))
-    lines = [line for line in made.tidy(ended.output).splitlines() if line.startswith(("LOADED", "FAILED"))]
-    if not lines:
-        return f"{ended.how}: {made.tidy(ended.output)[-300:]}"
-    return "loaded" if lines[0] == "LOADED" else lines[0].removeprefix("FAILED ")[-400:]
+    search = [
+        made.variables.get("LD_LIBRARY_PATH", ""),
+        str(made.folder / "aside"),
+        str(made.packages / "torch" / "lib"),
+        *beside,
+    ]
+    loader = f"LD_LIBRARY_PATH={os.pathsep.join(filter(None, search))}"
+    ended = made.run(["env", loader, str(made.python), "-c", LOAD, *map(str, paths)])
+    told = [json.loads(line) for line in ended.output.splitlines() if line.startswith('{"path":')]
+    found = {str(Path(each["path"]).relative_to(folder)): made.tidy(each["said"])[-400:] for each in told}
+    return found or {"torch": f"{ended.how}: {made.tidy(ended.output)[-300:]}"}
 
 
 def _symbols(text: str) -> set[str]:
@@ -255,7 +290,7 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
 def main() -> int:
     """Try the drawn pairs that the record does not have; returns 1 where one loads or names a symbol not predicted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=Path, default=ROOT / ".symbols", help="a folder with 5 GB free; emptied on the way")
+    parser.add_argument("--work", type=Path, default=ROOT / ".symbols", help="a folder with 6 GB free")
     parser.add_argument("--list", action="store_true", help="print what is tried, and try nothing")
     options = parser.parse_args()
     work = options.work.resolve()
