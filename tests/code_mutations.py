@@ -3,9 +3,9 @@
 `make mutate` draws changes of single nodes of the syntax trees of `src/` by a fixed seed, runs the quickest of the tests
 that execute the line over each, and writes down what came of it in tests/code_mutations.jsonl, from which it resumes;
 docs/code-mutations.md is made from that. What survived is judged by a person in tests/code_mutations.toml. `--again` puts
-more tests to what survived, save what is judged equivalent; `--count 0` writes the page alone. Which tests execute a line
-(covering.py) is measured once for each package and kept in .mutate/PACKAGE, whose removal has it measured anew; tests that
-are new since then are measured when they come. mutant_runs.py plants the faults.
+more tests to what survived, save what is judged equivalent; `--count 0` writes the page alone; `--seed` draws a sample of
+its own. Which tests execute a line (covering.py) is measured once for each package and kept in .mutate/PACKAGE, whose
+removal has it measured anew; tests that are new since then are measured when they come. mutant_runs.py plants the faults.
 """
 
 import argparse

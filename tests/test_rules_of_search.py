@@ -13,7 +13,6 @@ from builders import (
     index,
     listing,
     needs,
-    platform,
     product,
     release,
     request,
