@@ -27,6 +27,9 @@ TOPICS = (machine, metadata, pairs, pins, routing)
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
 
 
+_SPEAKS = {rule.id: rule for rule in RULES}
+
+
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
@@ -81,7 +84,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     for check_project in PROJECTS.checks:
         findings.update(dict.fromkeys(check_project(plans, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
-    yield from _ends_once(_drifts_once(counting), plans)
+    yield from _with_its_pin(_ends_once(_indexes_once(_drifts_once(counting)), plans))
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
@@ -99,6 +102,32 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
         if finding.rule == pairs.DRIFTS.id:
             told.add(place)
+
+
+def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others."""
+    lacking: dict[tuple[str, str | None], list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == pins.INDEX.id:
+            lacking.setdefault((finding.path, finding.fix), []).append(finding)
+        else:
+            yield finding
+    for first, *others in lacking.values():
+        named = list(dict.fromkeys(f"{one.message.partition(' is not on ')[0]} (line {one.line})" for one in others))
+        yield first._replace(message=f"{first.message}{'; nor is ' if named else ''}{', '.join(named)}")
+
+
+def _with_its_pin(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings; that a pin has ended is told with what else is wrong with it, if anything is told."""
+    found = list(findings)
+    places = {(one.path, one.line, one.column) for one in found if one.rule != ENDED.id and _SPEAKS[one.rule].is_on(one.path)}
+    ended = {(one.path, one.line, one.column): one.message for one in found if one.rule == ENDED.id}
+    for one in found:
+        place = (one.path, one.line, one.column)
+        if one.rule != ENDED.id and place in ended and place in places:
+            one = one._replace(message=f"{one.message}; {ended.pop(place)}")
+        if one.rule != ENDED.id or place not in places:
+            yield one
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

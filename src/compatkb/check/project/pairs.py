@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
+from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
@@ -259,7 +259,7 @@ def _fitting(
         return public
     taken = queries.taken(allowed, asked.channels, [beside]) or queries.taken(allowed, frozenset({queries.own}), [beside])
     there = queries.narrowed(beside, asked.channels)
-    if taken is None or queries.refused([_exactly(taken), there if there.mask else beside]):
+    if taken is None or queries.refused([exactly(taken), there if there.mask else beside]):
         return text if text != public else None
     return public
 
@@ -275,15 +275,18 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
     only what drifts with both counts.
     """
-    drifting = list(_drifting_from(plan, final, queries, first_index=False))
-    if drifting and plan.environment.uses_uv:
-        places = {(one.path, one.line) for one in _drifting_from(plan, final, queries, first_index=True)}
-        drifting = [one for one in drifting if (one.path, one.line) in places]
-    yield from drifting
+    drifting = list(_drifting_from(plan, final, queries, ANY_PYTHON, first_index=False))
+    yield from (one for one in drifting if one.rule != DRIFTS.id)
+    pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
+    for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
+        for python in reversed(pythons) if drifting else ():
+            found = {(one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)}
+            drifting = [found[one.path, one.line] for one in drifting if (one.path, one.line) in found]
+    yield from (one for one in drifting if one.rule == DRIFTS.id)
 
 
 def _drifting_from(
-    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, *, first_index: bool
+    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, pythons: Pythons, *, first_index: bool
 ) -> Iterator[Finding]:
     chosen: dict[str, Element] = {}
     for one in final:
@@ -300,7 +303,7 @@ def _drifting_from(
             has = {channel for e in queries.facts.elements(one.allowed.product) for channel in e.channels}
             first = next((extra for extra in sources.extra if extra in has), None)
             channels = frozenset({first}) if first else channels - set(sources.extra)
-        element = queries.taken(one.allowed, channels, beside)
+        element = queries.taken(one.allowed, channels, beside, pythons)
         if element is not None:
             chosen[one.allowed.product] = element
     if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
@@ -317,7 +320,7 @@ def _drifts(
     plan: InstallPlan,
     queries: ProjectQueries,
 ) -> Iterator[Finding]:
-    mine = _exactly(chosen[one.allowed.product])
+    mine = exactly(chosen[one.allowed.product])
     for other in final:
         if (
             other is one
@@ -326,7 +329,7 @@ def _drifts(
             or queries.facts.products[other.allowed.product].role == Role.LEAF
         ):
             continue
-        theirs = _exactly(chosen[other.allowed.product])
+        theirs = exactly(chosen[other.allowed.product])
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
@@ -365,10 +368,6 @@ def _goes_with_its_own_series(element: Element, rest: Element, queries: ProjectQ
     return any(newer.values())
 
 
-def _exactly(element: Element) -> AllowedVersions:
-    return AllowedVersions(element.product, f"=={element.version}", 1 << element.idx, exact=True)
-
-
 def _pin(
     one: InstalledProduct, element: Element, rest: Element, denial: Denial, plan: InstallPlan, queries: ProjectQueries
 ) -> tuple[str | None, tuple[Edit, ...]]:
@@ -378,7 +377,7 @@ def _pin(
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
             admitted = match is not None and bool(one.allowed.mask >> match.idx & 1)
-            text = _fitting(one, match, _exactly(rest), plan, queries) if match and admitted else None
+            text = _fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()
