@@ -195,6 +195,8 @@ def _denied(
     imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
     runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
     is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
+    if len(imports) == 1 and imports != {None} and not is_exact_pair:
+        return  # ranges that admit both of them everywhere are meant so
     is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
