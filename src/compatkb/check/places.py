@@ -24,7 +24,9 @@ _VERSION = r"v?\d+(?:\.\d+)+"
 _PASSED_OVER = re.compile(
     rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
+    r"torchhub|"
     r"fixtures?|test[-_]?data|snapshots|ISSUE_TEMPLATE)/"
+    r"|(?<=/)[\w.-]+[-_](?:main|master)/"  # an unpacked archive of another repository
     r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$"
     r"|[^/]*\{\{|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
     re.IGNORECASE,

@@ -19,6 +19,8 @@ from compatkb.parsers.statement import ParsedFile, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
+_MOST_UNREADABLE = 3
+"""More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
@@ -36,7 +38,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     queries = ProjectQueries(context)
     for document, reading in readings:
         if reading.kind not in _ANY_PURPOSE:
-            for problem in reading.problems[:1]:
+            for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
                 yield finding._replace(column=problem.place.column)
@@ -118,16 +120,19 @@ def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _with_its_pin(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings; that a pin has ended is told with what else is wrong with it, if anything is told."""
+    """Yield findings; what of a line has ended is told once, of a pin with what else is wrong with it, if that is told."""
     found = list(findings)
-    places = {(one.path, one.line, one.column) for one in found if one.rule != ENDED.id and _SPEAKS[one.rule].is_on(one.path)}
-    ended = {(one.path, one.line, one.column): one.message for one in found if one.rule == ENDED.id}
-    for one in found:
-        place = (one.path, one.line, one.column)
-        if one.rule != ENDED.id and place in ended and place in places:
-            one = one._replace(message=f"{one.message}; {ended.pop(place)}")
-        if one.rule != ENDED.id or place not in places:
-            yield one
+    others = [one for one in found if one.rule != ENDED.id]
+    telling = {(one.path, one.line, one.column): one for one in others if _SPEAKS[one.rule].is_on(one.path)}
+    firsts: dict[tuple[str, int], Finding] = {}
+    more: dict[Finding, list[Finding]] = {}
+    for ended in (one for one in found if one.rule == ENDED.id):
+        first = telling.get((ended.path, ended.line, ended.column)) or firsts.setdefault((ended.path, ended.line), ended)
+        more.setdefault(first, []).extend([ended] if first is not ended else [])
+    for one in (*others, *firsts.values()):
+        sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
+        message = "; ".join(each.message for each in (one, *more.get(one, ())))
+        yield one._replace(message=message, sources=tuple(sources))
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

@@ -41,6 +41,12 @@ class InstalledProduct(NamedTuple):
     tool: str
     requirements: list[ProductRequirement]
 
+    @property
+    def is_at_address(self) -> bool:
+        """Whether it is a file at an address, which somebody may have built; those of locks are an index's."""
+        requirements = [required.requirement for required in self.requirements]
+        return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
+
 
 class InstallPlan:
     """An environment on one kind of platform: its requirements, and what its steps leave."""

@@ -107,7 +107,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
             continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
-        if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
+        if any({frozenset({third, mine}) for mine in pair} & denied for third in between):
             continue  # one of them does not go with what the other needs, which is told
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
@@ -126,11 +126,12 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
         return
+    if not queries.refused([whole[one.allowed.product] for one in few], plan.pythons, plan.systems):
+        return  # other builds of these releases go together, which the indexes asked lack
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
     if denial and denial.is_claimed:
-        last = max(
-            (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place)
-        )
+        ours = (one for one in few if one.step >= 0)
+        last = max(ours, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
         names = ", ".join(_shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
@@ -181,34 +182,31 @@ def _denied(
     first, last = sorted(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
-    where = _where(first, last)
-    reason = f"{short(denial.reason)} ({denial.basis})"
-    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
+    reason = f"({_where(first, last)}): {short(denial.reason)} ({denial.basis})"
+    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} {reason}"
     located = last.parts[-1].located
     later = 0 <= first.step < last.step
-    if later and queries.facts.products[last.allowed.product].role == Role.LEAF:
+    known = queries.facts.products
+    if later and known[last.allowed.product].role == Role.LEAF:
         yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
         return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
         message += "; installers replace what was there"
-    imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
-    runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
-    if len(imports) == 1 and imports != {None} and not is_exact_pair:
+    imports = {known[part.allowed.product].import_name for part in (one, other)}
+    overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
+    is_exact_pair = all(part.allowed.exact and not part.is_at_address for part in (first, last))
+    if overwrites and not is_exact_pair:
         return  # ranges that admit both of them everywhere are meant so
-    is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
+    between = denial.products - {one.allowed.product, other.allowed.product}
+    is_stopped = denial.stops and not any(known[third].role == Role.PACKAGE for third in between if third in known)
+    is_certain = (
+        is_exact_pair and is_stopped and denial.basis != "inferred" and not (denial.of_device or overwrites or replaced)
+    )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    way = _way(last, first, denial, plan, queries)
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, plan, queries))
     yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
-
-
-def _at_address(one: InstalledProduct) -> bool:
-    """Return whether a package is a file at an address, which somebody may have built; those of locks are an index's."""
-    requirements = [required.requirement for required in one.requirements]
-    return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -335,7 +333,8 @@ def _drifts(
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
-        if queries.requires(element, rest.product) or queries.requires(rest, element.product):
+        extras = {extra for required in one.requirements for extra in required.requirement.extras}
+        if rest.product in extras or queries.requires(element, rest.product) or queries.requires(rest, element.product):
             continue  # installers see that, and take what goes together
         denial = queries.denial([mine, theirs])
         if denial:

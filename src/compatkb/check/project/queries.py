@@ -64,6 +64,7 @@ class Denial(NamedTuple):
     nearest: tuple[Near, ...]
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
+    stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
 
 
@@ -224,7 +225,8 @@ class ProjectQueries:
         codes = {code for code, _ in found.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
         of_device, is_claimed = codes == {"device"}, bool(found.edges)
-        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, unbuilt)
+        stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
+        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, stops, unbuilt)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
