@@ -231,6 +231,9 @@ class Project:
         document, reading = self.read[target]
         inner = []
         for statement in reading.statements:
+            if reading.kind == "pyproject" and statement.group != MAIN:
+                made.missing = True  # which extras and groups are asked for is not read; they may exclude each other
+                continue
             moved = statement._replace(group=include.group, step=include.step)
             if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
                 moved = moved._replace(role=RequirementRole.CONSTRAINT)

@@ -309,7 +309,8 @@ def _drifting_from(
             chosen[one.allowed.product] = element
     if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
         chosen = {product: element for product, element in chosen.items() if queries.has_metadata(product)}
-    loose = [one for one in final if one.allowed.product in chosen and not is_exact(one.allowed.text)]
+    tied = {product.id for product in queries.facts.products.values() if product.automatic}  # metadata of others pin these
+    loose = [o for o in final if o.allowed.product in chosen.keys() - tied and not is_exact(o.allowed.text)]
     for one in loose:
         yield from _drifts(one, final, chosen, plan, queries)
 

@@ -21,7 +21,7 @@ UNROUTED = CheckRule(
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield the packages from explicit indexes that bring along what uv then looks for elsewhere."""
     explicit = {use.name for _, use in plan.environment.indexes if use.explicit and use.name}
-    stated = plan.environment.reading.statements
+    stated = [*plan.environment.reading.statements, *(required.requirement for required in plan.requirements)]
     routed = {s.name for s in stated if isinstance(s, Requirement) and s.only_index}
     for required in plan.requirements:
         names = explicit.intersection((required.requirement.only_index or "").split())
