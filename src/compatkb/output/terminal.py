@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-from compatkb.output.screen import HEAD, MORE, Line, text_of
+from compatkb.output.screen import HEAD, MORE, Line, rewrapped, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,16 +76,16 @@ def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
         if is_row:
             _print_table(list(group), console)
             continue
-        for line in group:
+        for line in rewrapped(list(group), console.width):
             for part in _within(line, console.width):
                 console.print(_styled(part, out.encoding))
 
 
 def _within(line: Line, width: int) -> list[Line]:
     """Return a line in lines that fit a narrow terminal, at words; commands and quoted lines stay whole."""
-    if len(line.text) <= width or line.style in ("command", "dim") or line.underlined != (0, 0):
+    if len(line.text) <= width or line.hang is not None or line.style in ("command", "dim") or line.underlined != (0, 0):
         return [line]
-    indent = _LABEL + 1 if line.style == "label" else len(line.text) - len(line.text.lstrip())
+    indent = len(line.text) - len(line.text.lstrip())
     first, *rest = textwrap.wrap(
         line.text, width, drop_whitespace=True, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
@@ -118,6 +118,8 @@ def _styled(line: Line, encoding: str) -> "Text":
     from rich.text import Text
 
     content = Text(printable(line.text.rstrip(), encoding))
+    if line.goes_on and line.style not in ("dim", "heading"):
+        return content
     if line.style == "label":
         content.stylize("bold", 0, _LABEL)
     elif line.style in ("works", "likely", "unknown", "does-not-work"):
