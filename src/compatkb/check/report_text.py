@@ -11,7 +11,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.output.findings import count_text
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, row, wrapped
 from compatkb.output.shells import POSIX, quote
 
 SCHEMA = 1
@@ -178,6 +178,9 @@ def report_json(shown: Shown, _: Wanted | None = None) -> str:
     return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
 
 
-def rules_text(rules: Iterable[CheckRule]) -> str:
-    """Return the rules with their levels, one a line."""
-    return "".join(f"{rule.id:22} {rule.level:8} {rule.summary}\n" for rule in rules)
+def rules_lines(rules: Iterable[CheckRule]) -> list[Line]:
+    """Return the rules with their levels, one a line and a row of a table."""
+    lines = [heads("rule", "level", "reports")]
+    for rule in rules:
+        lines += row([Line(f"{rule.id:22} {rule.level:8} {rule.summary}")], rule.id, rule.level, rule.summary)
+    return lines

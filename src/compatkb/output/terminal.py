@@ -1,6 +1,7 @@
 """Lines on a terminal, with colour and weight; through a pipe they are plain text, and rich is not imported."""
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -30,8 +31,11 @@ _STYLES = {
 }
 _LABEL = 12
 """Columns of a label and its indentation."""
-_BETWEEN, _WRAPPED = 3, 20
-"""Columns of a table's cell beside its text; the least that the widest column gets."""
+_BETWEEN, _WRAPPED, _COLUMNS = 3, 20, 8
+"""Columns of a table's cell beside its text; the least that the widest column gets; cells that a row has in words, too."""
+_HANGING = 4
+"""Columns that further lines of a text are indented by."""
+_WHOLE = re.compile(r" *(\$|run:|source:) ")
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
 
 
@@ -46,6 +50,12 @@ def show(output: str | Sequence[Line]) -> None:
         sys.stdout.write(output)
     else:
         print_lines(output)
+
+
+def show_text(output: str | Sequence[Line]) -> None:
+    """Print text on standard output, its lines wrapped at words on a narrower terminal; commands and links stay whole."""
+    lines = [Line(line) for line in output.splitlines()] if isinstance(output, str) else output
+    print_lines([line._replace(style=line.style or "whole") if _WHOLE.match(line.text) else line for line in lines])
 
 
 def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
@@ -83,9 +93,10 @@ def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
 
 def _within(line: Line, width: int) -> list[Line]:
     """Return a line in lines that fit a narrow terminal, at words; commands and quoted lines stay whole."""
-    if len(line.text) <= width or line.hang is not None or line.style in ("command", "dim") or line.underlined != (0, 0):
+    is_whole = line.style in ("command", "whole") or line.underlined != (0, 0) or " │ " in line.text
+    if len(line.text) <= width or line.hang is not None or is_whole:
         return [line]
-    indent = len(line.text) - len(line.text.lstrip())
+    indent = len(line.text) - len(line.text.lstrip()) + _HANGING
     first, *rest = textwrap.wrap(
         line.text, width, drop_whitespace=True, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
@@ -109,8 +120,23 @@ def _print_table(rows: list[Line], console: "Console") -> None:
             table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
     if sum((column.min_width or 0) + _BETWEEN for column in table.columns) <= console.width:
         console.print(table, soft_wrap=False)
-    else:  # words would be cut
-        console.print(Text(printable(text_of(rows), console.encoding)), end="")
+        return
+    names = names if heads else rows[0].cells
+    for row in rows:  # words would be cut
+        if row.style == HEAD or (len(names) > _COLUMNS and row.cells == names):
+            continue
+        shown = Line(f"{row.cells[0]}  {_runs(names, row.cells)}") if len(names) > _COLUMNS else row
+        for part in _within(shown, console.width):
+            console.print(Text(printable(part.text, console.encoding)))
+
+
+def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
+    """Return the cells of a wide row in words, those that are alike beside each other as one: `3.10–3.13 yes`."""
+    found = []
+    for cell, group in groupby(zip(names[1:], cells[1:], strict=False), lambda pair: pair[1]):
+        first, *rest = [name for name, _ in group]
+        found.append(f"{first}–{rest[-1]} {cell}" if rest else f"{first} {cell}")
+    return "; ".join(found)
 
 
 def _styled(line: Line, encoding: str) -> "Text":
