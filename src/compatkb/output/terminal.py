@@ -59,12 +59,10 @@ def show_text(output: str | Sequence[Line]) -> None:
 
 
 def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
-    """Print lines; `colour` decides for or against it, None leaves that to the stream and to NO_COLOR."""
+    """Print lines as on a terminal or not, as `colour` decides; None leaves that to the stream, and colours to NO_COLOR."""
     out = stream or sys.stdout
-    if colour is None:
-        colour = out.isatty() and not os.environ.get("NO_COLOR")
-    if colour:
-        _print_rich(lines, out)
+    if out.isatty() if colour is None else colour:
+        _print_rich(lines, out, plain=colour is None and bool(os.environ.get("NO_COLOR")))
     else:
         out.write(printable(text_of(lines), out.encoding))
 
@@ -78,10 +76,10 @@ def printable(text: str, encoding: str | None) -> str:
     return text
 
 
-def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
+def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
     from rich.console import Console
 
-    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True)
+    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True, color_system=None if plain else "auto")
     for is_row, group in groupby(lines, lambda line: bool(line.cells)):
         if is_row:
             _print_table(list(group), console)
