@@ -9,7 +9,7 @@ import typer
 from compatkb.cli import options as o
 from compatkb.errors import UsageError
 
-data = typer.Typer()
+data = typer.Typer(add_completion=False)
 
 
 @data.command("update", help="download newer data, verified before they are used")
