@@ -10,6 +10,7 @@ HEIGHT = 24
 """Lines of the first screen of an answer."""
 TIED = "\N{NO-BREAK SPACE}"
 _VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
+_MARK = re.compile(r" (?=\[\d+\])")
 _QUOTED = re.compile(r"`[^`]+`")
 _LABEL = 10
 
@@ -79,7 +80,7 @@ def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "
 
 
 def rewrapped(lines: Sequence[Line], width: int) -> list[Line]:
-    """Return lines in as many as a narrower screen needs; a text that was wrapped is wrapped anew, as a whole."""
+    """Return lines in as many as a screen of another width needs; a text that was wrapped is wrapped anew, as a whole."""
     texts: list[Line] = []
     for line in lines:
         if line.goes_on and texts:
@@ -92,7 +93,7 @@ def rewrapped(lines: Sequence[Line], width: int) -> list[Line]:
 def _narrowed(line: Line, width: int) -> list[Line]:
     if line.hang is None or len(line.text) <= width:
         return [line]
-    body = line.text.lstrip()
+    body = _MARK.sub(TIED, line.text.lstrip())
     return wrapped(body, line.text[: len(line.text) - len(body)], line.hang, line.style, width)
 
 

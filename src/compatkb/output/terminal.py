@@ -33,6 +33,8 @@ _LABEL = 12
 """Columns of a label and its indentation."""
 _BETWEEN, _WRAPPED, _COLUMNS = 3, 20, 8
 """Columns of a table's cell beside its text; the least that the widest column gets; cells that a row has in words, too."""
+_WIDEST = 120
+"""Columns that a text has at most: longer lines are hard to read."""
 _HANGING = 4
 """Columns that further lines of a text are indented by."""
 _WHOLE = re.compile(r" *(\$|run:|source:) ")
@@ -84,7 +86,7 @@ def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
         if is_row:
             _print_table(list(group), console)
             continue
-        for line in rewrapped(list(group), console.width):
+        for line in rewrapped(list(group), min(console.width, _WIDEST)):
             for part in _within(line, console.width):
                 console.print(_styled(part, out.encoding))
 
