@@ -51,6 +51,14 @@ def test_best_hit(words: tuple[str, ...], first: tuple[str, str, str | None], fa
     assert (best.kind, best.product, best.version) == first
 
 
+def test_a_kind_is_searched_for_by_its_name(facts: Snapshot) -> None:
+    """`image vllm` means the images of vLLM, not what speaks of images; a kind without such a record is a word."""
+    assert (
+        {hit.kind for hit in hits(facts, "image", "vllm")} == {hit.kind for hit in hits(facts, "images", "vllm")} == {"image"}
+    )
+    assert {hit.kind for hit in hits(facts, "image", "gaudi")} <= {*KINDS} - {"image"}
+
+
 def test_every_word_must_match(facts: Snapshot) -> None:
     """More words find less, order and repetition do not matter, and the start of a word is enough."""
     assert len(hits(facts, "torch")) > len(hits(facts, "torch", "triton")) > 0

@@ -9,10 +9,10 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
-from compatkb.output.terminal import show
+from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day
-from compatkb.request.words import read_words
+from compatkb.request.words import read_release
 
 _WHENEVER = 36_500
 """Days to look ahead for the end of one version."""
@@ -50,16 +50,13 @@ def show_record(
         from compatkb.output.tags import repository_text
 
         name = ":".join(filter(None, (product, version)))
-        print(repository_text(facts, name, clock.day, as_json=as_json), end="")
+        (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))
         return 0
-    places, _ = read_words(facts, [product])
-    if places and not version:  # B580, ubuntu24.04
-        product, version = places[0]
-    name, _, pinned = product.partition("==")
+    name, wanted = read_release(facts, product, version)
     found = find_product(facts, name)
     if found.role == "feature":
         show(registry.form("features", form)(facts, clock.day, feature=found.id))
-    elif wanted := version or pinned:
+    elif wanted:
         if as_json:
             print(catalog.release_json(facts, found, wanted, clock.day), end="")
         else:
@@ -123,7 +120,7 @@ def search(
 
     facts, clock = open_facts(data, as_of)
     found = find(facts, words, clock.day)
-    print(search_text(facts, found, clock.day, limit, as_json=form == "json"), end="")
+    (show if form == "json" else show_text)(search_text(facts, found, clock.day, limit, as_json=form == "json"))
     return 0 if found.hits else 1
 
 
@@ -142,9 +139,10 @@ def eol(
     from compatkb.request.parser import parse_days
 
     facts, clock = open_facts(data, as_of)
-    found = find_product(facts, product) if product else None
-    days = _WHENEVER if version else parse_days(within)
-    show(registry.form("eol", form)(facts, found, clock.day, days, version=version, everything=everything))
+    name, wanted = read_release(facts, product, version) if product else (None, None)
+    found = find_product(facts, name) if name else None
+    days = _WHENEVER if wanted else parse_days(within)
+    show(registry.form("eol", form)(facts, found, clock.day, days, version=wanted, everything=everything))
     return 0
 
 
@@ -165,5 +163,5 @@ def changes(
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
     found = find_changes(facts, first, clock.day, of)
-    show(registry.form("changes", form)(facts, found, first, clock.day))
+    (show_text if form == "text" else show)(registry.form("changes", form)(facts, found, first, clock.day))
     return 0

@@ -14,7 +14,7 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.report_text import Shown, rules_text
+from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
@@ -22,6 +22,7 @@ from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show, show_text
 from compatkb.parsers.file_types import states_versions
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
@@ -82,10 +83,10 @@ def check(
 ) -> int:
     """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
     if list_rules:
-        print(rules_text(rules()), end="")
+        show(rules_lines(rules()))
         return 0
     if explain is not None:
-        print(explanation(_rule(explain)), end="")
+        show_text(explanation(_rule(explain)))
         return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
@@ -126,7 +127,7 @@ def print_diff(report: CheckReport) -> int:
 
 def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
     """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
-    from compatkb.output.terminal import as_text, show
+    from compatkb.output.terminal import as_text
 
     for name, target in reports:
         from compatkb.core.atomic_write import write_file

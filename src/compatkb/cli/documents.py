@@ -9,7 +9,7 @@ import typer
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts
 
-docs = typer.Typer()
+docs = typer.Typer(add_completion=False)
 
 Files = Annotated[
     list[str] | None, typer.Argument(metavar="[FILE]...", help="files and folders (default: README.md and docs)")

@@ -10,7 +10,7 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.output import registry
-from compatkb.output.terminal import show
+from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_product
 
 
@@ -46,7 +46,7 @@ def timeline(
     last = made.parse_bound(until, end=True) if until else None
     events = made.select(facts, clock.day, first, last, vendor or (), [each.value for each in kind or ()])
     wide = {"width": parse_width(width)} if form == "svg" else {}
-    show(registry.form("timeline", form)(facts, events, clock.day, **wide))
+    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day, **wide))
     if not events:
         print("remark: no event fits", file=sys.stderr)
     return 0 if events else 1

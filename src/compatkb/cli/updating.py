@@ -9,7 +9,7 @@ import typer
 from compatkb.cli import options as o
 from compatkb.errors import UsageError
 
-data = typer.Typer()
+data = typer.Typer(add_completion=False)
 
 
 @data.command("update", help="download newer data, verified before they are used")
@@ -59,4 +59,7 @@ def _published() -> str:
         label, _, address = entry.partition(",")
         if label.strip().lower() == "data":
             return f"{address.strip().rstrip('/')}/"
-    raise UsageError("this installation has no address for newer data; give one with --from URL or --from FILE")
+    raise UsageError(
+        "this installation has no address for newer data; give one with --from URL or --from FILE"
+        "\n  a newer compatkb has newer data: pull its checkout and install it again"
+    )

@@ -7,7 +7,7 @@ import typer
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
 
-web = typer.Typer()
+web = typer.Typer(add_completion=False)
 
 
 @web.command("build", help="write the site: plain files for any web server, any folder of it, and a disk")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from itertools import groupby
@@ -78,7 +79,13 @@ def _payload(change: Change) -> dict[str, Any]:
 
 
 def _lines(changes: list[Change]) -> Iterator[str]:
-    """Yield the lines of one day."""
+    """Yield the lines of one day; of many observations that one line tells them all, how many of each outcome."""
+    observed = [change for change in changes if change.kind == "validated"]
+    if len(observed) > _NAMED:
+        changes = [change for change in changes if change.kind != "validated"]
+        counts = Counter(re.split("[,;]", change.detail)[0] for change in observed)
+        shown = ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
+        yield f"{_VERBS['validated']}: {shown} (each with --format json)"
 
     def alike(change: Change) -> tuple[str, str | None, str, date | None]:
         detail = "" if change.kind == "released" else change.detail
