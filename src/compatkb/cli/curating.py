@@ -115,9 +115,10 @@ def _day(text: str | None) -> date:
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:
     from compatkb.output.findings import findings_annotations, findings_payload, findings_text
+    from compatkb.output.json_document import json_text
 
     if form == "json":
-        return json.dumps(findings_payload(findings), indent=2, ensure_ascii=False) + "\n"
+        return json_text(findings_payload(findings))
     if form == "github":
         here = Path.cwd()
         whole = directory.resolve()

@@ -101,14 +101,13 @@ def docs_diff(
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
     from compatkb.docgen.files import read_text
-    from compatkb.docgen.report import dates
     from compatkb.docgen.table_diff import compare, diff_json, diff_text
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
     compared, found = compare(facts, read_text(file), day)
     if form == "json":
-        print(diff_json(file, dates(facts, day), compared, found), end="")
+        print(diff_json(facts, day, file, compared, found), end="")
     else:
         print(diff_text(file, compared, found), end="")
     if not compared:

@@ -1,6 +1,5 @@
 """What became true in a span of days, as text, Markdown or JSON."""
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import date
@@ -8,7 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from compatkb.catalog.changelog import Change
-from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import source_payload
 from compatkb.store.reader import Snapshot
 
 _NAMED = 6  # so many subjects of one line are written out
@@ -55,14 +55,11 @@ def changes_markdown(facts: Snapshot, found: tuple[Change, ...], since: date, un
 def changes_json(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
     content = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": until.isoformat(),
         "since": since.isoformat(),
         "until": until.isoformat(),
         "changes": [_payload(change) for change in found],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, until, content)
 
 
 def _payload(change: Change) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 """What is behind an error, as JSON; the screen is in `diagnosis_screen`."""
 
-import json
 from datetime import date
 from typing import Any
 
 from compatkb.doctor.diagnose import Diagnosis
 from compatkb.output import messages
 from compatkb.output.diagnosis_screen import diagnosis_text
-from compatkb.output.payload import SCHEMA, request_payload, source_payload
-from compatkb.output.stack_summary import instead_payload, stack_brief
+from compatkb.output.json_document import document
+from compatkb.output.payload import request_payload, source_payload
+from compatkb.output.stack_summary import instead_payload, request_of, stack_brief
 from compatkb.store.reader import Snapshot
 
 __all__ = ["diagnosis_json", "diagnosis_text"]
@@ -17,10 +17,8 @@ __all__ = ["diagnosis_json", "diagnosis_text"]
 def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
     """Return the diagnosis as JSON; docs/diagnose.md names the fields."""
     answer = made.answer
+    request = request_of(answer, day)
     content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
         "version_problem": made.about_versions if made.candidates else None,
         "causes": [
             {
@@ -50,7 +48,7 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
         "request": request_payload(answer.request) if answer else None,
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "nearest": [
-            {"relaxed": list(near.relaxed), "where": near.where, "stack": stack_brief(facts, near.stack, _request(made, day))}
+            {"relaxed": list(near.relaxed), "where": near.where, "stack": stack_brief(facts, near.stack, request)}
             for near in made.nearest
         ],
         "either": [
@@ -59,12 +57,12 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
                 "systems": list(choice.systems),
                 "relaxed": list(choice.near.relaxed),
                 "where": choice.near.where,
-                "stack": stack_brief(facts, choice.near.stack, _request(made, day)),
+                "stack": stack_brief(facts, choice.near.stack, request),
             }
             for choice in made.either
         ],
         "ended": list(made.ended),
-        "instead": instead_payload(facts, made.instead, _request(made, day)),
+        "instead": instead_payload(facts, made.instead, request),
         "target": {name: getattr(made.target, name) for name in ("device", "foreign", "os", "python")},
         "symbols": [
             {
@@ -81,10 +79,4 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
         ],
         "collect": list(made.collect),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _request(made: Diagnosis, day: date) -> Any:
-    from compatkb.store.records import Request
-
-    return made.answer.request if made.answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
+    return document(facts, day, content)

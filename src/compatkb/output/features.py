@@ -1,6 +1,5 @@
 """Features: what is said of each, and a table of features by release series."""
 
-import json
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered
 from compatkb.output import messages
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import document
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
@@ -74,8 +73,7 @@ def release_lines(features: Iterable[Content]) -> list[str]:
 
 def features_json(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> str:
     """Return the features, those of one product, or one, with what is said of them as JSON."""
-    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-    return json.dumps({**head, "features": _content(facts, product, feature)}, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, {"features": _content(facts, product, feature)})
 
 
 def features_screen(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> list[Line]:

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 from datetime import date
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import screen
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import document
 from compatkb.output.screen import BLANK, Line
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
@@ -128,9 +127,6 @@ def _used(table: PythonMatrix) -> set[str]:
 def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
     """Return the table as JSON."""
     content = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
         "product": table.product,
         "by": "python",
         "columns": list(table.pythons),
@@ -146,7 +142,7 @@ def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
             for row in table.rows
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, content)
 
 
 def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:

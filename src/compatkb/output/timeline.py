@@ -1,13 +1,13 @@
 """The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import source_payload
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event
 
@@ -115,14 +115,11 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
 
 def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as JSON."""
-    content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
+    content = {
         "vendors": [{"id": vendor, "name": name} for vendor, name in facts.vendors.items()],
         "events": [_event(event, day) for event in events],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, content)
 
 
 def _event(event: Event, day: date) -> dict[str, Any]:

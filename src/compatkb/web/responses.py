@@ -1,6 +1,5 @@
 """What the API answers: the JSON that the commands print for the same question, from the functions that print it."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -11,6 +10,7 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.output import catalog, features, tags
+from compatkb.output.json_document import json_text
 from compatkb.output.payload import answer_payload
 from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
@@ -42,7 +42,7 @@ def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) ->
 
 def problem_response(problem: ProblemDetails) -> Response:
     """Return a problem as a response."""
-    return Response(problem.status, PROBLEM, json.dumps(problem.document(), indent=2, ensure_ascii=False) + "\n")
+    return Response(problem.status, PROBLEM, json_text(problem.document()))
 
 
 def answer_to(facts: Snapshot, clock: Clock, parameters: Parameters) -> Answer:
@@ -68,7 +68,7 @@ def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
 
 def answer_json(facts: Snapshot, answer: Answer, *, why: bool) -> str:
     """Return an answer as `resolve --format json` prints it."""
-    return json.dumps(answer_payload(facts, answer, why=why), indent=2, ensure_ascii=False) + "\n"
+    return json_text(answer_payload(facts, answer, why=why))
 
 
 def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
