@@ -17,7 +17,7 @@ from compatkb.core.clock import current_day
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UsageError
 from compatkb.request.parser import parse_day
-from compatkb.store.cache import CHECKOUT
+from compatkb.store.cache import data_directory
 
 
 def lint(
@@ -83,15 +83,6 @@ def fmt(
         print("".join(f"{verb} {path}\n" for path in changed), end="")
         print(f"{len(wanted) - len(changed)} of {len(wanted)} files are in canonical form already")
     return int(check and bool(changed))
-
-
-def data_directory(named: str | None) -> Path:
-    """Return the data directory that a command names, or the checkout's; raises DataError where there is none."""
-    if named is not None:
-        return Path(named)
-    if (Path(CHECKOUT) / "products").is_dir():
-        return Path(CHECKOUT)
-    raise DataError(("this installation carries compiled data, not their files; give a data directory with --data DIR",))
 
 
 def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | None) -> tuple[Finding, ...]:

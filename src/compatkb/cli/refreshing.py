@@ -13,9 +13,9 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
 from compatkb.core.clock import current_day
-from compatkb.errors import DataError, UnavailableError, UsageError
+from compatkb.errors import UnavailableError, UsageError
 from compatkb.request.parser import parse_day
-from compatkb.store.cache import CHECKOUT
+from compatkb.store.cache import data_directory
 
 if TYPE_CHECKING:
     from compatkb.refresh.notes import Note
@@ -65,7 +65,7 @@ def refresh(
 
     if index and not index.startswith(("https://", "http://")):
         raise UsageError(f"{index!r} is not the address of a package index: it begins with https:// or http://")
-    directory = _directory(data)
+    directory = data_directory(data).resolve()
     files = load(directory)
     subjects = select(files, only or (), requirements=requirements)
     first = datetime.combine(parse_day(since), time(), UTC) if since else None
@@ -78,13 +78,6 @@ def refresh(
     done = "written" if write else "would change"
     _say(f"{len(outcome.changes)} files {done}; {len(outcome.notes)} things to decide")
     return STALE if check and outcome.changes else 0
-
-
-def _directory(named: str | None) -> Path:
-    directory = Path(named or CHECKOUT).resolve()
-    if not named and not directory.is_dir():
-        raise DataError(("this installation has no data files to refresh; give a data directory with --data DIR",))
-    return directory
 
 
 def _say(line: str) -> None:
