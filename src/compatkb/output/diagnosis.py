@@ -5,13 +5,10 @@ from typing import Any
 
 from compatkb.doctor.diagnose import Diagnosis
 from compatkb.output import messages
-from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.output.json_document import document
 from compatkb.output.payload import request_payload, source_payload
 from compatkb.output.stack_summary import instead_payload, request_of, stack_brief
 from compatkb.store.reader import Snapshot
-
-__all__ = ["diagnosis_json", "diagnosis_text"]
 
 
 def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:

@@ -6,14 +6,12 @@ from typing import Any
 from compatkb.doctor.checks import Seen
 from compatkb.doctor.verdict import Examination
 from compatkb.output import commands, messages
-from compatkb.output.doctor_screen import examination_text, install_commands
+from compatkb.output.doctor_screen import install_commands
 from compatkb.output.json_document import document
 from compatkb.output.payload import request_payload, source_payload
 from compatkb.output.shells import quote
 from compatkb.output.stack_summary import instead_payload, request_of, stack_brief
 from compatkb.store.reader import Snapshot
-
-__all__ = ["examination_json", "examination_text"]
 
 
 def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
