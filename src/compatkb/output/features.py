@@ -8,6 +8,7 @@ from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered
 from compatkb.output import messages
 from compatkb.output.json_document import document
+from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
@@ -128,14 +129,14 @@ def features_table(
         mine = [s for s in spoken if s["of"] == of]
         columns = _columns(facts, of, mine)
         head = [facts.products[of].name, "where", *(name for name, _ in columns)]
-        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        rows = []
         for name in dict.fromkeys(statement["feature"] for statement in mine):
             for place, said in _rows([s for s in mine if s["feature"] == name]).items():
                 cells = [_cell(facts, of, mask, place, said) for _, mask in columns]
                 where = ", ".join(word for word in place if word) or "everywhere"
-                lines.append(f"| {name} | {where} | {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n" if parts else ""
+                rows.append((name, where, *cells))
+        parts.append(table(head, rows))
+    return "\n".join(parts)
 
 
 def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[Content]:
