@@ -22,11 +22,7 @@ def answer(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[WORD]...",
-            help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-            autocompletion=completion.words,
-        ),
+        o.word("[WORD]...", "a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu", completion.words),
     ] = None,
     torch: o.Torch = None,
     ipex: o.Ipex = None,

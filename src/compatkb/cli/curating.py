@@ -24,16 +24,12 @@ def lint(
     form: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="form of the output")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
-    rule: Annotated[o.Words, typer.Option("--rule", metavar="NAME", help="run this rule alone (repeatable)")] = None,
+    rule: Annotated[o.Words, o.value("--rule", "NAME", "run this rule alone (repeatable)")] = None,
     list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and exit")] = False,
     fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 at this level or above")] = "error",
-    sources: Annotated[
-        str | None, typer.Option("--sources", metavar="DIR", help="read cited files instead, in clones DIR/owner/name")
-    ] = None,
+    sources: Annotated[str | None, o.value("--sources", "DIR", "read cited files instead, in clones DIR/owner/name")] = None,
     fetch: Annotated[bool, typer.Option("--fetch", help="with --sources: clone what is missing there")] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="COMMIT", help="with --sources: only sources that changed since")
-    ] = None,
+    since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
     from compatkb.authoring.lint import CHECKS
@@ -61,9 +57,7 @@ def lint(
 
 
 def fmt(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="data files (default: all of the directory)")
-    ] = None,
+    files: Annotated[list[str] | None, o.word("[FILE]...", "data files (default: all of the directory)")] = None,
     check: Annotated[bool, typer.Option("--check", help="write nothing, and exit 1 where a file would change")] = False,
     form: o.Format = "text",
     data: o.Data = None,

@@ -28,24 +28,17 @@ SHOWN = 12
 def refresh(
     write: Annotated[bool, typer.Option("--write", help="write the files of data/index/; otherwise only print")] = False,
     check: Annotated[bool, typer.Option("--check", help="exit with code 4 where a file would change")] = False,
-    only: Annotated[
-        o.Words,
-        typer.Option("--only", metavar="PRODUCT", help="only this product (repeatable)", autocompletion=completion.products),
-    ] = None,
+    only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
     requirements: Annotated[
         bool, typer.Option("--requirements", help="read Requires-Dist where the file has none so far, too")
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(
-            "--since",
-            metavar="DATE",
-            help="leave out releases before this day (default: the oldest upload recorded of each distribution)",
+        o.value(
+            "--since", "DATE", "leave out releases before this day (default: the oldest upload recorded of each distribution)"
         ),
     ] = None,
-    index: Annotated[
-        str | None, typer.Option("--index", metavar="URL", help="ask this index in place of the default one")
-    ] = None,
+    index: Annotated[str | None, o.value("--index", "URL", "ask this index in place of the default one")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="requests at a time")] = 4,
     form: o.Format = "text",
     data: o.Data = None,
