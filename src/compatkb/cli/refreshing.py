@@ -16,6 +16,7 @@ from compatkb.core.clock import current_day
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.request.parser import parse_day
 from compatkb.store.cache import data_directory
+from compatkb.store.records import picked
 
 if TYPE_CHECKING:
     from compatkb.refresh.notes import Note
@@ -99,15 +100,5 @@ def _json(outcome: "RefreshOutcome", directory: Path, today: date) -> str:
         {"file": str(change.path.relative_to(directory)), "new": not change.before, "diff": change.diff(directory)}
         for change in outcome.changes
     ]
-    todo = [
-        {
-            "kind": note.kind,
-            "distribution": note.distribution,
-            "product": note.product,
-            "versions": note.versions,
-            "message": note.message,
-            "toml": note.toml,
-        }
-        for note in outcome.notes
-    ]
+    todo = [picked(note, "kind distribution product versions message toml") for note in outcome.notes]
     return json.dumps({"schema": 1, "seen": today.isoformat(), "changes": changes, "todo": todo}, indent=2) + "\n"

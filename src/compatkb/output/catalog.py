@@ -24,7 +24,7 @@ from compatkb.store.queries.products import (
 )
 from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
+from compatkb.store.records import Product, picked
 from compatkb.store.suggestions import unknown_version
 
 Content = dict[str, Any]
@@ -57,9 +57,7 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
 def _products(facts: Snapshot) -> list[Content]:
     return [
         {
-            "id": p.id,
-            "name": p.name,
-            "role": p.role,
+            **picked(p, "id name role"),
             "releases": len({element.release for element in facts.elements(p.id)}),
             "builds": len(facts.elements(p.id)),
             "distribution": p.distribution,
@@ -77,10 +75,7 @@ def product_json(facts: Snapshot, product: Product, day: date) -> str:
 def _product(facts: Snapshot, product: Product, day: date) -> Content:
     details = product_details(facts, product.id)
     return {
-        "id": product.id,
-        "name": product.name,
-        "role": product.role,
-        "distribution": product.distribution,
+        **picked(product, "id name role distribution"),
         "eol": details.eol,
         "eol_rule": _rule(details.eol_rule) if details.eol_rule else None,
         "replaced_by": details.replaced_by_record,

@@ -10,6 +10,7 @@ from compatkb.catalog.changelog import Change
 from compatkb.output.json_document import document
 from compatkb.output.payload import source_payload
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import picked
 
 _NAMED = 6  # so many subjects of one line are written out
 _VERBS = {
@@ -66,10 +67,7 @@ def _payload(change: Change) -> dict[str, Any]:
     return {
         "day": change.day.isoformat(),
         "after": change.after.isoformat() if change.after else None,
-        "kind": change.kind,
-        "product": change.product,
-        "subject": change.subject,
-        "detail": change.detail,
+        **picked(change, "kind product subject detail"),
         "sources": [source_payload(source) for source in change.sources],
     }
 

@@ -12,6 +12,7 @@ from compatkb.output.payload import request_payload, source_payload
 from compatkb.output.shells import quote
 from compatkb.output.stack_summary import instead_payload, request_of, stack_brief
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import picked
 
 
 def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
@@ -19,12 +20,9 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
     machine, answer = made.machine, made.answer
     request = request_of(answer, day)
     content: dict[str, Any] = {
-        "origin": machine.origin,
-        "python": machine.python,
+        **picked(machine, "origin python"),
         "os": made.system,
-        "arch": machine.arch,
-        "kernel": machine.kernel,
-        "glibc": machine.glibc,
+        **picked(machine, "arch kernel glibc"),
         "packages": [
             {"product": h.product, "name": h.installed.name, "version": h.installed.version, "known": h.known}
             for h in made.held
@@ -40,10 +38,7 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "remarks": [
             {
-                "rule": remark.rule,
-                "level": remark.level.value,
-                "message": remark.message,
-                "fix": remark.fix,
+                **picked(remark, "rule level message fix"),
                 "sources": [source_payload(source) for source in remark.sources],
             }
             for remark in made.remarks

@@ -12,6 +12,7 @@ from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import picked
 
 Content = dict[str, Any]
 
@@ -46,9 +47,7 @@ def statements_of(facts: Snapshot) -> list[Content]:
             "versions": said.spec,
             "status": said.status,
             "when": {name: list(values) for name, values in said.condition.items()},
-            "basis": said.basis,
-            "reason": said.reason,
-            "note": said.note,
+            **picked(said, "basis reason note"),
             "sources": [{"text": text, "url": url} for text, url in facts.citations(said.claim)],
             "mask": said.mask,
         }
@@ -145,9 +144,7 @@ def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[
         said.setdefault(statement["feature"], []).append(statement)
     return [
         {
-            "id": record.id,
-            "name": record.name,
-            "product": record.product,
+            **picked(record, "id name product"),
             "needs": list(record.needs),
             "aliases": list(record.aliases),
             "note": record.note,

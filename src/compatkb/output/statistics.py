@@ -8,6 +8,7 @@ from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.markdown import Links, render
 from compatkb.output.screen import Line, heads, row
+from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
 _READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
@@ -52,10 +53,7 @@ def stats_json(stats: Stats) -> str:
         "schema": SCHEMA,
         "data_date": stats.data_date.isoformat(),
         "as_of": stats.day.isoformat(),
-        "products": stats.products,
-        "releases": stats.releases,
-        "builds": stats.builds,
-        "image_tags": stats.image_tags,
+        **picked(stats, "products releases builds image_tags"),
         "requirements": {
             "total": stats.requirements,
             "kinds": stats.by_kind,

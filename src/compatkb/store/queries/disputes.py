@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Sources
+from compatkb.store.records import Sources, picked
 from compatkb.store.rows import Mask, Words
 
 
@@ -157,18 +157,10 @@ def standings(disputes: tuple[Disagreement, ...]) -> dict[str, str]:
 
 def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disagreement:
     return Disagreement(
-        dispute.id,
-        dispute.kind,
-        dispute.owner,
-        dispute.about,
-        dispute.day,
-        dispute.positions,
-        dispute.decision,
-        None if dispute.decision == OPEN else dispute.holds,
-        dispute.reason,
-        dispute.decided,
-        tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
-        tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
+        **picked(dispute, "id kind owner about day positions decision reason decided"),
+        holds=None if dispute.decision == OPEN else dispute.holds,
+        claims=tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
+        subjects=tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
     )
 
 
