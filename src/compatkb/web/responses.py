@@ -11,7 +11,8 @@ from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.output import catalog, features, tags
 from compatkb.output.json_document import json_text
-from compatkb.output.payload import answer_payload
+from compatkb.output.payload import answer_json
+from compatkb.output.registry import Wanted
 from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day, parse_days
@@ -58,17 +59,12 @@ def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
 
 def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     flags, rest = _split(parameters, ("why",))
-    return answer_json(facts, answer_to(facts, clock, rest), why="why" in flags)
+    return answer_json(facts, answer_to(facts, clock, rest), Wanted(why="why" in flags))
 
 
 def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     answer = answer_to(facts, clock, parameters)
-    return answer_json(facts, answer, why=not answer.causes)
-
-
-def answer_json(facts: Snapshot, answer: Answer, *, why: bool) -> str:
-    """Return an answer as `resolve --format json` prints it."""
-    return json_text(answer_payload(facts, answer, why=why))
+    return answer_json(facts, answer, Wanted(why=not answer.causes))
 
 
 def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
