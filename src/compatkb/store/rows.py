@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 Read = Callable[[Any], Any]
 _Sources = tuple[tuple[str, str | None], ...]
@@ -49,7 +49,7 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
     """Return how a kind of record is read: a column for each field, by the field's name unless a `Column` gives another."""
     columns: list[str] = []
     readers: list[tuple[int, Read]] = []
-    for place, (name, hint) in enumerate(get_type_hints(kind, include_extras=True).items()):
+    for place, (name, hint) in enumerate(kind.__annotations__.items()):
         told = getattr(hint, "__metadata__", ())
         columns.append(next((each.name for each in told if isinstance(each, Column)), name))
         readers += [(place, each) for each in told if not isinstance(each, Column)]
