@@ -15,12 +15,12 @@ from site_of_tests import ROOT, Parameters, random_question
 from compatkb.core.atomic_write import write_tree
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError
+from compatkb.output.payload import answer_json
 from compatkb.store.cache import locate
 from compatkb.web.asker import Asker
 from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
 from compatkb.web.pages import Site
 from compatkb.web.questions import read_question
-from compatkb.web.responses import answer_json
 from compatkb.web.static import MARK
 
 READY = 240_000
@@ -85,7 +85,7 @@ def test_answers_are_those_of_the_command_line(asker: Asker, whole: str, watched
         if isinstance(answer, CompatkbError):
             assert str(answer).split("\n")[-1] in given["error"], asked
             continue
-        assert given.get("json") == answer_json(asker.facts, answer, why=False), asked
+        assert given.get("json") == answer_json(asker.facts, answer), asked
         json.loads(given["json"])
     slow.sort()
     print(f"answers in Pyodide: median {slow[len(slow) // 2]:.0f} ms, longest {slow[-1]:.0f} ms")

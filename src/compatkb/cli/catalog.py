@@ -21,16 +21,13 @@ _WHENEVER = 36_500
 def show_record(
     product: Annotated[
         str,
-        typer.Argument(
-            metavar="PRODUCT",
-            help="a product, an image repository such as OWNER/NAME, or a file NAME-VERSION-variants.json",
-            autocompletion=completion.products_and_features,
+        o.word(
+            "PRODUCT",
+            "a product, an image repository such as OWNER/NAME, or a file NAME-VERSION-variants.json",
+            completion.products_and_features,
         ),
     ],
-    version: Annotated[
-        str | None,
-        typer.Argument(metavar="VERSION", help="a version or series of it, or a tag", autocompletion=completion.versions),
-    ] = None,
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it, or a tag", completion.versions)] = None,
     form: o.Format = "text",
     why: Annotated[bool, typer.Option("--why", help="print every claim, source and dispute")] = False,
     as_of: o.AsOf = None,
@@ -82,12 +79,7 @@ def list_products(
 
 def features(
     product: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PRODUCT",
-            help="a product, or one feature (default: all)",
-            autocompletion=completion.products_and_features,
-        ),
+        str | None, o.word("PRODUCT", "a product, or one feature (default: all)", completion.products_and_features)
     ] = None,
     form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
@@ -106,9 +98,7 @@ def features(
 
 
 def search(
-    words: Annotated[
-        list[str], typer.Argument(metavar="WORD...", help="every word must match, from its start: arc a770, avx2 aten")
-    ],
+    words: Annotated[list[str], o.word("WORD...", "every word must match, from its start: arc a770, avx2 aten")],
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="show at most this many records")] = 20,
     form: o.Format = "text",
     as_of: o.AsOf = None,
@@ -126,10 +116,8 @@ def search(
 
 def eol(
     product: o.OptionalProduct = None,
-    version: Annotated[
-        str | None, typer.Argument(metavar="VERSION", help="a version or series of it", autocompletion=completion.versions)
-    ] = None,
-    within: Annotated[str, typer.Option("--within", metavar="DAYS", help="look this far ahead, such as 90d or 1y")] = "90d",
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it", completion.versions)] = None,
+    within: Annotated[str, o.value("--within", "DAYS", "look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
     everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
     as_of: o.AsOf = None,
@@ -147,7 +135,7 @@ def eol(
 
 
 def changes(
-    since: Annotated[str, typer.Option("--since", metavar="DATE", help="the first day, YYYY-MM-DD")],
+    since: Annotated[str, o.value("--since", "DATE", "the first day, YYYY-MM-DD")],
     product: o.OptionalProduct = None,
     as_of: Annotated[
         str | None,

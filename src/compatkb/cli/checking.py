@@ -29,20 +29,15 @@ _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
 Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
 All = Annotated[bool, typer.Option("--all", help="print every finding")]
-Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
-]
+Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
-Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
+Ignore = Annotated[o.Words, o.value("--ignore", "RULE", "leave out this rule (repeatable)")]
 Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and exit")]
-Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and exit")]
+Explain = Annotated[str | None, o.value("--explain", "RULE", "describe this rule with an example and exit")]
 Config = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
+    str | None, o.value("--config", "FILE", "read [tool.compatkb] of this file (default: the nearest pyproject.toml)")
 ]
-Reports = Annotated[
-    o.Words, typer.Option("--report", metavar="FORM=FILE", help="write this form of the output there, too (repeatable)")
-]
+Reports = Annotated[o.Words, o.value("--report", "FORM=FILE", "write this form of the output there, too (repeatable)")]
 
 
 def check(
@@ -58,14 +53,9 @@ def check(
             help="also report versions that reach end of life within so many days, such as 90d",
         ),
     ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="FILE", help="leave out the findings that this file has")
-    ] = None,
+    baseline: Annotated[str | None, o.value("--baseline", "FILE", "leave out the findings that this file has")] = None,
     write_baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on"
-        ),
+        str | None, o.value("--write-baseline", "FILE", "write the findings there, so that only new ones count from then on")
     ] = None,
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,

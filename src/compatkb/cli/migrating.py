@@ -30,12 +30,7 @@ def migrate(
     paths: checking.Paths = None,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device",
-            metavar="NAME",
-            help="the device that the project is for (default: what its files say)",
-            autocompletion=completion.devices,
-        ),
+        o.value("--device", "NAME", "the device that the project is for (default: what its files say)", completion.devices),
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,

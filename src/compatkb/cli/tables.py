@@ -23,16 +23,11 @@ class EventChoice(StrEnum):
 
 
 def timeline(
-    since: Annotated[
-        str | None,
-        typer.Option("--from", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY"),
-    ] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="DATE", help="leave out what came after, likewise")] = None,
-    vendor: Annotated[
-        o.Words, typer.Option("--vendor", metavar="NAME", help="only events of this vendor (repeatable)")
-    ] = None,
+    since: Annotated[str | None, o.value("--from", "DATE", "leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY")] = None,
+    until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
+    vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
     kind: Annotated[list[EventChoice] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
-    width: Annotated[str, typer.Option("--width", metavar="PIXELS", help="how wide the SVG picture is")] = "960",
+    width: Annotated[str, o.value("--width", "PIXELS", "how wide the SVG picture is")] = "960",
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -55,10 +50,7 @@ def timeline(
 def matrix(
     product: o.Product,
     by: Annotated[Literal["python"], typer.Option("--by", help="what the columns are")] = "python",  # noqa: ARG001  # one so far
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="NAME", help="only the builds for this device", autocompletion=completion.devices),
-    ] = None,
+    device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
     form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
