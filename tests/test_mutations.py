@@ -1,6 +1,7 @@
 """Faults planted into the real data are seen: a sample of what `make mutations` plants."""
 
 import pytest
+from conftest import parted
 from mutations import KINDS, ROOT, plant
 
 QUICK = "note_deleted"
@@ -28,7 +29,7 @@ SAMPLE = (
 )
 
 
-@pytest.mark.parametrize("kind", [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in SAMPLE])
+@pytest.mark.parametrize("kind", parted(SAMPLE, (QUICK,)))
 def test_planted_fault_is_seen(kind: str) -> None:
     """The first fault of a kind, planted into the real data, is seen by the loader or by a rule of lint."""
     result = plant(next(make for make in KINDS if make.__name__ == kind), 0)

@@ -46,6 +46,7 @@ def whole(asker: Asker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield url
 
 
+@pytest.mark.long
 def test_unwritten_questions_are_answered_here(whole: str, watched: Any) -> None:
     """First the page says in grey what is not there, with the command line and the size; then it shows the answer itself."""
     one = watched()
