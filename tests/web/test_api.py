@@ -23,11 +23,11 @@ from compatkb.web.machine_files import answer_schema, api_files
 from compatkb.web.pages import Site
 
 
-@pytest.mark.parametrize("most", [3, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.long)])
 def test_files_fit_their_schemas(site: Path, most: int) -> None:
     """Every file of the API is under one of its paths and fits the schema named there, and every path has a file.
 
-    Every run reads three of each path.
+    Every run reads one of each path.
     """
     api = site / "api" / "v1"
     contents = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (api / "schema").glob("*.json")}
