@@ -129,13 +129,16 @@ class Oracle:
             for install in file.install
             for left, _, right in (text.partition(":") for text in install.waives)
         ]
-        self.targets = {edge.of: {e.to for e in knowledge.edges if e.of == edge.of} for edge in knowledge.edges}
+        self.targets: dict[str, set[str]] = {}
+        self.between: dict[tuple[str, str], list[KnowledgeEdge]] = {}
+        for edge in knowledge.edges:
+            self.targets.setdefault(edge.of, set()).add(edge.to)
+            self.between.setdefault((edge.of, edge.to), []).append(edge)
         self.said = cache(self._said)
 
     def _said(self, of: str, number: int, to: str) -> tuple[KnowledgeEdge, ...]:
         """Return what one element says of a product."""
-        edges = self.knowledge.edges
-        return tuple(edge for edge in edges if edge.of == of and edge.to == to and has(edge.of_mask, number))
+        return tuple(edge for edge in self.between.get((of, to), ()) if has(edge.of_mask, number))
 
     def element(self, name: str, number: int) -> KnowledgeElement:
         """Return an element by its number."""
