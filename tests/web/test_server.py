@@ -25,7 +25,7 @@ from compatkb.web.server import listen
 
 QUICK, MANY = 60, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
-FUZZED, FUZZED_LONG = 400, 10 * MANY
+FUZZED, FUZZED_LONG = 400, 10_000
 
 
 @pytest.fixture(scope="session")
