@@ -103,7 +103,7 @@ def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tup
 
 
 def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
-    """Return the pair of pins of which one excludes the version that the other names and no list reaches, None where none does.
+    """Return a pair of pins one of which excludes what the other names, a version that no list reaches; None if there is none.
 
     Such a version may well exist; what a published release says of it is fixed all the same.
     """
@@ -116,8 +116,8 @@ def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
     """Return whether all that one pin admits excludes a version that the data do not list, on every platform."""
     left = of.mask
     for edge in problem.facts.edges(of.product, pin.product):
-        if problem.context.holds(edge) and not problem.platforms & ~edge.denies and _denies_unlisted(problem, edge, pin.beyond):
-            left &= ~edge.of_mask
+        if problem.context.holds(edge) and not problem.platforms & ~edge.denies:
+            left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else -1
     return not left
 
 
