@@ -34,7 +34,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             complete = max(
                 [ended.get((product, number), 0)]
                 + ([FOREVER] if build and build.wheels_complete else [])
-                + ([seen[head.distribution].toordinal()] if element.listed and head.distribution in seen else [])
+                + ([seen[head.distribution].toordinal()] if element.listed and element.listed.wheels and head.distribution in seen else [])
             )
             yield {
                 "product": product,
