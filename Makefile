@@ -96,6 +96,9 @@ soak-resilience: $(VENV)/made-dev ## kill, fill, starve and lie to compatkb, wri
 proof-formats: $(VENV)/made-dev ## put the files of `resolve --format` before real uv, pip and the parsers of conda and BuildKit, write docs/formats-proof.md
 	PYTHONPATH=tests $(BIN)/python tests/format_proofs.py
 
+proof-symbols: $(VENV)/made-dev ## install and load 50 pairs that symbols deny or allow, add to tests/symbol_proofs.jsonl: downloads 25 GB; resumes
+	PYTHONPATH=src:tests nice -n 15 $(BIN)/python tests/symbol_proofs.py
+
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)
 	for round in $$(seq $(or $(ROUNDS),20)); do \
 		$(BIN)/python -m pytest --quiet --exitfirst -n 2 -m "hypothesis and not online" --hypothesis-profile=new || exit 1; done
@@ -114,7 +117,7 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 	$(BIN)/python bench/growth.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak .mutate site build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak .mutate .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help proof-formats run test test-long test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help proof-formats proof-symbols run test test-long test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

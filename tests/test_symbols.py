@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -532,12 +533,42 @@ def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
         assert not case.get("built-for") or case["built-for"] in said.releases
 
 
+def records(name: str) -> list[Record]:
+    """Return the lines of a record."""
+    with (ROOT / name).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def test_what_loaders_named_was_predicted() -> None:
+    """Each symbol that a recorded import or load failed with is one that this release of torch lacks, by the table."""
+    table = unpack("", (ROOT / "data" / "symbols" / f"torch-{PLATFORM}.xz").read_bytes())
+    told = [(row["torch"], symbol) for row in records("tests/symbol_proofs.jsonl") for symbol in row["symbols"]]
+    for row in records("data/evidence/import.jsonl"):
+        found = re.findall(r"undefined symbol: (\w+)", row.get("detail", ""))
+        told += [(row["packages"]["torch"], symbol) for symbol in found]
+    assert len(told) > 30
+    for torch, symbol in told:
+        assert torch in table.releases
+        assert torch not in table.having(symbol), (torch, symbol)
+
+
+def test_pairs_that_were_loaded_came_out_as_recorded() -> None:
+    """A pair of which libraries could not be loaded is recorded without some symbol, and one whose libraries could is not."""
+    recorded = {tuple(sorted(row["packages"].items())): row["outcome"] for row in of_this_platform()}
+    for row in records("tests/symbol_proofs.jsonl"):
+        pair = (("torch", row["torch"]), (row["package"], row["release"]))
+        assert recorded[tuple(sorted(pair))] == ("missing-symbol" if row["symbols"] else "links")
+
+
+def of_this_platform() -> list[Record]:
+    """Return what is recorded of symbols on Linux and x86-64."""
+    return [row for row in records("data/evidence/symbols.jsonl") if row["platform"] == PLATFORM]
+
+
 @pytest.mark.long
 def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> None:
     """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package and no release that fails."""
-    with (ROOT / "data" / "evidence" / "symbols.jsonl").open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    failed = [row for row in rows if row["outcome"] == "missing-symbol" and row["platform"] == "linux-x86_64"]
+    failed = [row for row in of_this_platform() if row["outcome"] == "missing-symbol"]
     drawn = random.Random(500)
     for row in drawn.sample(failed, 500):
         library, symbol = row["detail"].partition(" needs ")[0], drawn.choice(row["missing"])

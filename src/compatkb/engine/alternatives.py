@@ -255,5 +255,5 @@ def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> E
         pin = request.pin(product)
         for element in facts.elements(product).of(pin.mask if pin and not pin.extra else -1):
             platforms |= element.strong | element.weak
-    numbers = {name: n for n, name in enumerate(facts.grid["os"])}
-    return sum(1 << numbers[name] for name in facts.families if platforms & facts.dimension_cells("os", 1 << numbers[name]))
+    systems = zip(facts.families, facts.family_cells, strict=True)
+    return sum(1 << facts.grid["os"].index(name) for name, cells in systems if platforms & cells)

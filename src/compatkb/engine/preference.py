@@ -32,7 +32,6 @@ def rank_of(problem: Problem, quality: Quality, chosen: tuple[Member, ...], plat
     """Return the sort key of a stack: the preference, the family of systems, the device, the newest product by product."""
     named, facts = dict(chosen), problem.facts
     newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
-    cells = [facts.dimension_cells("os", 1 << facts.grid["os"].index(family)) for family in facts.families]
-    family = max((n for n, system in enumerate(cells) if system & platforms), default=-1)
+    family = max((n for n, cells in enumerate(facts.family_cells) if cells & platforms), default=-1)
     device = problem.request.devices.index(problem.device)  # the last one is on every machine
     return (*preference(problem, quality), -family, -device, newest)

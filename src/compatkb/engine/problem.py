@@ -58,13 +58,10 @@ class Question:
         pin = self.pins.get(GLIBC)
         glibc = pin and (pin.extra or facts.elements(GLIBC)[pin.mask.bit_length() - 1].version)
         self.availability = self.context.availability(glibc)
-
-    @cached_property
-    def open_products(self) -> frozenset[str]:
+        self.domains = {product: self.domain(product) for product in self.variables}
+        """The candidates of each variable."""
+        self.open_products = frozenset([p for p in self.variables if not self.is_closed(p)] if certain_only else ())
         """Products of which a release may exist that the data do not know; none unless only certain facts count."""
-        if not self.context.circumstances.certain_only:
-            return frozenset()
-        return frozenset(product for product in self.variables if not self.is_closed(product))
 
     @cached_property
     def device_rank(self) -> int:
@@ -135,11 +132,6 @@ class Question:
             self.facts.products[product].distribution, None, None, None, None, None, None, self.facts.all_platforms, 0, "",
             0, None, "",
         )  # fmt: skip
-
-    @cached_property
-    def domains(self) -> dict[str, ElementSet]:
-        """The candidates of each variable."""
-        return {product: self.domain(product) for product in self.variables}
 
     def domain(self, product: str) -> ElementSet:
         """Return the candidates of any product: what can be in a stack at all."""

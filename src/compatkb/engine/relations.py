@@ -132,13 +132,18 @@ class RelationTable:
             if not edge.open and edge.denies:
                 asked = supported if edge.kind in DEMANDING else -1
                 left[edge.denies] = left.get(edge.denies, -1) & (~excluded_by(edge) | unlisted) & asked
-        for edge in self._back:
-            if not edge.open and edge.denies:
-                if excluded_by(edge) >> idx & 1:
-                    left[edge.denies] = left.get(edge.denies, -1) & ~edge.of_mask
-                elif edge.kind in DEMANDING:
-                    left[edge.denies] = left.get(edge.denies, -1) & (~edge.of_mask | supported)
+        for denied_on, of_mask, excluded, is_demanding in self._excluding_back:
+            if excluded >> idx & 1:
+                left[denied_on] = left.get(denied_on, -1) & ~of_mask
+            elif is_demanding:
+                left[denied_on] = left.get(denied_on, -1) & (~of_mask | supported)
         return tuple(left.items())
+
+    @cached_property
+    def _excluding_back(self) -> list[tuple[PlatformSet, ElementSet, ElementSet, bool]]:
+        """For each edge back that excludes something: where, its own elements, what it excludes, whether it demands some."""
+        edges = [edge for edge in self._back if not edge.open and edge.denies]
+        return [(edge.denies, edge.of_mask, excluded_by(edge), edge.kind in DEMANDING) for edge in edges]
 
     def allowed_by(
         self, candidates: ElementSet, among: ElementSet, platforms: PlatformSet, *, known_only: bool = False

@@ -239,6 +239,8 @@ Ties = tuple[tuple[Problem, Found], ...]
 
 def foremost(hits: Sequence[tuple[Problem, Found]]) -> Ties:
     """Return what is of the least rank of all that was found; nothing where nothing was."""
+    if len(hits) < 2:
+        return tuple(hits)
     heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
     least = min(heads, default=None)
     return tuple(hit for hit, head in zip(hits, heads, strict=True) if head == least)

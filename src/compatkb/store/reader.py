@@ -193,6 +193,11 @@ class Snapshot:
         rows = self.select("select value from grid where dimension = 'os' and wider = '' order by idx")
         return tuple(value for (value,) in rows)
 
+    @cached_property
+    def family_cells(self) -> tuple[int, ...]:
+        """The platform bits of each family of systems."""
+        return tuple(self.dimension_cells("os", 1 << self.grid["os"].index(family)) for family in self.families)
+
     def family(self, system: str) -> str:
         """Return the family that an operating system belongs to, itself where it is one; empty where it is in none."""
         return next((name for name in (system, *self.wider.get(system, ())) if name in self.families), "")

@@ -8,6 +8,7 @@ import fnmatch
 import re
 import shutil
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from compatkb.schema import Outcome
@@ -23,12 +24,15 @@ SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgomp.so.1", "libgcc_s.
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-def add_stubs(made: VirtualEnvironment) -> list[str]:
-    """Compile what is missing and put it on the loader's path; returns the names of the libraries."""
+def add_stubs(made: VirtualEnvironment, more: Sequence[str] = ()) -> list[str]:
+    """Compile what is missing and put it on the loader's path; returns the names of the libraries.
+
+    `more` are patterns of names beside those of the data that may be stubbed.
+    """
     for tool in ("gcc", "nm", "readelf"):
         if shutil.which(tool) is None:
             raise RefusedError(Outcome.NOT_CHECKED, f"stubbed libraries need {tool}")
-    patterns = proofs(made.context.data).stubs.libraries
+    patterns = (*proofs(made.context.data).stubs.libraries, *more)
     there = sorted(path for path in made.packages.rglob("*.so*") if path.is_file() and not path.is_symlink())
     provided = {path.name for path in there}
     asking: dict[Path, set[str]] = {}
