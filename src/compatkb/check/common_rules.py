@@ -8,7 +8,7 @@ ENDED = CheckRule(
     "end-of-life",
     Severity.WARNING,
     "a version, or what an image holds, is out of support or soon will be",
-    off_in=(FileRole.LOCK,),
+    off_in=(FileRole.LOCK, FileRole.PIPELINE),
 )
 LIBRARY_ENDED = CheckRule("end-of-life-library", Severity.INFO, "a library, such as NumPy, is out of support", optional=True)
 UNLISTED = CheckRule("image-tag-unlisted", Severity.WARNING, "an image tag that no listing known to the data ever had")

@@ -16,7 +16,7 @@ UNREADABLE = CheckRule(
     "unreadable",
     Severity.WARNING,
     "a file is no text, is too large, or is not what its name says",
-    off_in=(FileRole.STEPS, FileRole.NOTEBOOK, FileRole.DOCUMENT),
+    off_in=(FileRole.STEPS, FileRole.PIPELINE, FileRole.NOTEBOOK, FileRole.DOCUMENT),
 )
 UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be judged as a whole", optional=True)
 RULES = (UNREADABLE, UNREAD)

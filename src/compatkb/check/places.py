@@ -11,18 +11,22 @@ class FileRole(StrEnum):
 
     INSTALLED = "installed"  # an installer reads it, or a build of an image
     LOCK = "lock"  # of all platforms and extras at once, so what it has need not meet
-    STEPS = "steps"  # scripts, pipelines, services: what runs depends on more than the file
+    STEPS = "steps"  # scripts, services: what runs depends on more than the file
+    PIPELINE = "pipeline"  # what runs is tested there, on purpose, and a pipeline that fails says so itself
     NOTEBOOK = "notebook"
     DOCUMENT = "document"
 
 
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
-_STEPS = ("shell", "batch", "makefile", "github", "gitlab", "azure", "compose", "devcontainer", "yaml")
+_STEPS = ("shell", "batch", "makefile", "compose", "devcontainer", "yaml")
+_PIPELINES = ("github", "gitlab", "azure")
 _VERSION = r"v?\d+(?:\.\d+)+"
 _PASSED_OVER = re.compile(
     rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
+    r"torchhub|"
     r"fixtures?|test[-_]?data|snapshots|ISSUE_TEMPLATE)/"
+    r"|(?<=/)[\w.-]+[-_](?:main|master)/"  # an unpacked archive of another repository
     r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$"
     r"|[^/]*\{\{|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
     re.IGNORECASE,
@@ -36,6 +40,8 @@ def place_of(path: str) -> FileRole:
         return FileRole.LOCK
     if kind in _STEPS:
         return FileRole.STEPS
+    if kind in _PIPELINES:
+        return FileRole.PIPELINE
     if kind == "notebook":
         return FileRole.NOTEBOOK
     return FileRole.DOCUMENT if kind in (None, "markdown") else FileRole.INSTALLED

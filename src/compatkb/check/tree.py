@@ -189,7 +189,7 @@ def _tabled(page: MarkdownPage, services: set[str]) -> Iterator[Finding]:
         if not table.head or not _SERVICES.search(table.head[0].text):
             continue
         cells = [row.cells[0] for row in table.rows if row.cells and _NAME.fullmatch(row.cells[0].text.strip())]
-        known = {service.lower() for service in services}
+        known = {name for service in services for name in (service.lower(), service.lower().removesuffix("-service"))}
         there = [cell for cell in cells if cell.text.strip().lower() in known]
         for cell in cells if 2 * len(there) >= len(cells) and there else ():
             if cell not in there:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 _MARKS = dict.fromkeys(map(ord, "_-®™*()/"))
 _TRADE = r"\((?:r|tm|c)\)|[®™©]"
+_MEMORY = r"\b\d{1,3}\s?gb\b"  # a card of several sizes is one name
 _FILLING = {
     "hardware": frozenset(["intel", "graphics", "gpu", "cpu", "processor", "processors"]),
     "os": frozenset(["microsoft", "lts", "gnu/linux", "pro", "home", "education", "enterprise"]),
@@ -34,6 +35,8 @@ def spellings(product: str, text: str) -> list[str]:
     found = [text, plain, re.sub(r"[(\[][^)\]\n]{0,80}[)\]]", " ", plain), *re.findall(r"[(\[]([^)\]\n]{0,80})[)\]]", plain)]
     if filling := _FILLING.get(product):
         found += [" ".join(word for word in each.split() if word.lower() not in filling) for each in found]
+    if product == "hardware":
+        found += [re.sub(_MEMORY, " ", each, flags=re.IGNORECASE) for each in found]
     if product == "os":
         found += [re.sub(r"(?<!\d)(\d++\.\d++)(\.\d++)+", r"\1", each) for each in found]
         found += [re.sub(r"(?<!\d)(\d++)(\.\d++)+", r"\1", each) for each in found]

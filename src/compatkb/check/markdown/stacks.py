@@ -13,7 +13,9 @@ from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 
-UNKNOWN = CheckRule("version-unknown", Severity.INFO, "a version that does not exist, by a complete list of releases")
+UNKNOWN = CheckRule(
+    "version-unknown", Severity.INFO, "a version that does not exist, by a complete list of releases", optional=True
+)
 TOGETHER = CheckRule("versions-together", Severity.INFO, "the versions of a row do not work together")
 DIFFER = CheckRule("versions-differ", Severity.INFO, "two rows give one release different versions of the same thing")
 CONTENTS = CheckRule("image-contents", Severity.INFO, "a row contradicts what its image is known to hold")

@@ -19,6 +19,8 @@ from compatkb.parsers.statement import ParsedFile, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
+_MOST_UNREADABLE = 3
+"""More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
@@ -27,13 +29,16 @@ TOPICS = (machine, metadata, pairs, pins, routing)
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
 
 
+_SPEAKS = {rule.id: rule for rule in RULES}
+
+
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
         if reading.kind not in _ANY_PURPOSE:
-            for problem in reading.problems[:1]:
+            for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
                 yield finding._replace(column=problem.place.column)
@@ -81,7 +86,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     for check_project in PROJECTS.checks:
         findings.update(dict.fromkeys(check_project(plans, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
-    yield from _ends_once(_drifts_once(counting), plans)
+    yield from _with_its_pin(_ends_once(_indexes_once(_drifts_once(counting)), plans))
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
@@ -99,6 +104,35 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
         if finding.rule == pairs.DRIFTS.id:
             told.add(place)
+
+
+def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others."""
+    lacking: dict[tuple[str, str | None], list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == pins.INDEX.id:
+            lacking.setdefault((finding.path, finding.fix), []).append(finding)
+        else:
+            yield finding
+    for first, *others in lacking.values():
+        named = list(dict.fromkeys(f"{one.message.partition(' is not on ')[0]} (line {one.line})" for one in others))
+        yield first._replace(message=f"{first.message}{'; nor is ' if named else ''}{', '.join(named)}")
+
+
+def _with_its_pin(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings; what of a line has ended is told once, of a pin with what else is wrong with it, if that is told."""
+    found = list(findings)
+    others = [one for one in found if one.rule != ENDED.id]
+    telling = {(one.path, one.line, one.column): one for one in others if _SPEAKS[one.rule].is_on(one.path)}
+    firsts: dict[tuple[str, int], Finding] = {}
+    more: dict[Finding, list[Finding]] = {}
+    for ended in (one for one in found if one.rule == ENDED.id):
+        first = telling.get((ended.path, ended.line, ended.column)) or firsts.setdefault((ended.path, ended.line), ended)
+        more.setdefault(first, []).extend([ended] if first is not ended else [])
+    for one in (*others, *firsts.values()):
+        sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
+        message = "; ".join(each.message for each in (one, *more.get(one, ())))
+        yield one._replace(message=message, sources=tuple(sources))
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

@@ -10,11 +10,14 @@ from compatkb.parsers.requirement import normal
 
 _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`]+)")
 _INDEX = re.compile(r"--(?:extra-|default-)?index(?:-url)?(?![-\w])|--find-links\b|--torch-backend\b|(?<!\S)-[fi]\s")
+_VARIABLE = re.compile(r"\b(?:PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?)[\"']?\s*[=:]\s*[\"']?https?://")
 _CONTINUED = re.compile(r"\\\r?\n")
 _PIN = re.compile(r"(?<![\w.-])([\w.-]++)==([\w.]+)")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
+_EXPORTED = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]+={1,2}[^\s#;]+[ \t]*")
+_LONG, _MOST = 60, 0.95
 _LISTS = ("requirements", "constraints", "environment")
 _FROZEN = re.compile(r"(?:^|[-_.])(?:frozen|freeze|lock)(?:[-_.]|$)", re.IGNORECASE)
 
@@ -38,6 +41,12 @@ def _with_an_index(documents: Iterable[TextDocument], mark: str) -> Iterator[str
             yield from (o for o in _CONTINUED.sub(" ", document.text).splitlines() if mark in o and _INDEX.search(o))
 
 
+def sets_an_index(documents: Iterable[TextDocument]) -> bool:
+    """Return whether a document or a manifest of a project gives installers an index by a variable, whatever they install."""
+    kinds = (None, "markdown", "pyproject")
+    return any("INDEX" in one.text and kind_of(one.path) in kinds and _VARIABLE.search(one.text) for one in documents)
+
+
 def names_its_index(text: str) -> bool:
     """Return whether a comment of a file has the command that makes or installs it, with an index or a backend of torch."""
     return any(_INDEX.search(line) for line in _COMMAND.findall(text))
@@ -46,6 +55,12 @@ def names_its_index(text: str) -> bool:
 def is_of_a_machine(text: str) -> bool:
     """Return whether a list has what lies in a folder of the machine that it was made on, so no other one can install it."""
     return _OF_A_MACHINE.search(text) is not None
+
+
+def is_exported(text: str) -> bool:
+    """Return whether a list is what a machine had, as `pip freeze` and `conda env export` write it: long, each one exact."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return len(lines) >= _LONG and sum(_EXPORTED.fullmatch(line) is not None for line in lines) >= _MOST * len(lines)
 
 
 def is_never_started(document: TextDocument) -> bool:

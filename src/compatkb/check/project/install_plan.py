@@ -1,5 +1,6 @@
 """What an environment holds after its steps, and what an installer is free to choose: markers, indexes, orders judged."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +16,8 @@ from compatkb.parsers.statement import ImageUse, IndexUse, Requirement, Requirem
 if TYPE_CHECKING:
     from compatkb.check.lookups import Image
 
+_SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
+_WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
@@ -37,6 +40,12 @@ class InstalledProduct(NamedTuple):
     step: int
     tool: str
     requirements: list[ProductRequirement]
+
+    @property
+    def is_at_address(self) -> bool:
+        """Whether it is a file at an address, which somebody may have built; those of locks are an index's."""
+        requirements = [required.requirement for required in self.requirements]
+        return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
 
 
 class InstallPlan:
@@ -156,12 +165,32 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
             number = image.tag.partition("-")[0]
             if number.count(".") and (found := queries.python(python_specifier(number))):
                 return found
+    return _only_python(environment, queries)
+
+
+def _only_python(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+    """Return the one Python that packages of the system, or the tags of all wheels at addresses, are for."""
+    for texts in (
+        [_SYSTEM_PYTHON.fullmatch(package.name) for _, package in environment.packages],
+        [_WHEEL_TAG.search(required.requirement.url or "") for required in environment.requirements],
+    ):
+        numbers = {f"{match[1]}.{match[2]}" for match in texts if match}
+        if len(numbers) == 1:
+            return queries.python(python_specifier(numbers.pop()))
     return ANY_PYTHON
 
 
 def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
     """Return the Pythons that a project declares."""
     return next((queries.python(python.specifier) for _, python in environment.pythons if not python.runs), ANY_PYTHON)
+
+
+def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: ProjectQueries) -> list[Pythons]:
+    """Return the Pythons that may run and have all pins, newest first: those that are known, else those still supported."""
+    admitted = (plan.pythons or declared(plan.environment, queries)).mask
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t")]
+    masks = [Pythons(1 << e.idx) for e in usual if (admitted >> e.idx & 1 if admitted else not e.has_ended(queries.day))]
+    return [one for one in reversed(masks) if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
 
 
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:

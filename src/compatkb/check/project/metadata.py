@@ -16,8 +16,8 @@ from compatkb.check.project.install_plan import (
     known_image,
     sources_of,
 )
-from compatkb.check.project.pins import at, cited
-from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.pins import at, cited, index_option
+from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
@@ -127,27 +127,26 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             continue
         every = queries.elements(installed.allowed.product, installed.allowed.mask)
         fitting = [e for e in every if device in e.devices and e.channels]
+        if why:  # where none of them goes with it, that is told
+            fitting = [e for e in fitting if not queries.refused([exactly(e), why.allowed], plan.pythons)]
         if not fitting or installed.requirements[-1].product.role != Role.PACKAGE:
             continue
         sources = sources_of(plan, installed.step, requirement, queries)
         if not sources.known:
             continue
-        taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [])
+        taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [], plan.pythons)
         if taken is None or device in taken.devices:
             continue
         channel = fitting[-1].channels[0]
-        url, style = queries.addresses.get(channel, ("", ""))
+        option = index_option(plan, installed.step, channel, queries)
         name = queries.facts.products[taken.product].name
         meant = (
             f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}"
             if why
             else "the project"
         )
-        message = (
-            f"{meant} is for {device}, and installers take {name} {taken.version} here, "
-            f"which is for {' and '.join(sorted(taken.devices))}"
-        )
-        fix = f"pin =={fitting[-1].version}" + (f" with --{style} {url}" if url else "")
+        message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not built for it"
+        fix = f"pin =={fitting[-1].version}" + (f" with {option}" if option else "")
         yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, fitting[-1]), fix=fix)
 
 

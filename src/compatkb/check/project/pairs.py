@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
+from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
@@ -107,7 +107,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
             continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
-        if any(len({frozenset({third, mine}) for mine in pair} & denied) == 1 for third in between):
+        if any({frozenset({third, mine}) for mine in pair} & denied for third in between):
             continue  # one of them does not go with what the other needs, which is told
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
@@ -126,11 +126,12 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
         return
+    if not queries.refused([whole[one.allowed.product] for one in few], plan.pythons, plan.systems):
+        return  # other builds of these releases go together, which the indexes asked lack
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
     if denial and denial.is_claimed:
-        last = max(
-            (one for one in few if one.step >= 0), key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place)
-        )
+        ours = (one for one in few if one.step >= 0)
+        last = max(ours, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
         names = ", ".join(_shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
@@ -181,32 +182,31 @@ def _denied(
     first, last = sorted(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
-    where = _where(first, last)
-    reason = f"{short(denial.reason)} ({denial.basis})"
-    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} ({where}): {reason}"
+    reason = f"({_where(first, last)}): {short(denial.reason)} ({denial.basis})"
+    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} {reason}"
     located = last.parts[-1].located
     later = 0 <= first.step < last.step
-    if later and queries.facts.products[last.allowed.product].role == Role.LEAF:
+    known = queries.facts.products
+    if later and known[last.allowed.product].role == Role.LEAF:
         yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
         return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
         message += "; installers replace what was there"
-    imports = {queries.facts.products[part.allowed.product].import_name for part in (one, other)}
-    runs = denial.of_device or (len(imports) == 1 and imports != {None})  # one overwrites the other, and is imported for it
-    is_exact_pair = all(part.allowed.exact and not _at_address(part) for part in (first, last))
-    is_certain = is_exact_pair and denial.basis != "inferred" and not runs and not replaced
+    imports = {known[part.allowed.product].import_name for part in (one, other)}
+    overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
+    is_exact_pair = all(part.allowed.exact and not part.is_at_address for part in (first, last))
+    if overwrites and not is_exact_pair:
+        return  # ranges that admit both of them everywhere are meant so
+    between = denial.products - {one.allowed.product, other.allowed.product}
+    is_stopped = denial.stops and not any(known[third].role == Role.PACKAGE for third in between if third in known)
+    is_certain = (
+        is_exact_pair and is_stopped and denial.basis != "inferred" and not (denial.of_device or overwrites or replaced)
+    )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    way = _way(last, first, denial, plan, queries)
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, plan, queries))
     yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
-
-
-def _at_address(one: InstalledProduct) -> bool:
-    """Return whether a package is a file at an address, which somebody may have built; those of locks are an index's."""
-    requirements = [required.requirement for required in one.requirements]
-    return any(one.url and one.role is not RequirementRole.LOCKED for one in requirements)
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -259,7 +259,7 @@ def _fitting(
         return public
     taken = queries.taken(allowed, asked.channels, [beside]) or queries.taken(allowed, frozenset({queries.own}), [beside])
     there = queries.narrowed(beside, asked.channels)
-    if taken is None or queries.refused([_exactly(taken), there if there.mask else beside]):
+    if taken is None or queries.refused([exactly(taken), there if there.mask else beside]):
         return text if text != public else None
     return public
 
@@ -275,15 +275,18 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
     only what drifts with both counts.
     """
-    drifting = list(_drifting_from(plan, final, queries, first_index=False))
-    if drifting and plan.environment.uses_uv:
-        places = {(one.path, one.line) for one in _drifting_from(plan, final, queries, first_index=True)}
-        drifting = [one for one in drifting if (one.path, one.line) in places]
-    yield from drifting
+    drifting = list(_drifting_from(plan, final, queries, ANY_PYTHON, first_index=False))
+    yield from (one for one in drifting if one.rule != DRIFTS.id)
+    pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
+    for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
+        for python in reversed(pythons) if drifting else ():
+            found = {(one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)}
+            drifting = [found[one.path, one.line] for one in drifting if (one.path, one.line) in found]
+    yield from (one for one in drifting if one.rule == DRIFTS.id)
 
 
 def _drifting_from(
-    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, *, first_index: bool
+    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, pythons: Pythons, *, first_index: bool
 ) -> Iterator[Finding]:
     chosen: dict[str, Element] = {}
     for one in final:
@@ -300,7 +303,7 @@ def _drifting_from(
             has = {channel for e in queries.facts.elements(one.allowed.product) for channel in e.channels}
             first = next((extra for extra in sources.extra if extra in has), None)
             channels = frozenset({first}) if first else channels - set(sources.extra)
-        element = queries.taken(one.allowed, channels, beside)
+        element = queries.taken(one.allowed, channels, beside, pythons)
         if element is not None:
             chosen[one.allowed.product] = element
     if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
@@ -317,7 +320,7 @@ def _drifts(
     plan: InstallPlan,
     queries: ProjectQueries,
 ) -> Iterator[Finding]:
-    mine = _exactly(chosen[one.allowed.product])
+    mine = exactly(chosen[one.allowed.product])
     for other in final:
         if (
             other is one
@@ -326,11 +329,12 @@ def _drifts(
             or queries.facts.products[other.allowed.product].role == Role.LEAF
         ):
             continue
-        theirs = _exactly(chosen[other.allowed.product])
+        theirs = exactly(chosen[other.allowed.product])
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
-        if queries.requires(element, rest.product) or queries.requires(rest, element.product):
+        extras = {extra for required in one.requirements for extra in required.requirement.extras}
+        if rest.product in extras or queries.requires(element, rest.product) or queries.requires(rest, element.product):
             continue  # installers see that, and take what goes together
         denial = queries.denial([mine, theirs])
         if denial:
@@ -365,10 +369,6 @@ def _goes_with_its_own_series(element: Element, rest: Element, queries: ProjectQ
     return any(newer.values())
 
 
-def _exactly(element: Element) -> AllowedVersions:
-    return AllowedVersions(element.product, f"=={element.version}", 1 << element.idx, exact=True)
-
-
 def _pin(
     one: InstalledProduct, element: Element, rest: Element, denial: Denial, plan: InstallPlan, queries: ProjectQueries
 ) -> tuple[str | None, tuple[Edit, ...]]:
@@ -378,7 +378,7 @@ def _pin(
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
             admitted = match is not None and bool(one.allowed.mask >> match.idx & 1)
-            text = _fitting(one, match, _exactly(rest), plan, queries) if match and admitted else None
+            text = _fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.places import FileRole
-from compatkb.check.project.documented import names_its_index
-from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
+from compatkb.check.project.documented import is_exported, names_its_index
+from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import CheckRule
@@ -14,10 +14,10 @@ from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.output.messages import element_sources
-from compatkb.parsers.statement import RequirementRole
+from compatkb.parsers.statement import Requirement, RequirementRole
 from compatkb.store.records import Element
 
-UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index")
+UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
@@ -25,7 +25,7 @@ PLATFORM = CheckRule(
     "pin-platform",
     Severity.WARNING,
     "a pinned version has nothing for the Python or system that it is installed on",
-    off_in=(FileRole.STEPS, FileRole.NOTEBOOK),
+    off_in=(FileRole.STEPS, FileRole.PIPELINE, FileRole.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
@@ -258,17 +258,26 @@ def _index(
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
         return
-    if names_its_index(required.document.text) or not all(_lacks(c, builds, queries) for c in asked.channels):
+    if (
+        queries.sets_index
+        or is_exported(required.document.text)
+        or names_its_index(required.document.text)
+        or not all(_lacks(c, builds, queries) for c in asked.channels)
+    ):
         return
     if all(e.yank_by is not None for e in builds):
         return  # what one index has withdrawn others may have kept
     if (requirement.name, builds[-1].release) in queries.documented and environment.reading.kind == "requirements":
         return
     channel = builds[-1].channels[0]
-    url, style = queries.addresses.get(channel, ("", ""))
+    url = queries.addresses.get(channel, ("", ""))[0]
     where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
     name = f"{required.product.name} {builds[-1].version}"
-    option = _index_option(url, style, environment)
+    option = index_option(plan, requirement.step, channel, queries)
+    if declared:
+        option = f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
+    elif option:
+        option = f"add {option}"
     place = "" if option else f"; it is at {_named(channel, queries)}"
     message = f"{name} is not on {where}, which is asked here{place}"
     edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
@@ -314,10 +323,15 @@ def _named(channel: str, queries: ProjectQueries) -> str:
     return queries.addresses.get(channel, ("", ""))[0] or "the default index"
 
 
-def _index_option(url: str, style: str, environment: ProjectEnvironment) -> str | None:
-    if environment.reading.kind == "pyproject":
-        return f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
-    return f"add --{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
+def index_option(plan: InstallPlan, step: int, channel: str, queries: ProjectQueries) -> str | None:
+    """Return the option that makes installers ask an index; instead of the default one if a step needs nothing of that."""
+    url, style = queries.addresses.get(channel, ("", ""))
+    products = (one for one in plan.requirements if any(channel in e.channels for e in queries.facts.elements(one.product.id)))
+    there = {one.requirement.name for one in products}
+    beside = {one.name for one in plan.environment.reading.statements if isinstance(one, Requirement) and one.step == step}
+    if style == "index-url" and beside - there:
+        style = "extra-index-url"
+    return f"--{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
 
 
 def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
-from compatkb.check.project.documented import pins_with_an_index
+from compatkb.check.project.documented import pins_with_an_index, sets_an_index
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Near, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -64,6 +64,7 @@ class Denial(NamedTuple):
     nearest: tuple[Near, ...]
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
+    stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
 
 
@@ -109,6 +110,11 @@ class ProjectQueries:
     def documented(self) -> frozenset[tuple[str, str]]:
         """The releases that a command in a document installs from an index: whoever follows it has them before."""
         return pins_with_an_index(self.context.documents)
+
+    @cached_property
+    def sets_index(self) -> bool:
+        """Whether the project gives installers an index by a variable, in a document or a manifest."""
+        return sets_an_index(self.context.documents)
 
     @cached_property
     def own(self) -> str:
@@ -219,7 +225,8 @@ class ProjectQueries:
         codes = {code for code, _ in found.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
         of_device, is_claimed = codes == {"device"}, bool(found.edges)
-        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, unbuilt)
+        stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
+        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, stops, unbuilt)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
@@ -269,11 +276,13 @@ class ProjectQueries:
                 return self.elements("os", mask)[0].version if mask & (mask - 1) == 0 else text
         return None
 
-    def taken(self, allowed: AllowedVersions, channels: frozenset[str], beside: Iterable[AllowedVersions]) -> Element | None:
-        """Return what an installer takes: the newest build on these indexes that the metadata of the others admit."""
+    def taken(
+        self, allowed: AllowedVersions, asked: frozenset[str], beside: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON
+    ) -> Element | None:
+        """Return what an installer takes: the newest build for a Python, on the indexes asked, that others' metadata admit."""
         best: tuple[Version, Element] | None = None
         for element in self.elements(allowed.product, allowed.mask):
-            if not element.installable or not channels & set(element.channels):
+            if not element.installable or not asked & set(element.channels):
                 continue
             if element.yank_by is not None and element.yank_by <= self.day and not allowed.exact:
                 continue
@@ -283,7 +292,9 @@ class ProjectQueries:
             if version is None or (version.is_prerelease and not allowed.exact) or (best and version < best[0]):
                 continue
             others = [other for other in beside if other.product != allowed.product and other.mask]
-            if all(self._demands(element, other) and self._demanded(element, other, channels) for other in others):
+            if (not pythons or not self.refused([exactly(element)], pythons)) and all(
+                self._demands(element, other) and self._demanded(element, other, asked) for other in others
+            ):
                 best = (version, element)
         return best[1] if best else None
 
@@ -298,7 +309,7 @@ class ProjectQueries:
 
     def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
-        mine = AllowedVersions(element.product, "", 1 << element.idx, exact=True)
+        mine = exactly(element)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
         return not there or any(self._demands(one, mine) for one in there)
 
@@ -340,6 +351,11 @@ def address(url: str) -> str:
     for scheme in ("https://", "http://"):
         url = url.removeprefix(scheme)
     return url.rpartition("@")[2].rstrip("/").removesuffix("/simple").rstrip("/")
+
+
+def exactly(element: Element) -> AllowedVersions:
+    """Return one build as what is installed of its product."""
+    return AllowedVersions(element.product, f"=={element.version}", 1 << element.idx, exact=True)
 
 
 def is_exact(text: str) -> bool:

@@ -157,6 +157,7 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
         loose: dict[str, int] = {}
         strict: dict[str, int] = {}
         wide = {element.release.version: element.release for element in elements}
+        identities = _pci_ids(knowledge) if product == "hardware" else {}
         for number, element in enumerate(elements):
             bit = 1 << number
             release = element.release
@@ -168,6 +169,7 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
             }
             if head.scheme is Scheme.LISTED:
                 names |= {release.name} if release.name else set()
+                names |= identities.get(release.version, set())
                 for whole in () if head.platform else release.part_of:  # every name of a family takes in its members
                     names |= {whole, *wide[whole].aliases, wide[whole].name or whole}
                 for name in names:
@@ -187,6 +189,17 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
         for mode, table in ((0, loose), (1, strict)):
             for word, mask in sorted(table.items()):
                 yield {"product": product, "word": word, "strict": mode, "mask": f"{mask:x}"}
+
+
+def _pci_ids(knowledge: Knowledge) -> dict[str, set[str]]:
+    """Return the PCI ids of hardware as tools print them: 8086:56a0 and 0x56a0."""
+    found: dict[str, set[str]] = {}
+    for record in knowledge.files.machine.graphics if knowledge.files.machine else ():
+        if record.hardware:
+            found.setdefault(record.hardware, set()).update(
+                name for number in record.ids for name in (f"{record.vendor}:{number}", f"0x{number}")
+            )
+    return found
 
 
 def _series(release: str) -> list[str]:

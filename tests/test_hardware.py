@@ -1,0 +1,50 @@
+"""Hardware, system and release: cells of the makers' tables with their negatives, and names as tools and shops print them."""
+
+import pytest
+
+from compatkb import KnowledgeBase, Verdict
+
+USABLE = {Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS, Verdict.LIKELY}
+NO, OPEN = {Verdict.DOES_NOT_WORK}, {Verdict.UNKNOWN}
+
+CELLS = [
+    ("torch==2.8.0+xpu", "arc-b", "ubuntu24.10", USABLE),
+    ("torch==2.9.0+xpu", "arc-a", "windows10", OPEN),
+    ("torch==2.12.0+xpu", "panther-lake", "ubuntu24.04", OPEN),
+    ("torch==2.14.0+xpu", "lunar-lake", "wsl2-ubuntu26.04", USABLE),
+    ("torch==2.14.1+xpu", "arc-pro-b", "ubuntu22.04", OPEN),
+    ("torch==2.6.0+xpu", "max", "wsl2", NO),
+    ("torch==2.13.0+xpu", "max", "windows11", NO),
+    ("torch==2.13.0+xpu", "max", "rhel9.2", USABLE),
+    ("torch==2.12.0+xpu", "uhd-igpu", "windows11", NO),
+    ("torch==2.9.0+xpu", "uhd-igpu", "windows11", OPEN),
+    ("torch==2.13.0+xpu", "core-ultra-no-arc", "ubuntu24.04", OPEN),
+    ("torch==2.9.0+xpu", "core-cpu", "ubuntu24.04", NO),
+    ("ipex==2.8.10+xpu", "flex", "ubuntu22.04", NO),
+    ("ipex==2.1.10+xpu", "flex", "wsl2", OPEN),
+    ("ipex==2.1.30+xpu", "arc-a", "macos", NO),
+    ("ipex==2.3.110+xpu", "lunar-lake", "windows", USABLE),
+    ("ipex==2.3.110+xpu", "uhd-igpu", "windows", NO),
+]
+
+NAMES = [
+    ("Intel(R) Arc(TM) Pro B50 Graphics", "arc-pro-b"), ("Intel Arc A770 16GB", "arc-a"), ("Arc B580 12 GB", "arc-b"),
+    ("Intel(R) Core(TM) Ultra 9 285K", "core-ultra-no-arc"), ("Core Ultra 5 125H", "meteor-lake-h"),
+    ("Core Ultra 5 235H", "arrow-lake-h"), ("Intel(R) Arc(TM) 130T GPU (16GB)", "arrow-lake-h"),
+    ("Core Ultra 7 266V", "lunar-lake"), ("Core Ultra X9 388H", "panther-lake"), ("Core Ultra 7 356H", "core-ultra-no-arc"),
+    ("Core Ultra 7 155U", "core-ultra-no-arc"), ("Intel(R) UHD Graphics 770", "uhd-igpu"), ("UHD 630", "uhd-igpu"),
+    ("Core i7", "core-cpu"), ("8086:56a0", "arc-a"), ("0xe20b", "arc-b"), ("8086:E211", "arc-pro-b"), ("8086:0bd5", "max"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pin", "hardware", "system", "right"), CELLS)
+def test_cells_of_tables(base: KnowledgeBase, pin: str, hardware: str, system: str, right: set[Verdict]) -> None:
+    """What a table names works, what its maker denies does not, and what it leaves out stays open."""
+    assert base.explain(pin, f"hardware=={hardware}", f"os=={system}").verdict in right
+
+
+@pytest.mark.parametrize(("name", "family"), NAMES)
+def test_names_mean_families(base: KnowledgeBase, name: str, family: str) -> None:
+    """A card, a processor and a PCI id mean their family, however they are printed, and no other."""
+    meant, known = (base.request({"hardware": text}).pins[0].mask for text in (name, family))
+    assert meant == known
