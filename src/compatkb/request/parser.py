@@ -187,13 +187,13 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
         released = released or facts.word(product.id, re.sub(r"\.?(post|dev|rc|a|b).*", "", public))
         if released:
             known = {e.version.partition("+")[2] for e in facts.elements(product.id)}
-            beyond = version.partition("+")[2] not in known  # builds of that kind are not covered at all
+            beyond = version if version.partition("+")[2] not in known else ""  # builds of that kind are not covered at all
             return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
     scopes = facts.scopes_of(product.id)
     covered = any(scope.until >= lists_until and admits(scheme, scope.spec, version) for scope in scopes)
     if scopes and not covered:
         older = [e.idx for e in facts.elements(product.id) if numbers(e.release) < numbers(version)]
-        return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=True)
+        return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=version)
     raise unknown_version(facts, product, version)
 
 

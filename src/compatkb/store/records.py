@@ -237,7 +237,7 @@ class Pin(NamedTuple):
     exact: bool = True
     extra: str | None = None
     near: ElementSet = 0  # where `mask` is empty: the elements that the version would stand beside
-    beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
+    beyond: str = ""  # a version that no complete list covers at the as-of date, so that its absence proves nothing
     need: bool = False  # a feature that the stack must have
     patch: str | None = None  # the patch of Python that was named (3.14.1); `mask` is its minor
 
