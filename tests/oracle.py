@@ -267,12 +267,14 @@ class Trial:
     def _wheels_are_all_known(self, name: str, number: int) -> bool:
         """Return whether a wheel that is not listed does not exist, on the day asked about.
 
-        Of a release that is pinned too: further wheels may be uploaded after the day on which its list was read.
+        Of a release that is pinned too: further wheels may be uploaded after the day on which its list was read. One of which
+        there is a source archive alone may be built anywhere.
         """
         element, distribution = self.element(name, number), self.heads[name].distribution
         if element.build and element.build.wheels_complete:
             return True
-        if element.listed and distribution and self._reaches(self.oracle.seen[str(canonicalize_name(distribution))]):
+        has_wheels = element.listed is not None and bool(element.listed.wheels)
+        if has_wheels and distribution and self._reaches(self.oracle.seen[str(canonicalize_name(distribution))]):
             return True
         channels = element.build.channels if element.build else ()
         return any(
