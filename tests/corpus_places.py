@@ -18,8 +18,8 @@ _PLACES = {
 }  # fmt: skip
 _IN_MARKDOWN = {"install": "command", "bound": "command", "command": "command", "text": "prose", "link": "link"}
 _MORE = (
-    "build-plain", "image-tag-unlisted", "install-together", "install-unpublished", "link-branch", "pin-drifts", "pin-index",
-    "pin-platform", "pin-unpublished", "pins-together", "unreadable",
+    "build-plain", "image-tag-unlisted", "install-together", "install-unpublished", "link-branch", "link-tag-missing",
+    "pin-drifts", "pin-index", "pin-platform", "pin-unpublished", "pins-together", "unreadable",
 )  # fmt: skip
 """Rules that ask for more now than when most of this was judged; docs/check.md says for what."""
 GONE = ("command-path",)

@@ -214,12 +214,6 @@ class Lookups:
         releases = (written(element.release) for element in self.facts.elements(product.id))
         return version is not None and any(release and release.numbers[:2] == version.numbers[:2] for release in releases)
 
-    def has_generation(self, product: Product, number: int) -> bool:
-        """Return whether a release begins with a number, or none begins with as high a one."""
-        releases = (written(element.release) for element in self.facts.elements(product.id))
-        known = {release.numbers[0] for release in releases if release}
-        return number in known or number > max(known, default=0)
-
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""

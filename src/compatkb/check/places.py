@@ -22,7 +22,7 @@ _STEPS = ("shell", "batch", "makefile", "compose", "devcontainer", "yaml")
 _PIPELINES = ("github", "gitlab", "azure")
 _VERSION = r"v?\d+(?:\.\d+)+"
 _PASSED_OVER = re.compile(
-    rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
+    rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|(?:[^/]*[-_.])?deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
     r"torchhub|"
     r"fixtures?|test[-_]?data|snapshots|ISSUE_TEMPLATE)/"

@@ -231,11 +231,11 @@ def _missing(
             or len(leads.numbers) < 2
             or data.mask(product, target.ref)
             or data.mask(product, ".".join(map(str, leads.numbers)))
-            or not data.has_generation(product, leads.numbers[0])  # from when the repository had another name
             or (target.repository.lower(), target.ref.lower()) in data.refs  # many: looked at last
         ):
             continue
-        sources = data.covered(product, target.ref, context.clock.lists_until)
+        # a list of what an index has says nothing of tags: they stay when an index removes the release
+        sources = data.covered(product, target.ref, context.clock.lists_until, frozenset({target.repository}))
         if sources is None:
             continue
         seen.add(link.target)

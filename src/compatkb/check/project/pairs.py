@@ -92,7 +92,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pinned = [one for one in final if one.allowed.text]
     singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
     found = False
-    reported: set[int] = set()
+    reported: set[str] = set()
     told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
     denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
@@ -113,14 +113,16 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
             [whole[one.allowed.product], whole[other.allowed.product]]
         ):
             continue  # told as a build for another device
-        mine = id(one if other.step < 0 else other)
+        own = (one if other.step < 0 else other).allowed
+        builds = queries.elements(own.product, own.mask)  # of an image one contradiction is enough, also of what needs it
+        again = inside and any(p == own.product or any(queries.requires(b, p) for b in builds) for p in reported)
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
-        if not (inside and mine in reported) and not same & told:  # of an image one contradiction is enough
+        if not again and not same & told:
             denied.add(frozenset(pair))
             yield from _denied(one, other, denial, plan, queries)
         told |= same
         if inside:
-            reported.add(mine)
+            reported.add(own.product)
     if found or singles:
         return
     few = _least(pinned, plan, queries)

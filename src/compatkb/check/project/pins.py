@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
-from compatkb.check.places import FileRole
+from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
@@ -254,6 +254,8 @@ def _index(
     declared = environment.reading.kind == "pyproject"
     if environment.reading.kind in ("setup.cfg", "setup.py") or (declared and not uses_uv(environment.document.text)):
         return  # who installs it names the index
+    if required.document.path.endswith(".in"):
+        return  # who compiles it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
@@ -348,6 +350,9 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if queries.denial([allowed]) is not None:
         return
     located = installed.parts[-1].located
+    where = plan.environment.document
+    if located.document is not where and place_of(where.path) in PLATFORM.off_in:
+        return  # its Python and system are those of a pipeline, which says so itself
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
     pythons = plan.pythons or declared(plan.environment, queries)
     is_built = not queries.has_wheels_alone(allowed.product)  # what has no wheel is made from an archive
