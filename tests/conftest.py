@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
@@ -75,6 +75,11 @@ def last_read() -> date:
 def examples(whole: int) -> int:
     """Return how many examples of a rule to try: the `whole` number; with the profile `few` a tenth, 5 at the least."""
     return max(min(whole, 5), whole * settings.default.max_examples // settings.get_profile("same").max_examples)
+
+
+def parted(every: Iterable[Any], quick: Container[Any]) -> list[Any]:
+    """Return values as parameters: those of `quick` for every run, the others for the long ones."""
+    return [one if one in quick else pytest.param(one, marks=pytest.mark.long) for one in every]
 
 
 def clock(as_of: date | None = None) -> Clock:

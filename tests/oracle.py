@@ -129,13 +129,16 @@ class Oracle:
             for install in file.install
             for left, _, right in (text.partition(":") for text in install.waives)
         ]
-        self.targets = {edge.of: {e.to for e in knowledge.edges if e.of == edge.of} for edge in knowledge.edges}
+        self.targets: dict[str, set[str]] = {}
+        self.between: dict[tuple[str, str], list[KnowledgeEdge]] = {}
+        for edge in knowledge.edges:
+            self.targets.setdefault(edge.of, set()).add(edge.to)
+            self.between.setdefault((edge.of, edge.to), []).append(edge)
         self.said = cache(self._said)
 
     def _said(self, of: str, number: int, to: str) -> tuple[KnowledgeEdge, ...]:
         """Return what one element says of a product."""
-        edges = self.knowledge.edges
-        return tuple(edge for edge in edges if edge.of == of and edge.to == to and has(edge.of_mask, number))
+        return tuple(edge for edge in self.between.get((of, to), ()) if has(edge.of_mask, number))
 
     def element(self, name: str, number: int) -> KnowledgeElement:
         """Return an element by its number."""
@@ -264,12 +267,14 @@ class Trial:
     def _wheels_are_all_known(self, name: str, number: int) -> bool:
         """Return whether a wheel that is not listed does not exist, on the day asked about.
 
-        Of a release that is pinned too: further wheels may be uploaded after the day on which its list was read.
+        Of a release that is pinned too: further wheels may be uploaded after the day on which its list was read. One of which
+        there is a source archive alone may be built anywhere.
         """
         element, distribution = self.element(name, number), self.heads[name].distribution
         if element.build and element.build.wheels_complete:
             return True
-        if element.listed and distribution and self._reaches(self.oracle.seen[str(canonicalize_name(distribution))]):
+        has_wheels = element.listed is not None and bool(element.listed.wheels)
+        if has_wheels and distribution and self._reaches(self.oracle.seen[str(canonicalize_name(distribution))]):
             return True
         channels = element.build.channels if element.build else ()
         return any(

@@ -150,6 +150,17 @@ def test_observations_are_changes(tmp_path: Path) -> None:
     )
 
 
+def test_many_observations_are_summed_up(facts: Snapshot) -> None:
+    """A day of thousands of observations is a line with how many had which outcome; JSON has each."""
+    day = date(2026, 11, 23)
+    found = find_changes(facts, day, day)
+    assert sum(change.kind == "validated" for change in found) > 1000
+    text = form_of("changes", "text")(facts, found, day, day)
+    told = [line for line in text.splitlines() if line.startswith("  observed: ")]
+    assert len(told) == 1
+    assert len(told[0]) < 600
+
+
 def test_order_within_a_day(facts: Snapshot) -> None:
     """Changes of a day are ordered by kind, then by the rank of their product."""
     order = list(facts.products)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import TODAY, build, data_directory, product, release
-from conftest import ROOT, Run
+from conftest import ROOT, Run, parted
 from loopback import Index, serve
 from validation import HERE as PYTHON
 from validation import with_own_pip
@@ -115,7 +115,7 @@ KINDS = {
     "beside-the-default": ("intel-xpu", EXTENDED),
     "page-of-links": ("intel-legacy-xpu", EXTENDED),
 }
-QUICK = {("pip", "an-index-alone"), ("pip", "page-of-links"), ("uv", "beside-the-default"), ("uv", "page-of-links")}
+QUICK = {("pip", "page-of-links"), ("uv", "beside-the-default")}
 """What every run asks the installers; our own reader is asked for every kind of channel."""
 
 
@@ -201,10 +201,10 @@ WAYS = {
 
 RECORDED = ("forbidden", "endless-redirect")
 """What is asked of a record, too, which takes the installers to run."""
-QUICK = ("forbidden", "no-connection")
+QUICK = ("forbidden",)
 
 
-@pytest.mark.parametrize("way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS])
+@pytest.mark.parametrize("way", parted(WAYS, QUICK))
 def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: Index, way: str) -> None:
     """Whatever keeps an index from answering is the reason of `not-checked` at every level, never a pass or a failure."""
     address, words = WAYS[way]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from advice import elsewhere, family, missing, proposed
-from conftest import ROOT, Run, clock, examples
+from conftest import ROOT, Run, clock, examples, parted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -44,13 +44,24 @@ def case_of(path: Path) -> Case:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def firsts() -> list[Path]:
+    """Return the first case of each cause, of none too."""
+    causes = {path: re.search(r'^top = \[(?:"([^"]*)")?', path.read_text(encoding="utf-8"), re.MULTILINE) for path in CASES}
+    return list({found[1] if found else "": path for path, found in reversed(causes.items())}.values())
+
+
+QUICK = sorted({*firsts(), *CASES[::10]})
+"""What every run judges."""
+FEW_OR_ALL = pytest.mark.parametrize("paths", [QUICK, pytest.param(CASES, marks=pytest.mark.long)], ids=("few", "all"))
+
+
 @pytest.fixture(scope="module")
 def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
     """Return what gives the answer to a case, each worked out once."""
     return cache(lambda path: diagnose(facts, case_of(path)["text"], clock()))
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", parted(CASES, QUICK), ids=lambda path: path.stem)
 def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled.
 
@@ -67,15 +78,16 @@ def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagno
     assert laid_out(lines) == []
 
 
-@pytest.mark.parametrize("path", CASES[::6], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", parted(CASES[::6], QUICK), ids=lambda path: path.stem)
 def test_json_fits_its_schema(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """What programs get of real texts is as docs/schema has it."""
     assert faults("diagnose", json.loads(diagnosis_json(facts, answers(path), DAY))) == []
 
 
-def test_advice_is_for_the_device_and_system_of_the_text(answers: Callable[[Path], Diagnosis]) -> None:
+@FEW_OR_ALL
+def test_advice_is_for_the_device_and_system_of_the_text(paths: list[Path], answers: Callable[[Path], Diagnosis]) -> None:
     """Every stack that is proposed is for the device and system that the text tells; none is for what we do not serve."""
-    for path in CASES:
+    for path in paths:
         made = answers(path)
         for stack, _ in proposed(made):
             assert made.target.foreign is None, path.stem
@@ -243,10 +255,11 @@ def test_a_replaced_build(facts: Snapshot) -> None:
     assert not diagnose(facts, f"{log}2.8.0+xpu", clock()).candidates
 
 
-def test_never_a_wrong_works(facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
+@FEW_OR_ALL
+def test_never_a_wrong_works(paths: list[Path], facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """Where a thread found that two packages do not go together, the data are never said to have them work together."""
     kinds = {record["id"]: record["kind"] for record in guide(facts, "cause")}
-    for path in CASES:
+    for path in paths:
         case = case_of(path)
         if not case["expect"].get("fit") and all(kinds[name] == "version" for name in case["expect"]["top"]):
             made = answers(path)
@@ -349,9 +362,10 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
-def test_long_texts_are_bounded(facts: Snapshot, piece: str) -> None:
+@pytest.mark.parametrize("name", parted(HOSTILE, ("pins", "lines", "first part of a pattern", "escapes")))
+def test_long_texts_are_bounded(facts: Snapshot, name: str) -> None:
     """A text that repeats what patterns look for takes no more than twice the steps at twice its length."""
+    piece = HOSTILE[name]
     texts = ["[winerror 126]" + piece * (size // len(piece)) for size in (60_000, 60_000, 120_000)]
     _, short, long = (_calls(partial(diagnose, facts, text, clock())) for text in texts)  # the first one fills caches
     assert long < 2.2 * short
@@ -381,6 +395,7 @@ def test_only_a_part_of_very_long_texts_counts() -> None:
     assert read_ends(io.BytesIO(b"abc")) == (b"abc", 0)
 
 
+@pytest.mark.long
 def test_a_line_of_many_megabytes_is_bounded(run: Callable[..., Run], tmp_path: Path) -> None:
     """One endless line is read in part: what its ends say is answered, and how much was left out is told."""
     path = tmp_path / "log.txt"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import TODAY
-from conftest import ROOT
+from conftest import ROOT, parted
 from differential import (
     DENIED,
     SAMPLE,
@@ -35,9 +35,9 @@ from compatkb.validate.targets import this_platform
 
 LINES = [line for line in read_lines(SAMPLE / "questions.jsonl") if line["python"] == HERE]
 """pip judges markers with the interpreter that runs it, so each Python has questions of its own."""
-FIRST = [line for outcome in ("ok", "conflict", "not-found") for line in [x for x in LINES if x["pip"] == outcome][:2]]
-"""Two questions that pip answers in each way."""
-ASKED = [line if line in FIRST else pytest.param(line, marks=pytest.mark.long) for line in LINES]
+FIRST = [next(line for line in LINES if line["pip"] == outcome) for outcome in ("ok", "conflict", "not-found")]
+"""A question that pip answers in each way."""
+ASKED = parted(LINES, FIRST)
 
 
 def test_the_sample_is_for_this_python() -> None:

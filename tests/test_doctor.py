@@ -30,7 +30,8 @@ from compatkb.doctor.machine.system import read_libraries, read_packages, read_r
 from compatkb.doctor.verdict import Examination, examine
 from compatkb.doctor.version_extraction import guide
 from compatkb.errors import UsageError
-from compatkb.output.doctor_report import examination_text
+from compatkb.output.doctor_screen import examination_lines
+from compatkb.output.screen import text_of
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -327,7 +328,7 @@ def test_the_proven_stands_beside_the_newest(facts: Snapshot) -> None:
             )
             assert made.proven.verdict in ("works", "works-with-warnings")
             assert first.idx >= second.idx
-            assert "  proven  " in examination_text(facts, made, DAY)
+            assert "  proven  " in text_of(examination_lines(facts, made, DAY))
 
 
 def test_the_way_from_the_processor_to_the_graphics(facts: Snapshot) -> None:
@@ -340,7 +341,7 @@ def test_the_way_from_the_processor_to_the_graphics(facts: Snapshot) -> None:
     assert made.best
     assert made.best.stack.device == "xpu"
     assert made.steps[0].before == "2.8.0+cpu"
-    text = examination_text(facts, made, DAY)
+    text = text_of(examination_lines(facts, made, DAY))
     assert text.startswith("✗ does not work   ")
     assert "+xpu" in text
     assert "Nothing has to change" not in text
@@ -536,7 +537,6 @@ def test_places_that_cannot_be_looked_at(run: Callable[..., Run], words: tuple[s
 
 def test_helpers_alone_are_not_listed_as_more(facts: Snapshot) -> None:
     """Where only packages are installed that others bring along, the list does not begin with a conjunction."""
-    text = examination_text(
-        facts, examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), clock()), DAY
-    )
+    made = examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), clock())
+    text = text_of(examination_lines(facts, made, DAY))
     assert "  and        numpy 1.26.4\n" in text

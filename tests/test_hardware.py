@@ -21,6 +21,8 @@ CELLS = [
     ("torch==2.13.0+xpu", "core-ultra-no-arc", "ubuntu24.04", OPEN),
     ("torch==2.9.0+xpu", "core-cpu", "ubuntu24.04", NO),
     ("ipex==2.8.10+xpu", "flex", "ubuntu22.04", NO),
+    ("ipex==2.8.10+xpu", "arc-a", "wsl2", {Verdict.LIKELY}),
+    ("ipex==2.8.10+xpu", "max", "ubuntu22.04", {Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS}),
     ("ipex==2.1.10+xpu", "flex", "wsl2", OPEN),
     ("ipex==2.1.30+xpu", "arc-a", "macos", NO),
     ("ipex==2.3.110+xpu", "lunar-lake", "windows", USABLE),
@@ -30,7 +32,8 @@ CELLS = [
 NAMES = [
     ("Intel(R) Arc(TM) Pro B50 Graphics", "arc-pro-b"), ("Intel Arc A770 16GB", "arc-a"), ("Arc B580 12 GB", "arc-b"),
     ("Intel(R) Core(TM) Ultra 9 285K", "core-ultra-no-arc"), ("Core Ultra 5 125H", "meteor-lake-h"),
-    ("Core Ultra 5 235H", "arrow-lake-h"), ("Intel(R) Arc(TM) 130T GPU (16GB)", "arrow-lake-h"),
+    ("Core Ultra 5 235H", "arrow-lake-h"),
+    ("Core Ultra 200H", "arrow-lake-h"), ("Intel(R) Arc(TM) 130T GPU (16GB)", "arrow-lake-h"),
     ("Core Ultra 7 266V", "lunar-lake"), ("Core Ultra X9 388H", "panther-lake"), ("Core Ultra 7 356H", "core-ultra-no-arc"),
     ("Core Ultra 7 155U", "core-ultra-no-arc"), ("Intel(R) UHD Graphics 770", "uhd-igpu"), ("UHD 630", "uhd-igpu"),
     ("Core i7", "core-cpu"), ("8086:56a0", "arc-a"), ("0xe20b", "arc-b"), ("8086:E211", "arc-pro-b"), ("8086:0bd5", "max"),

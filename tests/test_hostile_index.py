@@ -4,7 +4,7 @@ import io
 import os
 import tarfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import TODAY, wheel_file
-from conftest import ROOT
+from conftest import ROOT, parted
 from loopback import Index, serve
 from validation import HERE, with_own_pip
 
@@ -38,12 +38,8 @@ WAYS = {
 QUICK = ("published", "pip-over-a-record", "uv-live", "import")
 
 
-def parted(ways: Iterable[str]) -> list[Any]:
-    """Return ways as parameters: every tool is in the quick tests, every way of it in the long ones."""
-    return [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in ways]
-
-
-RESOLVING = parted(way for way in WAYS if way.startswith(("pip", "uv")))
+"""Every tool; every way of it is in the long tests."""
+RESOLVING = parted((way for way in WAYS if way.startswith(("pip", "uv"))), QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +73,7 @@ def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
     return seen
 
 
-@pytest.mark.parametrize("way", parted(WAYS))
+@pytest.mark.parametrize("way", parted(WAYS, QUICK))
 @pytest.mark.parametrize(("path", "words"), [("loop", "redirects more than"), ("endless", "is larger than")])
 def test_index_that_never_comes_to_the_point(context: RunContext, index: Index, way: str, path: str, words: str) -> None:
     """An endless redirect and a page without end give the reason, within the time of a cell."""
@@ -132,7 +128,7 @@ def test_archive_that_leaves_its_folder(context: RunContext, index: Index, way: 
         assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("way", parted(WAYS))
+@pytest.mark.parametrize("way", parted(WAYS, QUICK))
 def test_source_distribution_is_nothing(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """What is there as source alone is not found, and its code never runs."""
     trap = tmp_path / "built"
@@ -148,7 +144,7 @@ def test_source_distribution_is_nothing(context: RunContext, index: Index, way: 
     assert not trap.exists()
 
 
-@pytest.mark.parametrize("way", parted(["pip-download", "import"]))
+@pytest.mark.parametrize("way", parted(["pip-download", "import"], QUICK))
 def test_wheel_that_fills_the_disk(context: RunContext, index: Index, way: str) -> None:
     """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
     body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)

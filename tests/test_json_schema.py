@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, Run
 from jsonschema import Draft202012Validator, FormatChecker
 
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import SCHEMA
 
 CONTRACT: dict[str, Any] = json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.verdict import examine
 from compatkb.output.diagnosis import diagnosis_json
 from compatkb.output.doctor_report import examination_json
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import SCHEMA
 from compatkb.output.stack_summary import FIELDS
 from compatkb.store.reader import Snapshot
 

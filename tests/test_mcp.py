@@ -13,9 +13,6 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from mcp import StdioServerParameters
-from mcp.client import Client
-from mcp.client.stdio import stdio_client
 
 from compatkb.cli.opening import patience
 from compatkb.mcp.protocol import HANDSHAKE, MOST_BYTES, STATELESS, ProtocolServer
@@ -51,6 +48,9 @@ def call(server: ProtocolServer, tool: str, **arguments: object) -> tuple[str, b
 @pytest.mark.parametrize(("mode", "revision"), [("legacy", HANDSHAKE[0]), ("auto", STATELESS[0])])
 def test_official_client(mode: str, revision: str) -> None:
     """The official client talks to it over stdio in both newest revisions: five tools, an answer, a refusal that is told."""
+    from mcp import StdioServerParameters  # which take as long to import as all other modules of the tests
+    from mcp.client import Client
+    from mcp.client.stdio import stdio_client
 
     async def talk() -> None:
         transport = stdio_client(StdioServerParameters(command=COMMAND[0], args=list(COMMAND[1:]), env=dict(os.environ)))

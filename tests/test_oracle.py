@@ -8,11 +8,12 @@ import random
 import re
 from collections.abc import Iterator
 from datetime import date
+from itertools import islice
 
 import pytest
-from agreement import Case, broken_promises, differences, unsound_causes
+from agreement import Case, asks_of, broken_promises, differences, unsound_causes
 from conftest import ROOT
-from oracle import Oracle
+from oracle import Oracle, Trial
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
@@ -31,6 +32,8 @@ PACKAGES = ("torch", "ipex", "oneccl-bind-pt", "neural-compressor")
 MACHINE = ("hardware", "gpu-driver", "oneapi", "glibc")
 MANY = 25
 """How many pins drawn at random each seed is good for."""
+MOST = 3000
+"""What is drawn and has so many combinations on some platform is left out."""
 
 LONG = pytest.mark.long
 """Of exhaustive matrices: what takes longest, where a like part stays in every run."""
@@ -146,8 +149,15 @@ def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=LONG) for seed in (1, 2, 3))])
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""
-    for case in drawn(oracle.knowledge, random.Random(seed)):
+    cases = [case for case in drawn(oracle.knowledge, random.Random(seed)) if can_be_tried(oracle, case)]
+    assert len(cases) >= MANY * 0.8
+    for case in cases:
         assert wrong(oracle, facts, case) == []
+
+
+def can_be_tried(oracle: Oracle, case: Case) -> bool:
+    """Return whether no platform of a case has more combinations than brute force gets through."""
+    return all(sum(1 for _ in islice(Trial(oracle, ask).assignments(), MOST)) < MOST for ask in asks_of(oracle, case))
 
 
 def drawn(knowledge: Knowledge, dice: random.Random) -> Iterator[Case]:

@@ -46,6 +46,7 @@ def test_wheel_requires_what_it_needs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -> None:
     """An installed compatkb carries its data and needs neither the checkout nor a cache."""
     words = ["resolve", "--torch", "2.4", "--device", "xpu", "--format", "json"]
@@ -57,6 +58,7 @@ def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.long
 def test_wheel_carries_the_sources_of_the_site(installed: Path, tmp_path: Path) -> None:
     """An installed compatkb can write the site: templates, style, script and the schema of answers are in the wheel."""
     code = (
@@ -81,6 +83,7 @@ def test_wheel_exports_and_searches(installed: Path, tmp_path: Path) -> None:
     assert done.stdout == "['compatkb/_web/answer.schema.json']\n"  # which the site publishes
 
 
+@pytest.mark.long
 def test_wheel_carries_types_and_licence(installed: Path) -> None:
     """The wheel has the marker of typed packages and the licence."""
     code = (

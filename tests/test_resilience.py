@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import resilience
+from conftest import parted
 
 NEVER = 10_000
 """Before more writes than there are: the command ends by itself."""
@@ -69,12 +70,10 @@ def test_odd_surroundings(tmp_path: Path) -> None:
 
 
 QUICK = ("a-cycle-of-needs", "an-endless-device")
-"""Of these ways to break the reader one: what records say, which files."""
+"""Of the ways to break the reader one each: what records say, which files."""
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in resilience.HOSTILE]
-)
+@pytest.mark.parametrize("name", parted(resilience.HOSTILE, QUICK))
 def test_hostile_data(name: str, tmp_path: Path) -> None:
     """Data made to break the reader are refused in a line, within 500 MB and ten seconds of work."""
     assert resilience.hostile_data(tmp_path / "home", [name])

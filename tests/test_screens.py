@@ -14,7 +14,7 @@ from conftest import ROOT, Run
 
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
-from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, text_of
+from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, rewrapped, text_of
 from compatkb.output.shells import quote
 from compatkb.output.terminal import print_lines, printable
 from compatkb.output.text import answer_text
@@ -166,6 +166,17 @@ def test_colour_is_for_terminals(facts: Snapshot, monkeypatch: pytest.MonkeyPatc
     plain = Terminal()
     print_lines(lines, plain)
     assert plain.getvalue() == text_of(lines)
+
+
+def test_narrow_terminals_wrap_once() -> None:
+    """A text that was wrapped at 80 columns is wrapped anew as a whole, hanging as before; commands stay whole."""
+    text = "every part is stated by its maker or was observed, with torch 2.8.0+cpu and IPEX 2.8.0 on Linux and Windows"
+    again = rewrapped([*labelled("sure", text), command("python -m pip install " + "torch " * 20)], 50)
+    *told, last = again
+    assert all(len(line.text) <= 50 for line in told)
+    assert " ".join(" ".join(line.text for line in told).split()) == f"sure {text}"
+    assert [line.text[:13].isspace() for line in told] == [False, True, True]
+    assert last.text.endswith("torch ")
 
 
 def test_signs_of_old_terminals() -> None:

@@ -297,7 +297,7 @@ ASKED = {
     "an-extra-that-cannot-be-had": (["torch==2.0.0"], Outcome.NOT_FOUND, "gone"),
     "not-recorded": (["torch==4.0.0"], Outcome.NOT_CHECKED, "unrecorded is not in the record"),
 }
-QUICK = ("ok", "conflict", "not-recorded")
+QUICK = ("conflict", "not-recorded")
 """What every run asks pip too, which takes longer than uv."""
 
 

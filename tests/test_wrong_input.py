@@ -31,6 +31,14 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
         pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
         pytest.param(["resolve", "--hardware", "gaudi3", "torch==2.6"], "no answers for hpu: ", id="hardware-not-covered"),
+        pytest.param(["resolve", "habana"], "no answers for hpu: ", id="product-of-a-device-not-covered"),
+        pytest.param(
+            ["resolve", "B580", "ubuntu"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
+        ),
+        pytest.param(["resolve", "ubntu24"], "ubuntu24.04", id="os-misspelt-and-begun"),
+        pytest.param(["--torch", "2.8", "resolve"], "stand after the command", id="option-before-command"),
+        pytest.param(["resolve", "--vllm", "0.10"], "did you mean: vllm==VERSION?", id="product-near-an-option"),
+        pytest.param(["data", "update"], "pull its checkout", id="no-address-for-data"),
         pytest.param(["resolve", "2.8"], "did you mean: torch==2.8", id="version-of-several-products"),
         pytest.param(["resolve", "Arc Pro B99"], "unknown Intel GPU 'Arc Pro B99'", id="no-such-gpu"),
         pytest.param(["resolve", "B58O"], "did you mean: b580?", id="misspelt-gpu"),

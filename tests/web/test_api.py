@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -22,8 +23,12 @@ from compatkb.web.machine_files import answer_schema, api_files
 from compatkb.web.pages import Site
 
 
-def test_files_fit_their_schemas(site: Path) -> None:
-    """Every file of the API is under one of its paths and fits the schema named there, and every path has a file."""
+@pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.long)])
+def test_files_fit_their_schemas(site: Path, most: int) -> None:
+    """Every file of the API is under one of its paths and fits the schema named there, and every path has a file.
+
+    Every run reads one of each path.
+    """
     api = site / "api" / "v1"
     contents = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (api / "schema").glob("*.json")}
     registry = Registry().with_resources([(name, Resource.from_contents(schema)) for name, schema in contents.items()])
@@ -32,17 +37,19 @@ def test_files_fit_their_schemas(site: Path) -> None:
         Draft202012Validator.check_schema(schema)
         checkers[name] = Draft202012Validator(schema, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
     kinds = {address: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(address))) for address in FILES}
-    used = set()
+    used: Counter[str] = Counter()
     for path in sorted(api.rglob("*.json")):
         name = path.relative_to(api).as_posix()
         if name.startswith("schema/"):
             continue
         address = next(address for address, pattern in kinds.items() if pattern.fullmatch(name))
-        used.add(address)
+        used[address] += 1
+        if used[address] > most:
+            continue
         content = json.loads(path.read_text(encoding="utf-8"))
         errors = list(checkers[f"{FILES[address].schema}.schema.json"].iter_errors(content))
         assert not errors, f"{name}: {errors[0].json_path}: {errors[0].message}"
-    assert used == set(FILES)
+    assert set(used) == set(FILES)
 
 
 @pytest.mark.parametrize("live", [True, False])

@@ -225,7 +225,7 @@ def test_raw_bytes(live: str) -> None:
     assert httpx.get(f"{live}api/v1/eol").status_code == 200
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("seconds", [0.0, 0.2, *(pytest.param(late, marks=pytest.mark.long) for late in (0.02, 0.1, 0.4))])
 def test_ends_at_once(seconds: float) -> None:
     """Ctrl-C ends the server, also before its first answer; `make bench` measures how soon."""
     with serving():
@@ -238,7 +238,7 @@ def worked(process: subprocess.Popen[str]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("seconds", [1.0, 3.0])
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(3.0, marks=pytest.mark.long)])
 def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
     """Ctrl-C ends a build without a word, and leaves nothing behind; `make bench` measures how soon."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it, and children would too

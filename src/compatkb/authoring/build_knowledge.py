@@ -99,13 +99,16 @@ def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
     if claim.when and claim.when.hardware and "hardware" not in knowledge.products:
         return "there is no product hardware"
     pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
-    for term in (claim.of, *claim.to, *pythons):
-        product, spec = split_term(term)
-        try:
-            if product in knowledge.products:
-                knowledge.matching(product, spec)
-        except ValueError as error:
-            return str(error)
+    return next(filter(None, (_unreadable_term(knowledge, term) for term in (claim.of, *claim.to, *pythons))), None)
+
+
+def _unreadable_term(knowledge: Knowledge, term: str) -> str | None:
+    product, spec = split_term(term)
+    try:
+        if product in knowledge.products:
+            knowledge.matching(product, spec)
+    except ValueError as error:
+        return str(error)
     return None
 
 
@@ -126,12 +129,8 @@ def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
 
 def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
     for record, term in terms:
-        product, spec = split_term(term)
-        try:
-            if product in knowledge.products:
-                knowledge.matching(product, spec)
-        except ValueError as error:
-            yield f"{where}: {record}: {term}: {error}"
+        if problem := _unreadable_term(knowledge, term):
+            yield f"{where}: {record}: {term}: {problem}"
 
 
 def tag_problems(files: Files) -> Iterator[str]:

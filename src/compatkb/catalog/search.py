@@ -47,7 +47,9 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
     if not wanted:
         raise UsageError(f"{' '.join(words)!r} holds no word to search for; give letters or digits, such as arc or 2.8")
     key, until = word_key(text), day.toordinal()
-    records = sorted(search_records(facts, wanted, until), key=lambda record: _order(record, key))
+    records = _of_kind(facts, wanted, until) or sorted(
+        search_records(facts, wanted, until), key=lambda record: _order(record, key)
+    )
     records = records or [record for record in records_of_kind(facts, "symptom") if _is_within(record, text)]
     if records:
         return SearchResult(wanted, tuple(_hit(record, wanted) for record in records), (), ())
@@ -55,6 +57,15 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
     known = name_words(facts)
     near = dict.fromkeys(near for word, count in alone if not count for near in close(word, known))
     return SearchResult(wanted, (), alone, tuple(near))
+
+
+def _of_kind(facts: Snapshot, wanted: Sequence[str], until: int) -> list[SearchRecord]:
+    """Return the records of the kinds that are named, which have the other words: the images of `image vllm`."""
+    kinds = {kind for kind in KINDS if kind in wanted or f"{kind}s" in wanted}
+    words = tuple(word for word in wanted if word.removesuffix("s") not in kinds)
+    found = search_records(facts, words, until) if kinds and words else ()
+    key = word_key(" ".join(words))
+    return sorted((record for record in found if record.kind in kinds), key=lambda record: _order(record, key))
 
 
 def _order(record: SearchRecord, key: str) -> tuple[int, bool, int, int, int]:
@@ -71,13 +82,15 @@ def _is_within(record: SearchRecord, text: str) -> bool:
 
 def _hit(record: SearchRecord, wanted: tuple[str, ...]) -> SearchHit:
     title = record.title.casefold()
-    missing = [word for word in wanted if word not in title]
+    missing = [word for word in wanted if word not in title and word.removesuffix("s") != record.kind]
     texts = (*record.names, *record.remarks)
     found = next((text for text in texts if any(word in text.casefold() for word in missing)), "")
-    return SearchHit(record.kind, record.product, record.version, _line(record.title), _snippet(found, wanted), record.command)
+    return SearchHit(
+        record.kind, record.product, record.version, _line(record.title), _snippet(found, missing), record.command
+    )
 
 
-def _snippet(text: str, wanted: tuple[str, ...]) -> str:
+def _snippet(text: str, wanted: Sequence[str]) -> str:
     """Return the part of a text around the first word in it."""
     text = _line(text)
     if len(text) <= _SNIPPET:

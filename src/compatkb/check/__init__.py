@@ -1,12 +1,13 @@
 """Other people's files against our data: checkers of documents and of repositories, run in a loop."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from compatkb.check import baseline, files, migration_rules, suppressions
+from compatkb.check.common_rules import ENDED
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.places import FileRole, is_passed_over, place_of
@@ -123,7 +124,7 @@ def make_report(
     `others` are the rules that were not asked.
     """
     left, accepted = _unsuppressed(found, by_path, others)
-    counting = [_levelled(f, settings) for f in left if _counts(f, settings)]
+    counting = _with_its_pin([_levelled(f, settings) for f in left if _counts(f, settings)])
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
@@ -156,6 +157,26 @@ def _counts(finding: Finding, settings: Settings) -> bool:
     if rule in migration_rules.RULES:
         return True
     return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
+
+
+def _with_its_pin(found: list[Finding]) -> Iterator[Finding]:
+    """Yield findings; what of a line has ended is told once, of a pin with what else is wrong with it."""
+    ending = [one for one in found if _is_end_of_pin(one)]
+    others = [one for one in found if not _is_end_of_pin(one)]
+    telling = {(one.path, one.line, one.column): one for one in others}
+    firsts: dict[tuple[str, int], Finding] = {}
+    more: dict[Finding, list[Finding]] = {}
+    for ended in ending:
+        first = telling.get((ended.path, ended.line, ended.column)) or firsts.setdefault((ended.path, ended.line), ended)
+        more.setdefault(first, []).extend([ended] if first is not ended else [])
+    for one in (*others, *firsts.values()):
+        sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
+        message = "; ".join(each.message for each in (one, *more.get(one, ())))
+        yield one._replace(message=message, sources=tuple(sources))
+
+
+def _is_end_of_pin(finding: Finding) -> bool:
+    return finding.rule == ENDED.id and _states_versions(finding.path)
 
 
 def _levelled(finding: Finding, settings: Settings) -> Finding:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.document import CheckContext
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding, Severity
+from compatkb.core.findings import WAITS, Finding, Severity
 from compatkb.output.findings import count_text
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, row, wrapped
 from compatkb.output.shells import POSIX, quote
 
 SCHEMA = 1
@@ -53,7 +53,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     if mendable := sum(bool(finding.edits) for finding in findings):
         mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
         head += [BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]
-    ranked = sorted(findings, key=lambda finding: -order.index(finding.level))
+    ranked = sorted(findings, key=lambda finding: (finding.fix == WAITS, -order.index(finding.level)))
     weights = {finding: rank for rank, finding in enumerate(ranked)}
     blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
     kept = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
@@ -178,6 +178,9 @@ def report_json(shown: Shown, _: Wanted | None = None) -> str:
     return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
 
 
-def rules_text(rules: Iterable[CheckRule]) -> str:
-    """Return the rules with their levels, one a line."""
-    return "".join(f"{rule.id:22} {rule.level:8} {rule.summary}\n" for rule in rules)
+def rules_lines(rules: Iterable[CheckRule]) -> list[Line]:
+    """Return the rules with their levels, one a line and a row of a table."""
+    lines = [heads("rule", "level", "reports")]
+    for rule in rules:
+        lines += row([Line(f"{rule.id:22} {rule.level:8} {rule.summary}")], rule.id, rule.level, rule.summary)
+    return lines

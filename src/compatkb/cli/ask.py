@@ -22,11 +22,7 @@ def answer(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[WORD]...",
-            help="a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu",
-            autocompletion=completion.words,
-        ),
+        o.word("[WORD]...", "a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu", completion.words),
     ] = None,
     torch: o.Torch = None,
     ipex: o.Ipex = None,
@@ -36,7 +32,7 @@ def answer(
     oneccl_bind_pt: o.OneCcl = None,
     neural_compressor: o.NeuralCompressor = None,
     python: o.Python = None,
-    system: o.System = None,
+    os: o.System = None,
     arch: o.Arch = None,
     hardware: o.Hardware = None,
     driver: o.Driver = None,
@@ -55,21 +51,7 @@ def answer(
     data: o.Data = None,
 ) -> int:
     """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
-    pins = o.pins_of(
-        torch=torch,
-        ipex=ipex,
-        torchvision=torchvision,
-        torchaudio=torchaudio,
-        triton_xpu=triton_xpu,
-        oneccl_bind_pt=oneccl_bind_pt,
-        neural_compressor=neural_compressor,
-        python=python,
-        os=system,
-        arch=arch,
-        hardware=hardware,
-        driver=driver,
-        oneapi=oneapi,
-    )
+    pins = o.pins_of(ctx.params)
     explains = ctx.info_name == EXPLAIN
     if explains and not (words or pins or needs):
         raise UsageError("name what should work together, such as `compatkb explain torch==2.8.0 ipex==2.8.0`")

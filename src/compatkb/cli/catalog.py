@@ -9,10 +9,10 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
-from compatkb.output.terminal import show
+from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day
-from compatkb.request.words import read_words
+from compatkb.request.words import read_release
 
 _WHENEVER = 36_500
 """Days to look ahead for the end of one version."""
@@ -21,16 +21,13 @@ _WHENEVER = 36_500
 def show_record(
     product: Annotated[
         str,
-        typer.Argument(
-            metavar="PRODUCT",
-            help="a product, an image repository such as OWNER/NAME, or a file NAME-VERSION-variants.json",
-            autocompletion=completion.products_and_features,
+        o.word(
+            "PRODUCT",
+            "a product, an image repository such as OWNER/NAME, or a file NAME-VERSION-variants.json",
+            completion.products_and_features,
         ),
     ],
-    version: Annotated[
-        str | None,
-        typer.Argument(metavar="VERSION", help="a version or series of it, or a tag", autocompletion=completion.versions),
-    ] = None,
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it, or a tag", completion.versions)] = None,
     form: o.Format = "text",
     why: Annotated[bool, typer.Option("--why", help="print every claim, source and dispute")] = False,
     as_of: o.AsOf = None,
@@ -50,16 +47,13 @@ def show_record(
         from compatkb.output.tags import repository_text
 
         name = ":".join(filter(None, (product, version)))
-        print(repository_text(facts, name, clock.day, as_json=as_json), end="")
+        (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))
         return 0
-    places, _ = read_words(facts, [product])
-    if places and not version:  # B580, ubuntu24.04
-        product, version = places[0]
-    name, _, pinned = product.partition("==")
+    name, wanted = read_release(facts, product, version)
     found = find_product(facts, name)
     if found.role == "feature":
         show(registry.form("features", form)(facts, clock.day, feature=found.id))
-    elif wanted := version or pinned:
+    elif wanted:
         if as_json:
             print(catalog.release_json(facts, found, wanted, clock.day), end="")
         else:
@@ -85,12 +79,7 @@ def list_products(
 
 def features(
     product: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PRODUCT",
-            help="a product, or one feature (default: all)",
-            autocompletion=completion.products_and_features,
-        ),
+        str | None, o.word("PRODUCT", "a product, or one feature (default: all)", completion.products_and_features)
     ] = None,
     form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
@@ -109,9 +98,7 @@ def features(
 
 
 def search(
-    words: Annotated[
-        list[str], typer.Argument(metavar="WORD...", help="every word must match, from its start: arc a770, avx2 aten")
-    ],
+    words: Annotated[list[str], o.word("WORD...", "every word must match, from its start: arc a770, avx2 aten")],
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="show at most this many records")] = 20,
     form: o.Format = "text",
     as_of: o.AsOf = None,
@@ -123,16 +110,14 @@ def search(
 
     facts, clock = open_facts(data, as_of)
     found = find(facts, words, clock.day)
-    print(search_text(facts, found, clock.day, limit, as_json=form == "json"), end="")
+    (show if form == "json" else show_text)(search_text(facts, found, clock.day, limit, as_json=form == "json"))
     return 0 if found.hits else 1
 
 
 def eol(
     product: o.OptionalProduct = None,
-    version: Annotated[
-        str | None, typer.Argument(metavar="VERSION", help="a version or series of it", autocompletion=completion.versions)
-    ] = None,
-    within: Annotated[str, typer.Option("--within", metavar="DAYS", help="look this far ahead, such as 90d or 1y")] = "90d",
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it", completion.versions)] = None,
+    within: Annotated[str, o.value("--within", "DAYS", "look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
     everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
     as_of: o.AsOf = None,
@@ -142,14 +127,15 @@ def eol(
     from compatkb.request.parser import parse_days
 
     facts, clock = open_facts(data, as_of)
-    found = find_product(facts, product) if product else None
-    days = _WHENEVER if version else parse_days(within)
-    show(registry.form("eol", form)(facts, found, clock.day, days, version=version, everything=everything))
+    name, wanted = read_release(facts, product, version) if product else (None, None)
+    found = find_product(facts, name) if name else None
+    days = _WHENEVER if wanted else parse_days(within)
+    show(registry.form("eol", form)(facts, found, clock.day, days, version=wanted, everything=everything))
     return 0
 
 
 def changes(
-    since: Annotated[str, typer.Option("--since", metavar="DATE", help="the first day, YYYY-MM-DD")],
+    since: Annotated[str, o.value("--since", "DATE", "the first day, YYYY-MM-DD")],
     product: o.OptionalProduct = None,
     as_of: Annotated[
         str | None,
@@ -165,5 +151,5 @@ def changes(
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
     found = find_changes(facts, first, clock.day, of)
-    show(registry.form("changes", form)(facts, found, first, clock.day))
+    (show_text if form == "text" else show)(registry.form("changes", form)(facts, found, first, clock.day))
     return 0

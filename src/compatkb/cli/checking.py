@@ -14,7 +14,7 @@ from compatkb.check import check as check_documents
 from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.report_text import Shown, rules_text
+from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
@@ -22,26 +22,22 @@ from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show, show_text
 from compatkb.parsers.file_types import states_versions
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
 Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
 All = Annotated[bool, typer.Option("--all", help="print every finding")]
-Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="[PATH]...", help="files and folders (default: the working directory)")
-]
+Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
-Ignore = Annotated[o.Words, typer.Option("--ignore", metavar="RULE", help="leave out this rule (repeatable)")]
+Ignore = Annotated[o.Words, o.value("--ignore", "RULE", "leave out this rule (repeatable)")]
 Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and exit")]
-Explain = Annotated[str | None, typer.Option("--explain", metavar="RULE", help="describe this rule with an example and exit")]
+Explain = Annotated[str | None, o.value("--explain", "RULE", "describe this rule with an example and exit")]
 Config = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="read [tool.compatkb] of this file (default: the nearest pyproject.toml)"),
+    str | None, o.value("--config", "FILE", "read [tool.compatkb] of this file (default: the nearest pyproject.toml)")
 ]
-Reports = Annotated[
-    o.Words, typer.Option("--report", metavar="FORM=FILE", help="write this form of the output there, too (repeatable)")
-]
+Reports = Annotated[o.Words, o.value("--report", "FORM=FILE", "write this form of the output there, too (repeatable)")]
 
 
 def check(
@@ -57,14 +53,9 @@ def check(
             help="also report versions that reach end of life within so many days, such as 90d",
         ),
     ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="FILE", help="leave out the findings that this file has")
-    ] = None,
+    baseline: Annotated[str | None, o.value("--baseline", "FILE", "leave out the findings that this file has")] = None,
     write_baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--write-baseline", metavar="FILE", help="write the findings there, so that only new ones count from then on"
-        ),
+        str | None, o.value("--write-baseline", "FILE", "write the findings there, so that only new ones count from then on")
     ] = None,
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,
@@ -82,10 +73,10 @@ def check(
 ) -> int:
     """Report findings in files; 1 where one is at or above --fail-on, or where --diff would change a file."""
     if list_rules:
-        print(rules_text(rules()), end="")
+        show(rules_lines(rules()))
         return 0
     if explain is not None:
-        print(explanation(_rule(explain)), end="")
+        show_text(explanation(_rule(explain)))
         return 0
     settings = settings_of(config, fail_on, ignore or (), within)
     reports = [report_of(text) for text in report_to or ()]
@@ -126,7 +117,7 @@ def print_diff(report: CheckReport) -> int:
 
 def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
     """Write the reports, print one form, and return 1 where a finding is at or above --fail-on."""
-    from compatkb.output.terminal import as_text, show
+    from compatkb.output.terminal import as_text
 
     for name, target in reports:
         from compatkb.core.atomic_write import write_file

@@ -94,9 +94,12 @@ def words(ctx: typer.Context, incomplete: str) -> Values:
 
 
 def _versions(facts: Snapshot, product: str, start: str) -> Values:
-    """Return the versions of a product, newest first."""
+    """Return the versions of a product, newest first; where none begins so, other names that do: b580."""
     if product not in facts.products:
         return []
     names = {record.version: record.name for record in releases_of(facts, product)}
     releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
-    return [(release, names.get(release) or "") for release in releases if release.startswith(start)]
+    found = [(release, names.get(release) or "") for release in releases if release.startswith(start)]
+    if found or not start or facts.products[product].scheme != "listed":
+        return found
+    return [(text, "") for text in facts.names(product).values() if text.startswith(start) and " " not in text]

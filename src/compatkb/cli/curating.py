@@ -17,23 +17,19 @@ from compatkb.core.clock import current_day
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UsageError
 from compatkb.request.parser import parse_day
-from compatkb.store.cache import CHECKOUT
+from compatkb.store.cache import data_directory
 
 
 def lint(
     form: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="form of the output")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
-    rule: Annotated[o.Words, typer.Option("--rule", metavar="NAME", help="run this rule alone (repeatable)")] = None,
+    rule: Annotated[o.Words, o.value("--rule", "NAME", "run this rule alone (repeatable)")] = None,
     list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and exit")] = False,
     fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 at this level or above")] = "error",
-    sources: Annotated[
-        str | None, typer.Option("--sources", metavar="DIR", help="read cited files instead, in clones DIR/owner/name")
-    ] = None,
+    sources: Annotated[str | None, o.value("--sources", "DIR", "read cited files instead, in clones DIR/owner/name")] = None,
     fetch: Annotated[bool, typer.Option("--fetch", help="with --sources: clone what is missing there")] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="COMMIT", help="with --sources: only sources that changed since")
-    ] = None,
+    since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
     from compatkb.authoring.lint import CHECKS
@@ -61,9 +57,7 @@ def lint(
 
 
 def fmt(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="data files (default: all of the directory)")
-    ] = None,
+    files: Annotated[list[str] | None, o.word("[FILE]...", "data files (default: all of the directory)")] = None,
     check: Annotated[bool, typer.Option("--check", help="write nothing, and exit 1 where a file would change")] = False,
     form: o.Format = "text",
     data: o.Data = None,
@@ -83,15 +77,6 @@ def fmt(
         print("".join(f"{verb} {path}\n" for path in changed), end="")
         print(f"{len(wanted) - len(changed)} of {len(wanted)} files are in canonical form already")
     return int(check and bool(changed))
-
-
-def data_directory(named: str | None) -> Path:
-    """Return the data directory that a command names, or the checkout's; raises DataError where there is none."""
-    if named is not None:
-        return Path(named)
-    if (Path(CHECKOUT) / "products").is_dir():
-        return Path(CHECKOUT)
-    raise DataError(("this installation carries compiled data, not their files; give a data directory with --data DIR",))
 
 
 def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | None) -> tuple[Finding, ...]:
@@ -115,9 +100,10 @@ def _day(text: str | None) -> date:
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:
     from compatkb.output.findings import findings_annotations, findings_payload, findings_text
+    from compatkb.output.json_document import json_text
 
     if form == "json":
-        return json.dumps(findings_payload(findings), indent=2, ensure_ascii=False) + "\n"
+        return json_text(findings_payload(findings))
     if form == "github":
         here = Path.cwd()
         whole = directory.resolve()

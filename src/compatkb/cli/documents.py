@@ -9,15 +9,10 @@ import typer
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts
 
-docs = typer.Typer()
+docs = typer.Typer(add_completion=False)
 
-Files = Annotated[
-    list[str] | None, typer.Argument(metavar="[FILE]...", help="files and folders (default: README.md and docs)")
-]
-Day = Annotated[
-    str | None,
-    typer.Option("--as-of", metavar="DATE", help="the day of what names none, YYYY-MM-DD (default: that of the data)"),
-]
+Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (default: README.md and docs)")]
+Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
 
 
 def stats(
@@ -70,12 +65,8 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
 
 @docs.command("table", help="print what a region of a kind would hold")
 def docs_table(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="the kind of region, such as images; docs/regions.md lists them")
-    ],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="its arguments, such as device=xpu")
-    ] = None,
+    kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
+    words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
     form: Annotated[
         Literal["markdown", "rst", "html", "csv", "json"], typer.Option("--format", help="form of the output")
     ] = "markdown",
@@ -94,21 +85,20 @@ def docs_table(
 
 @docs.command("diff", help="list where a document's tables of image tags differ from the data, with reasons and sources")
 def docs_diff(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="the Markdown file")],
+    file: Annotated[str, o.word("FILE", "the Markdown file")],
     form: o.Format = "text",
     as_of: Day = None,
     data: o.Data = None,
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
     from compatkb.docgen.files import read_text
-    from compatkb.docgen.report import dates
     from compatkb.docgen.table_diff import compare, diff_json, diff_text
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
     compared, found = compare(facts, read_text(file), day)
     if form == "json":
-        print(diff_json(file, dates(facts, day), compared, found), end="")
+        print(diff_json(facts, day, file, compared, found), end="")
     else:
         print(diff_text(file, compared, found), end="")
     if not compared:

@@ -17,7 +17,7 @@ TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")
 
 
 def build(
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="the file to write")] = "compatkb.sqlite",
+    out: Annotated[str, o.value("--out", "FILE", "the file to write")] = "compatkb.sqlite",
     force: Annotated[bool, typer.Option("--force", help="overwrite a file that is not a compatkb database")] = False,
     describe: Annotated[bool, typer.Option("--describe", help="write nothing; print what the tables and views are")] = False,
     data: o.Data = None,
@@ -40,18 +40,11 @@ def export(
         typer.Option("--format", help="form of the output; schema is that of json"),
     ],
     out: Annotated[
-        str | None,
-        typer.Option("--out", metavar="FILE", help="write there instead of standard output; csv: a folder, or FILE.zip"),
+        str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder, or FILE.zip")
     ] = None,
-    table: Annotated[str | None, typer.Option("--table", metavar="NAME", help="csv: this table alone")] = None,
+    table: Annotated[str | None, o.value("--table", "NAME", "csv: this table alone")] = None,
     product: Annotated[
-        o.Words,
-        typer.Option(
-            "--product",
-            metavar="PRODUCT",
-            help="graphs and calendar: this product (repeatable)",
-            autocompletion=completion.products,
-        ),
+        o.Words, o.value("--product", "PRODUCT", "graphs and calendar: this product (repeatable)", completion.products)
     ] = None,
     level: Annotated[
         Literal["series", "release", "build"] | None, typer.Option("--level", help="diagrams: what a box is (default: series)")
@@ -71,7 +64,7 @@ def export(
 
 
 def schema(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="the folder to write")] = "data/schema",
+    out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "data/schema",
     check: Annotated[bool, typer.Option("--check", help="write nothing; print what differs and exit with 4")] = False,
 ) -> int:
     """Write the JSON Schemas of the data files, or say that they are stale."""

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
@@ -21,8 +19,7 @@ if TYPE_CHECKING:
 
 def diagnose(
     words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILE | WORDS]", help="the printed text in a file, or words of it; - reads standard input"),
+        list[str] | None, o.word("[FILE | WORDS]", "the printed text in a file, or words of it; - reads standard input")
     ] = None,
     shell: o.Shell = None,
     form: o.Format = "text",
@@ -83,18 +80,12 @@ def read_input(name: str, most: int | None = None) -> tuple[bytes, int]:
 def doctor(
     file: Annotated[
         str | None,
-        typer.Argument(
-            metavar="REPORT",
-            help="examine the JSON of `pip inspect` or the output of a collect_env script; - reads standard input",
-        ),
+        o.word("REPORT", "examine the JSON of `pip inspect` or the output of a collect_env script; - reads standard input"),
     ] = None,
     python: Annotated[
-        str | None,
-        typer.Option("--python", metavar="PATH", help="the interpreter to look at (default: the one that runs this)"),
+        str | None, o.value("--python", "PATH", "the interpreter to look at (default: the one that runs this)")
     ] = None,
-    sysfs: Annotated[
-        str | None, typer.Option("--sysfs", metavar="ROOT", help="read the graphics from this copy of /sys")
-    ] = None,
+    sysfs: Annotated[str | None, o.value("--sysfs", "ROOT", "read the graphics from this copy of /sys")] = None,
     shell: o.Shell = None,
     form: o.Format = "text",
     as_of: o.AsOf = None,

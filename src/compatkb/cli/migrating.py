@@ -10,7 +10,7 @@ from compatkb.check import CheckReport, files
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.migration_rules import RULES
-from compatkb.check.report_text import Shown, rules_text
+from compatkb.check.report_text import Shown, rules_lines
 from compatkb.cli import checking, completion
 from compatkb.cli import options as o
 from compatkb.cli.checking import finish, mend, print_diff, report_of, settings_of
@@ -21,6 +21,7 @@ from compatkb.migrate.project import migrate as migrate_documents
 from compatkb.migrate.project import reads
 from compatkb.output.registry import Wanted
 from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show
 
 _MOST_ROUNDS = 10
 
@@ -29,12 +30,7 @@ def migrate(
     paths: checking.Paths = None,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device",
-            metavar="NAME",
-            help="the device that the project is for (default: what its files say)",
-            autocompletion=completion.devices,
-        ),
+        o.value("--device", "NAME", "the device that the project is for (default: what its files say)", completion.devices),
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,
@@ -52,7 +48,7 @@ def migrate(
 ) -> int:
     """Report what has to change in files; 1 where a finding is at or above --fail-on, or where --diff would change a file."""
     if list_rules:
-        print(rules_text(RULES), end="")
+        show(rules_lines(RULES))
         return 0
     settings = settings_of(config, fail_on, ignore or ())
     reports = [report_of(text) for text in report_to or ()]

@@ -61,6 +61,7 @@ def _remark_age(facts: Snapshot, today: date) -> None:
     age = (today - date.fromisoformat(facts.meta["data_date"])).days
     if age > STALE_DAYS:
         print(
-            f"remark: the data are {age} days old, of {facts.meta['data_date']}; `compatkb data update` may have newer",
+            f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb has newer ones, "
+            "and `compatkb data update` takes them without it",
             file=sys.stderr,
         )

@@ -1,5 +1,6 @@
 """The options that several commands share, as types of their parameters."""
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, cast
 
 import typer
@@ -10,52 +11,41 @@ from compatkb.errors import UsageError
 from compatkb.headline_options import HEADLINES
 from compatkb.output.registry import FORMS
 
+Completion = Callable[[typer.Context, str], completion.Values]
 Words = list[str] | None
 """What an option that is repeatable yields."""
 
+
+def value(option: str, metavar: str, about: str, values: Completion | None = None) -> Any:
+    """Return an option that takes a value: what stands for the value in help, what it is for, and what completes it."""
+    return typer.Option(option, metavar=metavar, help=about, autocompletion=values)
+
+
+def word(metavar: str, about: str, values: Completion | None = None) -> Any:
+    """Return an argument, likewise."""
+    return typer.Argument(metavar=metavar, help=about, autocompletion=values)
+
+
 TextJson = Literal["text", "json"]
 Format = Annotated[TextJson, typer.Option("--format", help="form of the output")]
-AsOf = Annotated[
-    str | None,
-    typer.Option("--as-of", metavar="DATE", help="answer as of the end of this day, YYYY-MM-DD (default: today)"),
-]
+AsOf = Annotated[str | None, value("--as-of", "DATE", "answer as of the end of this day, YYYY-MM-DD (default: today)")]
 Data = Annotated[
     str | None,
-    typer.Option(
-        "--data",
-        metavar="DIR",
-        help="use this data directory, or `builtin` for what came with the program (default: the newest here)",
-    ),
+    value("--data", "DIR", "use this data directory, or `builtin` for what came with the program (default: the newest here)"),
 ]
 Product = Annotated[str, typer.Argument(metavar="PRODUCT", autocompletion=completion.products)]
-OptionalProduct = Annotated[
-    str | None, typer.Argument(metavar="PRODUCT", help="a product (default: all)", autocompletion=completion.products)
-]
+OptionalProduct = Annotated[str | None, word("PRODUCT", "a product (default: all)", completion.products)]
 Devices = Annotated[
-    Words,
-    typer.Option(
-        "--device",
-        metavar="NAME",
-        help="device to run on, such as xpu or cpu (default: any; repeatable)",
-        autocompletion=completion.devices,
-    ),
+    Words, value("--device", "NAME", "device to run on, such as xpu or cpu (default: any; repeatable)", completion.devices)
 ]
 Route = Annotated[
     str | None,
-    typer.Option(
-        "--route",
-        metavar="ID",
-        help="only this kind of support for the device, such as native (default: any)",
-        autocompletion=completion.routes,
-    ),
+    value("--route", "ID", "only this kind of support for the device, such as native (default: any)", completion.routes),
 ]
 Needs = Annotated[
     Words,
-    typer.Option(
-        "--needs",
-        metavar="FEATURE",
-        help="a feature that the stack must support, such as torch.compile (repeatable)",
-        autocompletion=completion.features,
+    value(
+        "--needs", "FEATURE", "a feature that the stack must support, such as torch.compile (repeatable)", completion.features
     ),
 ]
 Why = Annotated[bool, typer.Option("--why", help="also print sources, disputes, images and the full proof")]
@@ -131,18 +121,16 @@ MinAge = Annotated[
         help="only what was uploaded at least so many days ago, such as 14d, as installers with a minimum release age see it",
     ),
 ]
-StackNumber = Annotated[int, typer.Option("--stack", metavar="N", help="which stack a file is for, as --all counts them")]
+StackNumber = Annotated[int, value("--stack", "N", "which stack a file is for, as --all counts them")]
 Indexes = Annotated[
     Words,
-    typer.Option(
-        "--index",
-        metavar="[CHANNEL=]URL",
-        help="where a pylock finds its files: asks this index, or the `default` one of pip (repeatable)",
+    value(
+        "--index", "[CHANNEL=]URL", "where a pylock finds its files: asks this index, or the `default` one of pip (repeatable)"
     ),
 ]
 
 
-def pins_of(**named: Words) -> list[tuple[str, str]]:
-    """Return product and version word of each headline option, given under the option's name, in their order."""
+def pins_of(named: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return product and version word of each headline option among parameters by the option's name, in their order."""
     values = {f"--{name.replace('_', '-')}": texts for name, texts in named.items()}
     return [(product, text) for option, _, product, _ in HEADLINES for text in values.get(option) or ()]

@@ -13,9 +13,10 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
 from compatkb.core.clock import current_day
-from compatkb.errors import DataError, UnavailableError, UsageError
+from compatkb.errors import UnavailableError, UsageError
 from compatkb.request.parser import parse_day
-from compatkb.store.cache import CHECKOUT
+from compatkb.store.cache import data_directory
+from compatkb.store.records import picked
 
 if TYPE_CHECKING:
     from compatkb.refresh.notes import Note
@@ -28,24 +29,17 @@ SHOWN = 12
 def refresh(
     write: Annotated[bool, typer.Option("--write", help="write the files of data/index/; otherwise only print")] = False,
     check: Annotated[bool, typer.Option("--check", help="exit with code 4 where a file would change")] = False,
-    only: Annotated[
-        o.Words,
-        typer.Option("--only", metavar="PRODUCT", help="only this product (repeatable)", autocompletion=completion.products),
-    ] = None,
+    only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
     requirements: Annotated[
         bool, typer.Option("--requirements", help="read Requires-Dist where the file has none so far, too")
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(
-            "--since",
-            metavar="DATE",
-            help="leave out releases before this day (default: the oldest upload recorded of each distribution)",
+        o.value(
+            "--since", "DATE", "leave out releases before this day (default: the oldest upload recorded of each distribution)"
         ),
     ] = None,
-    index: Annotated[
-        str | None, typer.Option("--index", metavar="URL", help="ask this index in place of the default one")
-    ] = None,
+    index: Annotated[str | None, o.value("--index", "URL", "ask this index in place of the default one")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="requests at a time")] = 4,
     form: o.Format = "text",
     data: o.Data = None,
@@ -65,7 +59,7 @@ def refresh(
 
     if index and not index.startswith(("https://", "http://")):
         raise UsageError(f"{index!r} is not the address of a package index: it begins with https:// or http://")
-    directory = _directory(data)
+    directory = data_directory(data).resolve()
     files = load(directory)
     subjects = select(files, only or (), requirements=requirements)
     first = datetime.combine(parse_day(since), time(), UTC) if since else None
@@ -78,13 +72,6 @@ def refresh(
     done = "written" if write else "would change"
     _say(f"{len(outcome.changes)} files {done}; {len(outcome.notes)} things to decide")
     return STALE if check and outcome.changes else 0
-
-
-def _directory(named: str | None) -> Path:
-    directory = Path(named or CHECKOUT).resolve()
-    if not named and not directory.is_dir():
-        raise DataError(("this installation has no data files to refresh; give a data directory with --data DIR",))
-    return directory
 
 
 def _say(line: str) -> None:
@@ -113,15 +100,5 @@ def _json(outcome: "RefreshOutcome", directory: Path, today: date) -> str:
         {"file": str(change.path.relative_to(directory)), "new": not change.before, "diff": change.diff(directory)}
         for change in outcome.changes
     ]
-    todo = [
-        {
-            "kind": note.kind,
-            "distribution": note.distribution,
-            "product": note.product,
-            "versions": note.versions,
-            "message": note.message,
-            "toml": note.toml,
-        }
-        for note in outcome.notes
-    ]
+    todo = [picked(note, "kind distribution product versions message toml") for note in outcome.notes]
     return json.dumps({"schema": 1, "seen": today.isoformat(), "changes": changes, "todo": todo}, indent=2) + "\n"

@@ -10,7 +10,7 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.output import registry
-from compatkb.output.terminal import show
+from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_product
 
 
@@ -23,16 +23,11 @@ class EventChoice(StrEnum):
 
 
 def timeline(
-    since: Annotated[
-        str | None,
-        typer.Option("--from", metavar="DATE", help="leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY"),
-    ] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="DATE", help="leave out what came after, likewise")] = None,
-    vendor: Annotated[
-        o.Words, typer.Option("--vendor", metavar="NAME", help="only events of this vendor (repeatable)")
-    ] = None,
+    since: Annotated[str | None, o.value("--from", "DATE", "leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY")] = None,
+    until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
+    vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
     kind: Annotated[list[EventChoice] | None, typer.Option("--kind", help="only events of this kind (repeatable)")] = None,
-    width: Annotated[str, typer.Option("--width", metavar="PIXELS", help="how wide the SVG picture is")] = "960",
+    width: Annotated[str, o.value("--width", "PIXELS", "how wide the SVG picture is")] = "960",
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -46,7 +41,7 @@ def timeline(
     last = made.parse_bound(until, end=True) if until else None
     events = made.select(facts, clock.day, first, last, vendor or (), [each.value for each in kind or ()])
     wide = {"width": parse_width(width)} if form == "svg" else {}
-    show(registry.form("timeline", form)(facts, events, clock.day, **wide))
+    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day, **wide))
     if not events:
         print("remark: no event fits", file=sys.stderr)
     return 0 if events else 1
@@ -55,10 +50,7 @@ def timeline(
 def matrix(
     product: o.Product,
     by: Annotated[Literal["python"], typer.Option("--by", help="what the columns are")] = "python",  # noqa: ARG001  # one so far
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="NAME", help="only the builds for this device", autocompletion=completion.devices),
-    ] = None,
+    device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
     form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,

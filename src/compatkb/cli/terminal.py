@@ -31,9 +31,15 @@ def print_errors(messages: Iterable[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from compatkb.output.screen import wrapped
+
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     for message in messages:
         first, *more = message.split("\n")
-        console.print(Text.assemble(("error:", "bold red"), " ", (first, "bold")))
+        head, *tail = wrapped(first, "error: ", "  ", width=console.width)
+        console.print(Text.assemble(("error:", "bold red"), (head.text.removeprefix("error:"), "bold")))
+        for part in tail:
+            console.print(Text(part.text, "bold"))
         for line in more:
-            console.print(Text(line, "dim" if line.startswith("  see ") else "cyan"))
+            for part in wrapped(line.strip(), "  ", "    ", width=console.width):
+                console.print(Text(part.text, "dim" if line.startswith("  see ") else "cyan"))

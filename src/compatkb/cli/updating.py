@@ -9,14 +9,13 @@ import typer
 from compatkb.cli import options as o
 from compatkb.errors import UsageError
 
-data = typer.Typer()
+data = typer.Typer(add_completion=False)
 
 
 @data.command("update", help="download newer data, verified before they are used")
 def update(
     source: Annotated[
-        str | None,
-        typer.Option("--from", metavar="URL|FILE", help="where it is, with its .sha256 (default: as the package names it)"),
+        str | None, o.value("--from", "URL|FILE", "where it is, with its .sha256 (default: as the package names it)")
     ] = None,
 ) -> int:
     """Take newer data."""
@@ -33,9 +32,7 @@ def update(
 
 @data.command("pack", help="write the data and their digest as files for `data update`")
 def pack(
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="the file to write (default: by its format)")
-    ] = None,
+    out: Annotated[str | None, o.value("--out", "FILE", "the file to write (default: by its format)")] = None,
     directory: o.Data = None,
 ) -> int:
     """Write a store for others."""
@@ -59,4 +56,7 @@ def _published() -> str:
         label, _, address = entry.partition(",")
         if label.strip().lower() == "data":
             return f"{address.strip().rstrip('/')}/"
-    raise UsageError("this installation has no address for newer data; give one with --from URL or --from FILE")
+    raise UsageError(
+        "this installation has no address for newer data; give one with --from URL or --from FILE"
+        "\n  a newer compatkb has newer data: pull its checkout and install it again"
+    )

@@ -15,6 +15,8 @@ def describe(error: TyperException) -> str:
     message, near = _sentence(found, context)
     if near:
         return f"{message}\n  did you mean: {', '.join(near)}?"
+    if getattr(found, "option_name", None) and hasattr(found.ctx.command, "commands"):
+        return f"{message}\n  options stand after the command: `compatkb COMMAND {found.option_name}`"
     path = context.command_path if context else "compatkb"
     return f"{message}\n  see `{path} --help`"
 
@@ -48,11 +50,10 @@ def _wrong_value(error: Any, param: Any) -> tuple[str, list[str]]:
 
 
 def _options_like(option: str, context: Any) -> list[str]:
+    if any(param.name == "words" for param in context.command.params) and _is_product(option.lstrip("-")):
+        return [f"{option.lstrip('-')}==VERSION"]
     known = [name for param in context.command.get_params(context) for name in param.opts if param.param_type_name == "option"]
-    if near := _near(option, known):
-        return near
-    takes_words = any(param.name == "words" for param in context.command.params)
-    return [f"{option.lstrip('-')}==VERSION"] if takes_words and _is_product(option.lstrip("-")) else []
+    return _near(option, known)
 
 
 def _is_product(name: str) -> bool:

@@ -31,71 +31,39 @@ class Depth(StrEnum):
 
 
 def validate(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="with --merge: what the shards wrote with --out")
-    ] = None,
+    files: Annotated[list[str] | None, o.word("[FILE]...", "with --merge: what the shards wrote with --out")] = None,
     level: Annotated[
         list[Depth] | None, typer.Option("--level", help="how far to go (default: resolve; repeatable)", show_default=False)
     ] = None,
-    tool: Annotated[
-        o.Words, typer.Option("--tool", metavar="NAME", help="ask this tool alone: index, pip, uv or python (repeatable)")
-    ] = None,
+    tool: Annotated[o.Words, o.value("--tool", "NAME", "ask this tool alone: index, pip, uv or python (repeatable)")] = None,
     product: Annotated[
-        o.Words,
-        typer.Option(
-            "--product",
-            metavar="PRODUCT",
-            help="only stacks about this product (repeatable)",
-            autocompletion=completion.products,
-        ),
+        o.Words, o.value("--product", "PRODUCT", "only stacks about this product (repeatable)", completion.products)
     ] = None,
     python: Annotated[
-        o.Words,
-        typer.Option(
-            "--python",
-            metavar="V",
-            help="only this Python minor (repeatable)",
-            autocompletion=completion.versions_of("python"),
-        ),
+        o.Words, o.value("--python", "V", "only this Python minor (repeatable)", completion.versions_of("python"))
     ] = None,
-    platform: Annotated[str, typer.Option("--platform", metavar="OS-ARCH", help="where it runs")] = "linux-x86_64",
-    device: Annotated[
-        str, typer.Option("--device", metavar="NAME", help="the device", autocompletion=completion.devices)
-    ] = "cpu",
-    channel: Annotated[
-        str, typer.Option("--channel", metavar="ID", help="the index to ask: a channel of the data")
-    ] = "default",
+    platform: Annotated[str, o.value("--platform", "OS-ARCH", "where it runs")] = "linux-x86_64",
+    device: Annotated[str, o.value("--device", "NAME", "the device", completion.devices)] = "cpu",
+    channel: Annotated[str, o.value("--channel", "ID", "the index to ask: a channel of the data")] = "default",
     changed_since: Annotated[
         str | None,
-        typer.Option(
-            "--changed-since",
-            metavar="REF|DIR",
-            help="only stacks that differ from those of a commit or another data directory",
-        ),
+        o.value("--changed-since", "REF|DIR", "only stacks that differ from those of a commit or another data directory"),
     ] = None,
     denied: Annotated[bool, typer.Option("--denied", help="check what the data deny, not what they claim")] = False,
     stack: Annotated[
-        o.Words,
-        typer.Option(
-            "--stack", metavar="PINS", help="these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)"
-        ),
+        o.Words, o.value("--stack", "PINS", "these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)")
     ] = None,
     stubbed: Annotated[
         bool, typer.Option("--stubbed", help="replace the libraries of other devices by empty ones, and say so")
     ] = False,
     download: Annotated[bool, typer.Option("--download", help="really download and hash the wheels")] = False,
-    record: Annotated[
-        str | None, typer.Option("--record", metavar="DIR", help="ask a recorded index in place of the real one")
-    ] = None,
+    record: Annotated[str | None, o.value("--record", "DIR", "ask a recorded index in place of the real one")] = None,
     live: Annotated[
         bool, typer.Option("--live", help="let pip and uv ask the real index themselves, not a record of today")
     ] = False,
-    index: Annotated[
-        o.Words, typer.Option("--index", metavar="ID=URL", help="ask this address in place of a channel (repeatable)")
-    ] = None,
+    index: Annotated[o.Words, o.value("--index", "ID=URL", "ask this address in place of a channel (repeatable)")] = None,
     interpreter: Annotated[
-        o.Words,
-        typer.Option("--interpreter", metavar="V=PATH", help="a Python for a minor, beside those that are found (repeatable)"),
+        o.Words, o.value("--interpreter", "V=PATH", "a Python for a minor, beside those that are found (repeatable)")
     ] = None,
     use_pip_config: Annotated[
         bool, typer.Option("--use-pip-config", help="let pip and uv read their configuration (default: isolated)")
@@ -104,8 +72,8 @@ def validate(
     executor: Annotated[
         Literal["threads", "dask"], typer.Option("--executor", help="threads of this machine, or a Dask cluster")
     ] = "threads",
-    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="the Dask scheduler")] = None,
-    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="only the I-th of N parts of the cells")] = "1/1",
+    scheduler: Annotated[str | None, o.value("--scheduler", "ADDRESS", "the Dask scheduler")] = None,
+    shard: Annotated[str, o.value("--shard", "I/N", "only the I-th of N parts of the cells")] = "1/1",
     limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="at most N cells")] = None,
     max_age: Annotated[
         int | None,
@@ -121,12 +89,9 @@ def validate(
     seconds: Annotated[int, typer.Option("--seconds", min=1, metavar="N", help="the most time for one cell")] = 900,
     megabytes: Annotated[int, typer.Option("--megabytes", min=1, metavar="N", help="the most disk for one cell")] = 12000,
     work: Annotated[
-        str | None,
-        typer.Option("--work", metavar="DIR", help="where environments and the journal of an unfinished run are kept"),
+        str | None, o.value("--work", "DIR", "where environments and the journal of an unfinished run are kept")
     ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="write the observations to this file, not into the data")
-    ] = None,
+    out: Annotated[str | None, o.value("--out", "FILE", "write the observations to this file, not into the data")] = None,
     list_cells: Annotated[bool, typer.Option("--list", help="list the cells and check none")] = False,
     merge: Annotated[
         bool, typer.Option("--merge", help="add the observations of shards to the data: --merge FILE FILE ...")

@@ -7,12 +7,12 @@ import typer
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
 
-web = typer.Typer()
+web = typer.Typer(add_completion=False)
 
 
 @web.command("build", help="write the site: plain files for any web server, any folder of it, and a disk")
 def build(
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="the folder to write")] = "site",
+    out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "site",
     no_engine: Annotated[
         bool, typer.Option("--no-engine", help="leave out the engine that answers in the browser what no page was written for")
     ] = False,
@@ -28,9 +28,9 @@ def build(
 
 @web.command("serve", help="answer any question on this machine, as a page and as JSON, or show a folder that was written")
 def serve(
-    directory: Annotated[str | None, typer.Option("--dir", metavar="DIR", help="show a folder that was written")] = None,
-    host: Annotated[str, typer.Option("--host", metavar="NAME", help="the address to listen on")] = "localhost",
-    port: Annotated[int, typer.Option("--port", metavar="N", help="the port; 0 takes a free one")] = 8000,
+    directory: Annotated[str | None, o.value("--dir", "DIR", "show a folder that was written")] = None,
+    host: Annotated[str, o.value("--host", "NAME", "the address to listen on")] = "localhost",
+    port: Annotated[int, o.value("--port", "N", "the port; 0 takes a free one")] = 8000,
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:

@@ -3,7 +3,8 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from compatkb.errors import UnavailableError, UsageError
@@ -19,9 +20,7 @@ def make_file(target: Path, make: Callable[[Path], object]) -> None:
     target = Path(os.path.realpath(target))  # what a link leads to is written, not the link
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise UsageError(f"{target}: is no file, so nothing was written")
-    folder = None
-    try:
-        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
+    with _folder_beside(target) as folder:
         new = folder / "new"
         make(new)
         with open(new, "rb+") as file:
@@ -29,11 +28,6 @@ def make_file(target: Path, make: Callable[[Path], object]) -> None:
         if target.exists():
             shutil.copymode(target, new)
         new.replace(target)
-    except OSError as error:
-        raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[str], bool]) -> None:
@@ -44,12 +38,10 @@ def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[st
     target = Path(os.path.realpath(target))
     if target.exists() and not target.is_dir():
         raise UsageError(f"{target}: is no folder, so nothing was written")
-    folder = None
-    try:
+    with _folder_beside(target) as folder:
         there = sorted(os.listdir(target)) if target.exists() else []
         if strange := [name for name in there if not ours(name)]:
             raise UsageError(f"{target}: holds {strange[0]}, which is no file of ours; name an empty folder")
-        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
         new = folder / "new"
         new.mkdir()
         for name, content in files.items():
@@ -58,11 +50,6 @@ def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[st
                 file.flush()
                 os.fsync(file.fileno())
         _swap(target, new, folder / "old")
-    except OSError as error:
-        raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_tree(target: Path, files: Mapping[str, bytes], *, ours: str) -> None:
@@ -73,18 +60,26 @@ def write_tree(target: Path, files: Mapping[str, bytes], *, ours: str) -> None:
     target = Path(os.path.realpath(target))
     if target.exists() and not target.is_dir():
         raise UsageError(f"{target}: is no folder, so nothing was written")
-    folder = None
-    try:
+    with _folder_beside(target, parents=True) as folder:
         if target.is_dir() and any(target.iterdir()) and not (target / ours).is_file():
             raise UsageError(f"{target}: holds other files; name an empty folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
         new = folder / "new"
         for name, content in files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(content)
         os.sync()
         _swap(target, new, folder / "old")
+
+
+@contextmanager
+def _folder_beside(target: Path, *, parents: bool = False) -> Iterator[Path]:
+    """Make a folder beside `target` for what is to take its place, and remove it afterwards; raises UnavailableError."""
+    folder = None
+    try:
+        if parents:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".compatkb-"))
+        yield folder
     except OSError as error:
         raise UnavailableError(f"{target}: cannot be written: {error.strerror}") from None
     finally:

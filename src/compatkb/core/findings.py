@@ -25,6 +25,10 @@ class Edit(NamedTuple):
     text: str
 
 
+WAITS = "take out what uses it first"
+"""What mends a finding that others have to go before; they are shown first."""
+
+
 class Finding(NamedTuple):
     """One thing that is wrong; `line` and `column` count from 1, 0 where a file as a whole is meant."""
 

@@ -12,6 +12,9 @@ _FILLING = {
 }
 """Words that tools print around a name of hardware or of a system, and that change nothing."""
 
+_BEGUN, _NEAR, _MOST = 3, 20, 6
+"""Letters above which a word may stand for those that begin with it; words that are compared; those that are named then."""
+
 SEARCH_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 """A word of search: letters and digits, with dots between them."""
 
@@ -53,10 +56,18 @@ def search_words(text: str) -> list[str]:
 
 
 def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
-    """Return the close words; `shown` tells how they are written for people."""
+    """Return the close words, or those that `text` begins; `shown` tells how they are written for people."""
     from difflib import get_close_matches
 
-    found = get_close_matches(text, sorted(set(known)), n=8, cutoff=0.6)
-    right = [shown[word] if shown else word for word in found]
-    once = {re.sub(r"\W", "", word.lower()): word for word in reversed(right)}  # one of several spellings
-    return [word for word in dict.fromkeys(right) if word in once.values()][:3]
+    from compatkb.core.spelling import slips
+
+    words = sorted(set(known), reverse=True)
+    begun = [word for word in words if len(text) > _BEGUN and word.startswith(text)]
+    found = get_close_matches(text, words, n=_NEAR, cutoff=0.6)
+    found.sort(key=lambda word: min(slips(text, word[: len(text) + more], len(text)) for more in (0, 1)))  # what begins alike
+    right = [shown[word] if shown else word for word in begun or found]
+    once: dict[str, str] = {}
+    for word in right:  # one of several spellings: ubuntu24.04, not ubuntu2404 or ubuntu:24.04
+        plain = re.sub(r"\W", "", word.lower())
+        once[plain] = max(once.get(plain, word), word, key=lambda each: (each.count("."), -len(each)))
+    return list(once.values())[: _MOST if begun else 3]

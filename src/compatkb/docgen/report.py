@@ -1,15 +1,13 @@
 """What the `docs` commands say: text, JSON, the command that mends stale documents, a table in every form."""
 
-import json
 import shlex
 from collections.abc import Callable, Sequence
-from datetime import date
 
 from compatkb.docgen.files import MarkedFile, diff_of
 from compatkb.docgen.render import Filled
-from compatkb.output.document_model import Block, Inline, Table, plain, spans
+from compatkb.output.document_model import Block, Table, plain, spans
+from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.markdown import Links, render
-from compatkb.output.payload import SCHEMA
 from compatkb.output.writers import comma_separated, hypertext, restructured
 from compatkb.store.reader import Snapshot
 
@@ -41,7 +39,7 @@ def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
         for document in documents
     ]
     content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "files": files}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json_text(content)
 
 
 def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:
@@ -64,11 +62,6 @@ def _number(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def dates(facts: Snapshot, day: date) -> dict[str, object]:
-    """Return what every JSON output begins with."""
-    return {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-
-
 def _table_json(facts: Snapshot, blocks: Sequence[Block]) -> str:
     """Return the tables for programs: heads, and rows of cells with text and links."""
     tables = [
@@ -82,11 +75,7 @@ def _table_json(facts: Snapshot, blocks: Sequence[Block]) -> str:
         if isinstance(block, Table)
     ]
     content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "tables": tables}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _cell_json(cell: Inline) -> dict[str, object]:
-    return {"text": plain(cell), "links": [span.url for span in spans(cell) if span.url]}
+    return json_text(content)
 
 
 FORMS: dict[str, Callable[[Snapshot, Sequence[Block]], str]] = {

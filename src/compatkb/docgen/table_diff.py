@@ -1,6 +1,5 @@
 """Where the tables of a document are not what the knowledge base makes of them, with the reason of each difference."""
 
-import json
 import re
 from datetime import date
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from urllib.parse import unquote
 from compatkb.docgen.image_rows import CellReason, ImageRow, cell_of, reason_of, rows_on
 from compatkb.docgen.reading import DocumentTable, TableCell, read_tables
 from compatkb.output.document_model import Inline, plain, spans
+from compatkb.output.json_document import document
 from compatkb.store.queries.images import columns_of
 from compatkb.store.reader import Snapshot
 
@@ -159,8 +159,8 @@ def diff_text(path: str, compared: list[Compared], found: list[Deviation]) -> st
     return "\n".join(lines) + "\n"
 
 
-def diff_json(path: str, dates: dict[str, object], compared: list[Compared], found: list[Deviation]) -> str:
+def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], found: list[Deviation]) -> str:
     """Return the compared tables and the deviations for programs."""
     deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in found]
-    content = {**dates, "file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
+    return document(facts, day, content)

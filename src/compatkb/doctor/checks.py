@@ -8,12 +8,11 @@ from packaging.utils import canonicalize_name
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
-from compatkb.doctor.version_extraction import guide
+from compatkb.doctor.version_extraction import guide, is_known
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
 
 _SERIES = re.compile(r"[-+~]i?(\d{3,4})(?:~|\.|$)")
 
@@ -73,17 +72,10 @@ def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
         if product is None or product.distribution is None or product.role not in (Role.PACKAGE, Role.COMPANION, Role.LEAF):
             continue
         version = installed.version
-        known = bool(version) and _knows(facts, product, str(version))
+        known = bool(version) and is_known(facts, product.id, str(version))
         core = product.id in providers or product.role == Role.COMPANION
         found.append(Held(product.id, installed, known, product.role != Role.LEAF, core))
     return sorted(found, key=lambda item: (facts.ranks[item.product], item.installed.name))
-
-
-def _knows(facts: Snapshot, product: Product, version: str) -> bool:
-    try:
-        return product.role == Role.LEAF or bool(find_versions(facts, product, version))
-    except CompatkbError:
-        return False
 
 
 def seen_as(facts: Snapshot, graphics: Graphics) -> Seen:

@@ -13,7 +13,7 @@ from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
 from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
-from compatkb.doctor.version_extraction import SLOTS, Read, guide, read_versions, shape
+from compatkb.doctor.version_extraction import SLOTS, Read, guide, is_known, read_versions, shape
 from compatkb.engine.answer import Answer, Near
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
@@ -227,17 +227,13 @@ def _judge(
     for read in installed(versions):
         if facts.products[read.product].role == Role.DIMENSION:
             continue
-        if _is_known(facts, facts.products[read.product], read.version):
+        if is_known(facts, read.product, read.version):
             pins.append(read)
         else:
             unread.append(f"{read.product} {read.version}")
     if len([pin for pin in pins if facts.products[pin.product].role in (Role.PACKAGE, Role.COMPANION)]) < 2:
         return None, tuple(pins), tuple(unread)
     return ask(facts, tuple(pins), target, clock), tuple(pins), tuple(unread)
-
-
-def _is_known(facts: Snapshot, product: Product, version: str) -> bool:
-    return product.role == Role.LEAF or bool(_mask(facts, product, version))
 
 
 def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:

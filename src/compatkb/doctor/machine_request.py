@@ -4,8 +4,8 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.checks import Held, Seen, hardware_of
 from compatkb.doctor.machine import Machine
+from compatkb.doctor.version_extraction import is_known
 from compatkb.errors import CompatkbError
-from compatkb.request.lookup import find_versions
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.queries.provenance import needs_graphics
@@ -23,14 +23,6 @@ def place_of(facts: Snapshot, machine: Machine, system: str | None) -> list[tupl
         if value and name in facts.products and is_known(facts, name, value):
             found.append((name, value))
     return found
-
-
-def is_known(facts: Snapshot, name: str, value: str) -> bool:
-    """Return whether the data know a version of a product."""
-    try:
-        return facts.products[name].role == Role.LEAF or bool(find_versions(facts, facts.products[name], value))
-    except CompatkbError:
-        return False
 
 
 def pins_of(facts: Snapshot, held: tuple[Held, ...], *, leaves: bool) -> list[tuple[str, str]]:

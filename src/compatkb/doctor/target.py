@@ -6,11 +6,10 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.device import LINUX, WINDOWS, served_devices
 from compatkb.doctor.successors import Instead, instead_of
-from compatkb.doctor.version_extraction import WISHED, Read, minor
+from compatkb.doctor.version_extraction import WISHED, Read, is_known, minor
 from compatkb.engine.answer import Answer, Near, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
-from compatkb.request.lookup import find_versions
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
@@ -67,20 +66,13 @@ def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
     told = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
     device = told.pop("device", None)
     system, python = told.pop("os", None), told.pop("python", None)
-    if python and not _is_known(facts, "python", python):
+    if python and not is_known(facts, "python", python):
         python = None
-    others = tuple((name, value) for name, value in told.items() if _is_known(facts, name, value))
+    others = tuple((name, value) for name, value in told.items() if is_known(facts, name, value))
     served = served_devices(facts)
     if device and device not in served:
         return Target(None, device, system, python, others, served)
     return Target(device, None, system, python, others, served)
-
-
-def _is_known(facts: Snapshot, product: str, value: str) -> bool:
-    try:
-        return bool(find_versions(facts, facts.products[product], value))
-    except CompatkbError:
-        return False
 
 
 def ask(

@@ -20,8 +20,9 @@ from compatkb.doctor.checks import (
     system_of,
 )
 from compatkb.doctor.machine import Machine
-from compatkb.doctor.machine_request import is_idle, is_known, is_unserved, pins_of, place_of, reaches, request_of
+from compatkb.doctor.machine_request import is_idle, is_unserved, pins_of, place_of, reaches, request_of
 from compatkb.doctor.successors import Instead, instead_of
+from compatkb.doctor.version_extraction import is_known
 from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
 from compatkb.engine.answer import Answer, Near, best_stacks, resolve
 from compatkb.engine.stacks import Stack

@@ -10,6 +10,8 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor import installer_output
 from compatkb.doctor.error_text import Pasted, plain
 from compatkb.doctor.installer_output import Told
+from compatkb.errors import CompatkbError
+from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import product_names
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
@@ -41,6 +43,15 @@ class Read(NamedTuple):
     version: str
     line: int
     how: int
+
+
+def is_known(facts: Snapshot, product: str, version: str) -> bool:
+    """Return whether the data know a version of a product; of run-time packages, which only bounds name, any."""
+    head = facts.products[product]
+    try:
+        return head.role == Role.LEAF or bool(find_versions(facts, head, version))
+    except CompatkbError:
+        return False
 
 
 def guide(facts: Snapshot, kind: str) -> list[dict[str, Any]]:

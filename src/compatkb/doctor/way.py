@@ -8,7 +8,8 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.checks import Held, Seen, device_of, hardware_of
 from compatkb.doctor.machine import Installed, Machine
-from compatkb.doctor.machine_request import is_idle, is_known, is_unserved, place_of, reaches, request_of
+from compatkb.doctor.machine_request import is_idle, is_unserved, place_of, reaches, request_of
+from compatkb.doctor.version_extraction import is_known
 from compatkb.engine.answer import Answer, Near, best_stacks
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.provenance import needs_graphics

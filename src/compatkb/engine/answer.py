@@ -6,7 +6,7 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Certainty, Verdict
 from compatkb.engine.alternatives import Conflicts, Near, from_default_index, nearest, proven, without_ended
 from compatkb.engine.budget import Budget
-from compatkb.engine.conflicts import Cause, cause_of, conflict_of
+from compatkb.engine.conflicts import Cause, cause_of, conflict_of, refuting
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Aim, Search
@@ -106,7 +106,7 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
         known = tuple(cause.blocker for cause in causes if cause.device == device)
         for certain_only in (True, False):
             problem = Problem(Question(facts, request, device, route, budget, certain_only=certain_only))
-            conflict = conflict_of(problem, known)
+            conflict = (certain_only and refuting(problem)) or conflict_of(problem, known)
             if conflict is not None:
                 break
         is_certain &= certain_only

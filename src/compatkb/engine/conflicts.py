@@ -9,7 +9,7 @@ from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
 from compatkb.engine.relations import excluded_by
 from compatkb.engine.search import Aim, Search
-from compatkb.store.records import Edge, Element, ElementSet
+from compatkb.store.records import Edge, Element, ElementSet, Pin
 
 
 class Cause(NamedTuple):
@@ -102,6 +102,29 @@ def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tup
     return () if conflicts.exclude([]) else tuple(conflicts.minimal(constraints))
 
 
+def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
+    """Return a pair of pins one of which excludes what the other names, a version that no list reaches; None if there is none.
+
+    Such a version may well exist; what a published release says of it is fixed all the same.
+    """
+    pins = problem.request.pins
+    pairs = ((other, pin) for pin in pins if pin.beyond and "+" not in pin.beyond for other in pins if other.mask)
+    return next(((("claim", other.product, pin.product),) for other, pin in pairs if _excludes(problem, other, pin)), None)
+
+
+def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
+    """Return whether all that one pin admits excludes a version that the data do not list, on every platform."""
+    left = of.mask
+    for edge in problem.facts.edges(of.product, pin.product):
+        if problem.context.holds(edge) and not problem.platforms & ~edge.denies:
+            left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else -1
+    return not left
+
+
+def _denies_unlisted(problem: Problem, edge: Edge, version: str) -> bool:
+    return edge.kind != Kind.VERIFIED and problem.admits(edge, version) == (edge.kind == Kind.BREAKS)
+
+
 def cause_of(problem: Problem, constraint: Constraint, *, certain: bool) -> Cause:
     """Return what a constraint consists of, for people; it is `certain` where the conflict was found among facts alone."""
     refused: tuple[tuple[str, Element], ...] = ()
@@ -136,11 +159,13 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
 
 def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:
     """Return whether some elements deny one among others by an edge, on a platform that the request leaves open."""
-    context, unlisted = problem.context, 1 << problem.facts.sizes[edge.to]
+    context, unlisted, pin = problem.context, 1 << problem.facts.sizes[edge.to], problem.pins.get(edge.to)
     if edge.kind == Kind.VERIFIED or not edge.of_mask & some or not edge.denies & problem.platforms:
         return False
     if not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
         return False
+    if pin and pin.beyond and not others:
+        return _denies_unlisted(problem, edge, pin.beyond)
     if others == unlisted:
         return problem.names(edge, problem.facts.sizes[edge.to]) == (edge.kind == Kind.BREAKS)
     return bool(excluded_by(edge) & others)

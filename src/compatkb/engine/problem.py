@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import ANY_VERSION, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
@@ -302,11 +302,16 @@ class Problem:
         """Return whether an edge's target names an element, or the unlisted version that the request pins."""
         if idx < self.facts.sizes[edge.to]:
             return bool(edge.to_mask >> idx & 1)
-        from compatkb.core.versions import Scheme, admits  # only for versions that the data do not list
-
-        scheme, version = Scheme(self.facts.products[edge.to].scheme), self.pins[edge.to].extra
+        version = self.pins[edge.to].extra
         assert version
-        return any(spec == "any version" or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
+        return self.admits(edge, version)
+
+    def admits(self, edge: Edge, version: str) -> bool:
+        """Return whether an edge's specifier admits a version that the data do not list."""
+        from compatkb.core.versions import Scheme, admits  # only for such versions
+
+        scheme = Scheme(self.facts.products[edge.to].scheme)
+        return any(spec == ANY_VERSION or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""

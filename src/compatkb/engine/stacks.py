@@ -171,7 +171,7 @@ def _vouched(problem: Problem, chosen: list[Member], dimension: str, level: int)
 
 
 def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
-    """Return rectangles that cover the platforms exactly, largest first."""
+    """Return rectangles that cover the platforms exactly."""
     grid = problem.facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
     rows: dict[tuple[int, int], list[int]] = {}  # (Pythons, arch): systems
@@ -194,7 +194,6 @@ def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
                 sum([row << (place * archs + number) * pythons for place in places for number in numbers]),
             )
         )
-    found.sort(key=lambda r: (-len(r[0]) * len(r[1]) * len(r[2]), r))
     return found
 
 

@@ -5,35 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compatkb.schema import (
-    ChannelFile,
-    ExceptionFile,
-    FeatureFile,
-    ImageFile,
-    IndexFile,
-    MachineFile,
-    MigrationFile,
-    Observation,
-    ProductFile,
-    Record,
-    RouteFile,
-    SymptomFile,
-    TimelineFile,
-)
+from compatkb.authoring.loader import FOLDERS, SINGLE
+from compatkb.schema import Observation, Record
 from compatkb.schema.proofs import ProofFile
 
 _MODELS: dict[str, type[Record]] = {
-    "product": ProductFile,
-    "feature": FeatureFile,
-    "image": ImageFile,
-    "index": IndexFile,
-    "channels": ChannelFile,
-    "routes": RouteFile,
-    "timeline": TimelineFile,
-    "exceptions": ExceptionFile,
-    "symptoms": SymptomFile,
-    "machine": MachineFile,
-    "migration": MigrationFile,
+    **{folder.removesuffix("s"): model for folder, model in FOLDERS.items()},
+    **{name.removesuffix(".toml"): model for name, model in SINGLE.items()},
     "proofs": ProofFile,
     "observation": Observation,
 }

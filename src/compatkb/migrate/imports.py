@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from compatkb.check.migration_rules import BACKEND, IMPORT
-from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.findings import WAITS, Edit, Finding, Severity
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.program import Program
 from compatkb.migrate.syntax import Imported, PythonSource
@@ -139,7 +139,7 @@ def _finding(
         if lines:
             more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
             message += f"; it stays in use in line {', '.join(str(n) for n in lines[:_MOST_LINES])}{more}"
-            fix = "take out what uses it first"
+            fix = WAITS
         elif product in needed:
             message += f"; {needed[product]} needs it loaded"
         else:

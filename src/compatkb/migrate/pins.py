@@ -13,7 +13,7 @@ from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_p
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
-from compatkb.core.findings import Edit, Finding
+from compatkb.core.findings import WAITS, Edit, Finding
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.images import held_in, image_findings
@@ -219,7 +219,7 @@ class Pins:
             fix = "take it out of what is locked, and lock anew"
         elif product.id in used:
             message += f"; {used[product.id]} still uses it"
-            fix = "take out what uses it first"
+            fix = WAITS
         elif device is None:
             message += "; the target device is unknown"
             fix = "name the device: --device"

@@ -7,6 +7,7 @@ from typing import Any
 from compatkb.core.vocabulary import Role
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
+from compatkb.output.json_document import json_text
 from compatkb.output.labels import asked, label, listed, series_of, value
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import stack_of
@@ -40,7 +41,7 @@ def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> s
     for name, why in _ended(facts, stack):
         rules.append({"description": why, "matchDatasources": ["pypi"], "matchPackageNames": [name], "enabled": False})
     content = {"$schema": _SCHEMA, "description": [_about(facts, answer)], "packageRules": rules}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json_text(content)
 
 
 def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:

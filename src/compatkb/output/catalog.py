@@ -1,6 +1,5 @@
 """What the knowledge base holds: products, versions, ends of life."""
 
-import json
 from datetime import date, timedelta
 from typing import Any
 
@@ -10,7 +9,8 @@ from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
 from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.payload import SCHEMA, claim_payload, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import claim_payload, source_payload
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import (
@@ -24,7 +24,7 @@ from compatkb.store.queries.products import (
 )
 from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
+from compatkb.store.records import Product, picked
 from compatkb.store.suggestions import unknown_version
 
 Content = dict[str, Any]
@@ -33,8 +33,8 @@ Content = dict[str, Any]
 def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
     """Return the products, or the versions of one, newest first, as JSON."""
     if product is None:
-        return _json(facts, day, {"products": _products(facts)})
-    return _json(facts, day, {"product": product.id, "releases": _releases(facts, product, day)})
+        return document(facts, day, {"products": _products(facts)})
+    return document(facts, day, {"product": product.id, "releases": _releases(facts, product, day)})
 
 
 def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
@@ -57,9 +57,7 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
 def _products(facts: Snapshot) -> list[Content]:
     return [
         {
-            "id": p.id,
-            "name": p.name,
-            "role": p.role,
+            **picked(p, "id name role"),
             "releases": len({element.release for element in facts.elements(p.id)}),
             "builds": len(facts.elements(p.id)),
             "distribution": p.distribution,
@@ -71,16 +69,13 @@ def _products(facts: Snapshot) -> list[Content]:
 
 def product_json(facts: Snapshot, product: Product, day: date) -> str:
     """Return a product with its releases, disputes and end of life as JSON."""
-    return _json(facts, day, _product(facts, product, day))
+    return document(facts, day, _product(facts, product, day))
 
 
 def _product(facts: Snapshot, product: Product, day: date) -> Content:
     details = product_details(facts, product.id)
     return {
-        "id": product.id,
-        "name": product.name,
-        "role": product.role,
-        "distribution": product.distribution,
+        **picked(product, "id name role distribution"),
         "eol": details.eol,
         "eol_rule": _rule(details.eol_rule) if details.eol_rule else None,
         "replaced_by": details.replaced_by_record,
@@ -124,7 +119,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
     """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
-    return _json(facts, day, {"product": product.id, "releases": _chosen(facts, product, version, day)})
+    return document(facts, day, {"product": product.id, "releases": _chosen(facts, product, version, day)})
 
 
 def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
@@ -268,7 +263,7 @@ def eol_json(
 ) -> str:
     """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
     ends = _ends(facts, product, version, day, days)
-    return _json(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
+    return document(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
 
 
 def eol_screen(
@@ -383,8 +378,3 @@ def _ended(last_day: str, day: date) -> str:
 
 def _foot(facts: Snapshot, day: date) -> str:
     return f"(as of {day}, data of {facts.meta['data_date']})\n"
-
-
-def _json(facts: Snapshot, day: date, content: Content) -> str:
-    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-    return json.dumps({**head, **content}, indent=2, ensure_ascii=False) + "\n"

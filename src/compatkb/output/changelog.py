@@ -1,15 +1,17 @@
 """What became true in a span of days, as text, Markdown or JSON."""
 
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from itertools import groupby
 from typing import Any
 
 from compatkb.catalog.changelog import Change
-from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import source_payload
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import picked
 
 _NAMED = 6  # so many subjects of one line are written out
 _VERBS = {
@@ -55,30 +57,30 @@ def changes_markdown(facts: Snapshot, found: tuple[Change, ...], since: date, un
 def changes_json(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
     content = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": until.isoformat(),
         "since": since.isoformat(),
         "until": until.isoformat(),
         "changes": [_payload(change) for change in found],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, until, content)
 
 
 def _payload(change: Change) -> dict[str, Any]:
     return {
         "day": change.day.isoformat(),
         "after": change.after.isoformat() if change.after else None,
-        "kind": change.kind,
-        "product": change.product,
-        "subject": change.subject,
-        "detail": change.detail,
+        **picked(change, "kind product subject detail"),
         "sources": [source_payload(source) for source in change.sources],
     }
 
 
 def _lines(changes: list[Change]) -> Iterator[str]:
-    """Yield the lines of one day."""
+    """Yield the lines of one day; of many observations that one line tells them all, how many of each outcome."""
+    observed = [change for change in changes if change.kind == "validated"]
+    if len(observed) > _NAMED:
+        changes = [change for change in changes if change.kind != "validated"]
+        counts = Counter(re.split("[,;]", change.detail)[0] for change in observed)
+        shown = ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
+        yield f"{_VERBS['validated']}: {shown} (each with --format json)"
 
     def alike(change: Change) -> tuple[str, str | None, str, date | None]:
         detail = "" if change.kind == "released" else change.detail

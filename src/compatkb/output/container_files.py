@@ -1,6 +1,5 @@
 """An answer as files for containers: a Dockerfile, and what runs it: a compose file or a development container."""
 
-import json
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof
+from compatkb.output.json_document import json_text
 from compatkb.output.labels import stack_name, value
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import minors, packages_of, stacks_of, title_of
@@ -114,4 +114,4 @@ def devcontainer_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) 
     }
     if proof := short_proof(facts, stack):
         content["postCreateCommand"] = proof
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json_text(content)

@@ -1,34 +1,28 @@
 """What is said about a machine, as JSON; the screen is in `doctor_screen`."""
 
-import json
 from datetime import date
 from typing import Any
 
 from compatkb.doctor.checks import Seen
 from compatkb.doctor.verdict import Examination
 from compatkb.output import commands, messages
-from compatkb.output.doctor_screen import examination_text, install_commands
-from compatkb.output.payload import SCHEMA, request_payload, source_payload
+from compatkb.output.doctor_screen import install_commands
+from compatkb.output.json_document import document
+from compatkb.output.payload import request_payload, source_payload
 from compatkb.output.shells import quote
-from compatkb.output.stack_summary import instead_payload, stack_brief
+from compatkb.output.stack_summary import instead_payload, request_of, stack_brief
 from compatkb.store.reader import Snapshot
-
-__all__ = ["examination_json", "examination_text"]
+from compatkb.store.records import picked
 
 
 def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
     """Return the examination as JSON; docs/doctor.md names the fields."""
     machine, answer = made.machine, made.answer
+    request = request_of(answer, day)
     content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
-        "origin": machine.origin,
-        "python": machine.python,
+        **picked(machine, "origin python"),
         "os": made.system,
-        "arch": machine.arch,
-        "kernel": machine.kernel,
-        "glibc": machine.glibc,
+        **picked(machine, "arch kernel glibc"),
         "packages": [
             {"product": h.product, "name": h.installed.name, "version": h.installed.version, "known": h.known}
             for h in made.held
@@ -44,27 +38,18 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "remarks": [
             {
-                "rule": remark.rule,
-                "level": remark.level.value,
-                "message": remark.message,
-                "fix": remark.fix,
+                **picked(remark, "rule level message fix"),
                 "sources": [source_payload(source) for source in remark.sources],
             }
             for remark in made.remarks
         ],
         "steps": [step._asdict() for step in made.steps],
         "commands": _commands(facts, made),
-        "stack": stack_brief(facts, made.best.stack, _request(made, day)) if made.best else None,
-        "instead": instead_payload(facts, made.instead, _request(made, day)),
-        "proven": stack_brief(facts, made.proven, _request(made, day)) if made.proven else None,
+        "stack": stack_brief(facts, made.best.stack, request) if made.best else None,
+        "instead": instead_payload(facts, made.instead, request),
+        "proven": stack_brief(facts, made.proven, request) if made.proven else None,
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _request(made: Examination, day: date) -> Any:
-    from compatkb.store.records import Request
-
-    return made.answer.request if made.answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
+    return document(facts, day, content)
 
 
 def _graphics_payload(seen: Seen) -> dict[str, Any]:

@@ -9,18 +9,13 @@ from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import Numbers, short
 from compatkb.output.labels import asked, label, listed, stack_name, value
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, text_of, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, wrapped
 from compatkb.output.shells import POSIX, quote
 from compatkb.store.reader import Snapshot
 
 _NOTHING = "nothing-installed"
 _REASONS = 2
 _MANY = 6
-
-
-def examination_text(facts: Snapshot, made: Examination, day: date, shell: str = POSIX) -> str:
-    """Return the screen as plain text."""
-    return text_of(examination_lines(facts, made, day, shell))
 
 
 def examination_lines(facts: Snapshot, made: Examination, day: date, shell: str = POSIX) -> list[Line]:

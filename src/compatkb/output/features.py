@@ -1,6 +1,5 @@
 """Features: what is said of each, and a table of features by release series."""
 
-import json
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
@@ -8,10 +7,12 @@ from typing import Any
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Offered
 from compatkb.output import messages
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import document
+from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import picked
 
 Content = dict[str, Any]
 
@@ -46,9 +47,7 @@ def statements_of(facts: Snapshot) -> list[Content]:
             "versions": said.spec,
             "status": said.status,
             "when": {name: list(values) for name, values in said.condition.items()},
-            "basis": said.basis,
-            "reason": said.reason,
-            "note": said.note,
+            **picked(said, "basis reason note"),
             "sources": [{"text": text, "url": url} for text, url in facts.citations(said.claim)],
             "mask": said.mask,
         }
@@ -74,8 +73,7 @@ def release_lines(features: Iterable[Content]) -> list[str]:
 
 def features_json(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> str:
     """Return the features, those of one product, or one, with what is said of them as JSON."""
-    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-    return json.dumps({**head, "features": _content(facts, product, feature)}, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, {"features": _content(facts, product, feature)})
 
 
 def features_screen(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> list[Line]:
@@ -130,14 +128,14 @@ def features_table(
         mine = [s for s in spoken if s["of"] == of]
         columns = _columns(facts, of, mine)
         head = [facts.products[of].name, "where", *(name for name, _ in columns)]
-        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        rows = []
         for name in dict.fromkeys(statement["feature"] for statement in mine):
             for place, said in _rows([s for s in mine if s["feature"] == name]).items():
                 cells = [_cell(facts, of, mask, place, said) for _, mask in columns]
                 where = ", ".join(word for word in place if word) or "everywhere"
-                lines.append(f"| {name} | {where} | {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n" if parts else ""
+                rows.append((name, where, *cells))
+        parts.append(table(head, rows))
+    return "\n".join(parts)
 
 
 def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[Content]:
@@ -146,9 +144,7 @@ def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[
         said.setdefault(statement["feature"], []).append(statement)
     return [
         {
-            "id": record.id,
-            "name": record.name,
-            "product": record.product,
+            **picked(record, "id name product"),
             "needs": list(record.needs),
             "aliases": list(record.aliases),
             "note": record.note,

@@ -7,19 +7,18 @@ from datetime import date
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import Warned
 from compatkb.engine.stacks import Stack
-from compatkb.output.causes import cause, cause_sources, excluded, nearest_edges
+from compatkb.output.causes import cause, cause_sources, excluded
 from compatkb.output.citations import Cited, claim_sources, element_sources
 from compatkb.output.labels import asked, build, build_name, label, listed, ranges
-from compatkb.output.open_points import requested_packages, unsettled
+from compatkb.output.open_points import unsettled
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 
 __all__ = [
     "SIGNS", "VERDICTS", "Cited", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources", "element_sources",
-    "excluded", "nearest_edges",
-    "plain", "ranges", "requested_packages", "signed", "support", "terms", "unsettled", "verdict_words", "warning",
-    "warning_sources", "warnings_in_brief",
+    "excluded", "plain", "ranges", "signed", "support", "terms", "unsettled", "warning", "warning_sources",
+    "warnings_in_brief",
 ]  # fmt: skip
 
 VERDICTS = {
@@ -42,11 +41,6 @@ MEANINGS = {
 """What the verdicts mean."""
 _SMALL = ("no", "the", "wheels", "whether")
 """Words that get a capital at the head of a sentence."""
-
-
-def verdict_words(verdict: str) -> str:
-    """Return a verdict as people read it."""
-    return VERDICTS[verdict]
 
 
 def signed(verdict: str) -> str:

@@ -1,6 +1,5 @@
-"""Answers as plain dictionaries: the JSON contract, whose version is SCHEMA and whose text is docs/json.md."""
+"""Answers as plain dictionaries: the JSON contract, whose text is docs/json.md."""
 
-import json
 from datetime import date
 from typing import Any
 
@@ -10,12 +9,12 @@ from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Link, Stack
 from compatkb.output import commands, disputes, messages
 from compatkb.output.images import images_of
+from compatkb.output.json_document import head, json_text
 from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
-SCHEMA = 1
 _LEVELS = ("supported", "inferred", "unknown")
 _BEYOND = ("hardware", "driver", "oneapi", "glibc")
 """Fields that every stack has, whatever the data show."""
@@ -25,9 +24,7 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
     """Return what `resolve --format json` prints."""
     request = answer.request
     return {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": _day(request.as_of),
+        **head(facts, date.fromordinal(request.as_of)),
         "request": request_payload(request),
         "verdict": answer.verdict,
         "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
@@ -42,18 +39,19 @@ def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dic
 
 def answer_json(facts: Snapshot, answer: Answer, wanted: Wanted | None = None) -> str:
     """Return an answer as JSON text."""
-    return json.dumps(answer_payload(facts, answer, why=bool(wanted and wanted.why)), indent=2, ensure_ascii=False) + "\n"
+    return json_text(answer_payload(facts, answer, why=bool(wanted and wanted.why)))
 
 
 def request_payload(request: Request) -> dict[str, Any]:
     """Return the request as it was understood."""
+    until = request.uploaded_until
     return {
         "pins": {pin.product: pin.text for pin in request.pins if not pin.need},
         "needs": [pin.product for pin in request.pins if pin.need],
         "products": list(request.bare),
         "devices": list(request.devices),
         "route": request.route,
-        "uploaded_before": None if request.uploaded_until is None else _day(request.uploaded_until + 1),
+        "uploaded_before": None if until is None else date.fromordinal(until + 1).isoformat(),
     }
 
 
@@ -209,7 +207,3 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
 def source_payload(source: messages.Cited) -> dict[str, Any]:
     """Return a source: its text, and its address where it has one."""
     return {"text": source[0], "url": source[1]}
-
-
-def _day(ordinal: int) -> str:
-    return date.fromordinal(ordinal).isoformat()

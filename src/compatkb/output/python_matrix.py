@@ -1,15 +1,14 @@
 """Which releases of a product have wheels for which Pythons, as a table of words."""
 
-import csv
-import io
-import json
 from datetime import date
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.output import screen
-from compatkb.output.payload import SCHEMA
+from compatkb.output import screen, writers
+from compatkb.output.document_model import Table
+from compatkb.output.json_document import document
+from compatkb.output.markdown import table as write_table
 from compatkb.output.screen import BLANK, Line
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
@@ -128,9 +127,6 @@ def _used(table: PythonMatrix) -> set[str]:
 def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
     """Return the table as JSON."""
     content = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
         "product": table.product,
         "by": "python",
         "columns": list(table.pythons),
@@ -146,24 +142,17 @@ def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
             for row in table.rows
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, content)
 
 
 def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:
     """Return the table in Markdown."""
-    lines = [
-        f"| release | {' | '.join(f'Python {python}' for python in table.pythons)} |",
-        "|---" * (len(table.pythons) + 1) + "|",
-    ]
-    lines += [f"| {' | '.join([row_name(row), *(cell.words for cell in row.cells)])} |" for row in table.rows]
-    return "\n".join(lines) + f"\n\nAs of {day}, data of {facts.meta['data_date']}.\n"
+    head = ("release", *(f"Python {python}" for python in table.pythons))
+    shown = write_table(head, [(row_name(row), *(cell.words for cell in row.cells)) for row in table.rows])
+    return f"{shown}\nAs of {day}, data of {facts.meta['data_date']}.\n"
 
 
 def comma_separated(_facts: Snapshot, table: PythonMatrix, _day: date) -> str:
     """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["release", "yanked", *table.pythons])
-    for row in table.rows:
-        writer.writerow([row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)])
-    return out.getvalue()
+    rows = ((row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)) for row in table.rows)
+    return writers.comma_separated([Table(("release", "yanked", *table.pythons), tuple(rows))])

@@ -10,6 +10,7 @@ HEIGHT = 24
 """Lines of the first screen of an answer."""
 TIED = "\N{NO-BREAK SPACE}"
 _VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
+_MARK = re.compile(r" (?=\[\d+\])")
 _QUOTED = re.compile(r"`[^`]+`")
 _LABEL = 10
 
@@ -21,6 +22,8 @@ class Line(NamedTuple):
     style: str = ""
     underlined: tuple[int, int] = (0, 0)  # from column to column
     cells: tuple[str, ...] = ()  # of a row of a table, which a terminal shows in their place; a heading has no text
+    hang: str | None = None  # what further lines of the same text begin with; None for a line that is one as it is
+    goes_on: bool = False  # whether it is such a further line
 
 
 class Block(NamedTuple):
@@ -68,12 +71,30 @@ def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:
 
 def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:
     """Return a text in lines that fit; names stay beside their versions, and no word is broken."""
+    hanging = indent if hang is None else hang
     tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, text))
     lines = textwrap.wrap(
-        tied, width, initial_indent=indent, subsequent_indent=indent if hang is None else hang,
-        break_long_words=False, break_on_hyphens=False,
+        tied, width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [Line(line.replace(TIED, " "), style) for line in lines]
+    return [Line(line.replace(TIED, " "), style, hang=hanging, goes_on=n > 0) for n, line in enumerate(lines)]
+
+
+def rewrapped(lines: Sequence[Line], width: int) -> list[Line]:
+    """Return lines in as many as a screen of another width needs; a text that was wrapped is wrapped anew, as a whole."""
+    texts: list[Line] = []
+    for line in lines:
+        if line.goes_on and texts:
+            texts[-1] = texts[-1]._replace(text=f"{texts[-1].text.rstrip()} {line.text.strip()}")
+        else:
+            texts.append(line)
+    return [narrow for text in texts for narrow in _narrowed(text, width)]
+
+
+def _narrowed(line: Line, width: int) -> list[Line]:
+    if line.hang is None or len(line.text) <= width:
+        return [line]
+    body = _MARK.sub(TIED, line.text.lstrip())
+    return wrapped(body, line.text[: len(line.text) - len(body)], line.hang, line.style, width)
 
 
 def labelled(label: str, text: str) -> list[Line]:

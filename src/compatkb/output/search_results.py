@@ -1,11 +1,10 @@
 """What a search found, as text or JSON."""
 
-import json
 import shlex
 from datetime import date
 
 from compatkb.catalog.search import SearchResult
-from compatkb.output.payload import SCHEMA
+from compatkb.output.json_document import document
 from compatkb.store.reader import Snapshot
 
 
@@ -13,16 +12,13 @@ def search_text(facts: Snapshot, found: SearchResult, day: date, limit: int, *, 
     """Return the first `limit` hits with the command that shows more of each; or what to try instead."""
     if as_json:
         content = {
-            "schema": SCHEMA,
-            "data_date": facts.meta["data_date"],
-            "as_of": day.isoformat(),
             "words": list(found.words),
             "count": len(found.hits),
             "hits": [hit._asdict() for hit in found.hits[:limit]],
             "matches": dict(found.matches),
             "near": list(found.near),
         }
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        return document(facts, day, content)
     lines = []
     for hit in found.hits[:limit]:
         lines.append(f"{hit.kind:<10}{hit.title}")

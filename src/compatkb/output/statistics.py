@@ -1,14 +1,14 @@
 """The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/stats.md describes them."""
 
-import json
 from datetime import date
 from typing import Any
 
 from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
+from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.markdown import Links, render
-from compatkb.output.payload import SCHEMA
 from compatkb.output.screen import Line, heads, row
+from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
 _READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
@@ -44,7 +44,7 @@ def badge_json(stats: Stats) -> str:
     """Return the figures as a badge endpoint answers them, in the form that shields.io reads."""
     share = _percent(_supported(stats), stats.requirements)
     colour = next(name for least, name in _SHARES if share >= least)
-    return _dumped({"schemaVersion": 1, "label": "compatkb", "message": _message(stats), "color": colour})
+    return json_text({"schemaVersion": 1, "label": "compatkb", "message": _message(stats), "color": colour})
 
 
 def stats_json(stats: Stats) -> str:
@@ -53,10 +53,7 @@ def stats_json(stats: Stats) -> str:
         "schema": SCHEMA,
         "data_date": stats.data_date.isoformat(),
         "as_of": stats.day.isoformat(),
-        "products": stats.products,
-        "releases": stats.releases,
-        "builds": stats.builds,
-        "image_tags": stats.image_tags,
+        **picked(stats, "products releases builds image_tags"),
         "requirements": {
             "total": stats.requirements,
             "kinds": stats.by_kind,
@@ -70,7 +67,7 @@ def stats_json(stats: Stats) -> str:
         "end_of_life": [row._asdict() for row in stats.coverage],
         "checks": [_reading(stats, reading) for reading in stats.readings],
     }
-    return _dumped(content)
+    return json_text(content)
 
 
 def figures(stats: Stats) -> list[tuple[str, str]]:
@@ -178,7 +175,3 @@ def _percent(number: int, total: int) -> int:
     if number in (0, total):
         return 100 if number else 0
     return min(99, max(1, (200 * number + total) // (2 * total)))
-
-
-def _dumped(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

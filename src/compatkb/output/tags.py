@@ -1,13 +1,13 @@
 """Image repositories: their tags, what each declares to hold, when it was listed, and what is disputed."""
 
-import json
 from datetime import date
 from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.output import disputes
 from compatkb.output.images import run_command
-from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import source_payload
 from compatkb.store.queries.images import ImageRecord, contents_of, images_of, repositories, runs_for
 from compatkb.store.reader import Snapshot
 
@@ -26,8 +26,7 @@ def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> 
         raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
     tags = [_tag(facts, row, day) for row in chosen]
     if as_json:
-        dates = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": day.isoformat()}
-        return json.dumps({**dates, "repository": repository, "tags": tags}, indent=2, ensure_ascii=False) + "\n"
+        return document(facts, day, {"repository": repository, "tags": tags})
     lines = [line for entry in tags for line in (_lines(entry) if tag else [_line(entry)])]
     head = f"{repository}:{tag}" if tag else f"{repository}, {len(tags)} tags"
     return "\n".join([head, *lines]) + _foot(facts, day)

@@ -1,13 +1,14 @@
 """Lines on a terminal, with colour and weight; through a pipe they are plain text, and rich is not imported."""
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-from compatkb.output.screen import HEAD, MORE, Line, text_of
+from compatkb.output.screen import HEAD, MORE, Line, rewrapped, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,8 +31,13 @@ _STYLES = {
 }
 _LABEL = 12
 """Columns of a label and its indentation."""
-_BETWEEN, _WRAPPED = 3, 20
-"""Columns of a table's cell beside its text; the least that the widest column gets."""
+_BETWEEN, _WRAPPED, _COLUMNS = 3, 20, 8
+"""Columns of a table's cell beside its text; the least that the widest column gets; cells that a row has in words, too."""
+_WIDEST = 120
+"""Columns that a text has at most: longer lines are hard to read."""
+_HANGING = 4
+"""Columns that further lines of a text are indented by."""
+_WHOLE = re.compile(r" *(\$|run:|source:) ")
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
 
 
@@ -48,13 +54,17 @@ def show(output: str | Sequence[Line]) -> None:
         print_lines(output)
 
 
+def show_text(output: str | Sequence[Line]) -> None:
+    """Print text on standard output, its lines wrapped at words on a narrower terminal; commands and links stay whole."""
+    lines = [Line(line) for line in output.splitlines()] if isinstance(output, str) else output
+    print_lines([line._replace(style=line.style or "whole") if _WHOLE.match(line.text) else line for line in lines])
+
+
 def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
-    """Print lines; `colour` decides for or against it, None leaves that to the stream and to NO_COLOR."""
+    """Print lines as on a terminal or not, as `colour` decides; None leaves that to the stream, and colours to NO_COLOR."""
     out = stream or sys.stdout
-    if colour is None:
-        colour = out.isatty() and not os.environ.get("NO_COLOR")
-    if colour:
-        _print_rich(lines, out)
+    if out.isatty() if colour is None else colour:
+        _print_rich(lines, out, plain=colour is None and bool(os.environ.get("NO_COLOR")))
     else:
         out.write(printable(text_of(lines), out.encoding))
 
@@ -68,24 +78,25 @@ def printable(text: str, encoding: str | None) -> str:
     return text
 
 
-def _print_rich(lines: Sequence[Line], out: TextIO) -> None:
+def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
     from rich.console import Console
 
-    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True)
+    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True, color_system=None if plain else "auto")
     for is_row, group in groupby(lines, lambda line: bool(line.cells)):
         if is_row:
             _print_table(list(group), console)
             continue
-        for line in group:
+        for line in rewrapped(list(group), min(console.width, _WIDEST)):
             for part in _within(line, console.width):
                 console.print(_styled(part, out.encoding))
 
 
 def _within(line: Line, width: int) -> list[Line]:
     """Return a line in lines that fit a narrow terminal, at words; commands and quoted lines stay whole."""
-    if len(line.text) <= width or line.style in ("command", "dim") or line.underlined != (0, 0):
+    is_whole = line.style in ("command", "whole") or line.underlined != (0, 0) or " │ " in line.text
+    if len(line.text) <= width or line.hang is not None or is_whole:
         return [line]
-    indent = _LABEL + 1 if line.style == "label" else len(line.text) - len(line.text.lstrip())
+    indent = len(line.text) - len(line.text.lstrip()) + _HANGING
     first, *rest = textwrap.wrap(
         line.text, width, drop_whitespace=True, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
@@ -109,8 +120,23 @@ def _print_table(rows: list[Line], console: "Console") -> None:
             table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
     if sum((column.min_width or 0) + _BETWEEN for column in table.columns) <= console.width:
         console.print(table, soft_wrap=False)
-    else:  # words would be cut
-        console.print(Text(printable(text_of(rows), console.encoding)), end="")
+        return
+    names = names if heads else rows[0].cells
+    for row in rows:  # words would be cut
+        if row.style == HEAD or (len(names) > _COLUMNS and row.cells == names):
+            continue
+        shown = Line(f"{row.cells[0]}  {_runs(names, row.cells)}") if len(names) > _COLUMNS else row
+        for part in _within(shown, console.width):
+            console.print(Text(printable(part.text, console.encoding)))
+
+
+def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
+    """Return the cells of a wide row in words, those that are alike beside each other as one: `3.10–3.13 yes`."""
+    found = []
+    for cell, group in groupby(zip(names[1:], cells[1:], strict=False), lambda pair: pair[1]):
+        first, *rest = [name for name, _ in group]
+        found.append(f"{first}–{rest[-1]} {cell}" if rest else f"{first} {cell}")
+    return "; ".join(found)
 
 
 def _styled(line: Line, encoding: str) -> "Text":
@@ -118,6 +144,8 @@ def _styled(line: Line, encoding: str) -> "Text":
     from rich.text import Text
 
     content = Text(printable(line.text.rstrip(), encoding))
+    if line.goes_on and line.style not in ("dim", "heading"):
+        return content
     if line.style == "label":
         content.stylize("bold", 0, _LABEL)
     elif line.style in ("works", "likely", "unknown", "does-not-work"):

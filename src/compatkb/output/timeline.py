@@ -1,15 +1,15 @@
 """The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.output.payload import SCHEMA, source_payload
+from compatkb.output.json_document import document
+from compatkb.output.payload import source_payload
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Event
+from compatkb.store.records import Event, picked
 
 PAST, UNCERTAIN, PLANNED = "past", "uncertain", "planned"
 KINDS = ("release", "milestone", "end-of-life")
@@ -115,32 +115,23 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
 
 def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as JSON."""
-    content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "as_of": day.isoformat(),
+    content = {
         "vendors": [{"id": vendor, "name": name} for vendor, name in facts.vendors.items()],
         "events": [_event(event, day) for event in events],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return document(facts, day, content)
 
 
 def _event(event: Event, day: date) -> dict[str, Any]:
     return {
-        "id": event.id,
-        "vendor": event.vendor,
-        "kind": event.kind,
-        "title": event.title,
+        **picked(event, "id vendor kind title"),
         "date": date_text(event),
         "first_day": date.fromordinal(event.first).isoformat(),
         "last_day": date.fromordinal(event.last).isoformat(),
-        "precision": event.precision,
-        "basis": event.basis,
+        **picked(event, "precision basis"),
         "state": state(event, day),
         "announced": date.fromordinal(event.announced).isoformat() if event.announced else None,
-        "product": event.product,
-        "version": event.version,
-        "note": event.note,
+        **picked(event, "product version note"),
         "disputes": [{**d, "sources": [source_payload((s[0], s[1])) for s in d["sources"]]} for d in event.disputes],
         "sources": [source_payload(source) for source in event.sources],
     }

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.labels import listed
-from compatkb.output.payload import SCHEMA
 from compatkb.output.screen import BLANK, Line, labelled, wrapped
 from compatkb.parsers.variants import NULL, VariantProblem, WheelVariant, named_release, variants_of
 from compatkb.store.queries.products import channels
@@ -46,7 +46,7 @@ def variants_json(facts: Snapshot, name: str) -> str:
         "variants": rows,
         "problems": [problem.message for problem in problems],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json_text(content)
 
 
 def _read(name: str) -> tuple[tuple[str, str], tuple[WheelVariant, ...], tuple[VariantProblem, ...]]:

@@ -70,7 +70,7 @@ def make_request(
             _add(pins, _need(facts, name))
     pinned = tuple(sorted(pins.values(), key=lambda pin: facts.ranks[pin.product]))
     free = tuple(sorted((set(bare) - set(pins)), key=facts.ranks.__getitem__))
-    served = _devices(facts, asked, pins, problems)
+    served = _devices(facts, asked, pins, free, problems)
     if route is not None:
         with _noting(problems):
             _check_route(facts, route, {*pins, *free})
@@ -187,13 +187,13 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
         released = released or facts.word(product.id, re.sub(r"\.?(post|dev|rc|a|b).*", "", public))
         if released:
             known = {e.version.partition("+")[2] for e in facts.elements(product.id)}
-            beyond = version.partition("+")[2] not in known  # builds of that kind are not covered at all
+            beyond = version if version.partition("+")[2] not in known else ""  # builds of that kind are not covered at all
             return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
     scopes = facts.scopes_of(product.id)
     covered = any(scope.until >= lists_until and admits(scheme, scope.spec, version) for scope in scopes)
     if scopes and not covered:
         older = [e.idx for e in facts.elements(product.id) if numbers(e.release) < numbers(version)]
-        return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=True)
+        return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=version)
     raise unknown_version(facts, product, version)
 
 
@@ -221,11 +221,14 @@ def _leaves(pin: Pin, patch: str) -> bool:
         return True
 
 
-def _devices(facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin], problems: list[str]) -> tuple[str, ...]:
+def _devices(
+    facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin], free: Sequence[str], problems: list[str]
+) -> tuple[str, ...]:
     """Return the devices that are asked for, or else all that the pins leave; unknown ones are noted as problems."""
     every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
     if not asked:
-        for pin in pins.values():
+        whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
+        for pin in (*pins.values(), *whole):
             if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
                 only = facts.elements(pin.product).of(pin.mask)[0].devices
                 problems += [not_covered(facts, device) for device in sorted(only)]

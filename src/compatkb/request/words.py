@@ -32,6 +32,16 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
     return options, found
 
 
+def read_release(facts: Snapshot, name: str, version: str | None = None) -> tuple[str, str | None]:
+    """Return a product and a version of it as people type them: `torch 2.8`, `torch==2.8`, B580, `ubuntu 22.04`."""
+    if facts.product(name) is None:
+        options, rest = read_words(facts, [name, version] if version else [name])
+        if len(options) == 1 and not rest:
+            return options[0]
+    product, _, pinned = name.partition("==")
+    return product, version or pinned or None
+
+
 def _read_place(facts: Snapshot, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
     """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
     for count in range(min(len(words), _LONGEST), 0, -1):

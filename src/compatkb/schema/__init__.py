@@ -2,11 +2,11 @@
 
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.schema.base import Basis, Record, SourceEntry
-from compatkb.schema.dispute import BOTH, OPEN, Dispute, When
+from compatkb.schema.dispute import OPEN, Dispute, When
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.exception import ExceptionFile, Exemption
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
-from compatkb.schema.image import Contained, ImageFile, ListingEntry, Repository, Revision, Tag
+from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
 from compatkb.schema.machine import MachineFile
 from compatkb.schema.migration import MigrationFile
@@ -18,7 +18,6 @@ from compatkb.schema.product import (
     CompiledFor,
     Complete,
     EndOfLife,
-    EndRule,
     InstallEntry,
     Moment,
     ProductFile,
@@ -31,64 +30,4 @@ from compatkb.schema.product import (
     Yank,
 )
 from compatkb.schema.symptom import SymptomFile
-from compatkb.schema.timeline import EventEntry, EventKind, TimelineFile, Vendor, last_day
-
-__all__ = [
-    "BOTH",
-    "OPEN",
-    "AdvisoryEntry",
-    "Basis",
-    "Build",
-    "BuiltWith",
-    "Channel",
-    "ChannelFile",
-    "Claim",
-    "CompiledFor",
-    "Complete",
-    "Contained",
-    "Dispute",
-    "EndOfLife",
-    "EndRule",
-    "EventEntry",
-    "EventKind",
-    "ExceptionFile",
-    "Exemption",
-    "Feature",
-    "FeatureFile",
-    "ImageFile",
-    "IndexFile",
-    "IndexRelease",
-    "IndexYank",
-    "InstallEntry",
-    "Kind",
-    "Level",
-    "ListingEntry",
-    "MachineFile",
-    "MigrationFile",
-    "Moment",
-    "Observation",
-    "Outcome",
-    "ProductFile",
-    "ProductHead",
-    "Record",
-    "Release",
-    "ReplacedBy",
-    "Repository",
-    "Revision",
-    "Role",
-    "RouteEntry",
-    "RouteFile",
-    "SourceEntry",
-    "Stage",
-    "Statement",
-    "Status",
-    "SymptomFile",
-    "Tag",
-    "TimelineFile",
-    "Variant",
-    "Vendor",
-    "Wheels",
-    "When",
-    "Yank",
-    "last_day",
-]
+from compatkb.schema.timeline import EventEntry, EventKind, TimelineFile, last_day

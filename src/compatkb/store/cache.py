@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from compatkb.errors import DataError, UnavailableError
+from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.schema import FORMAT
 
 if TYPE_CHECKING:
@@ -240,6 +240,9 @@ def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progr
     import atexit
     import shutil
     import tempfile
+    from pathlib import Path
+
+    from compatkb.core.atomic_write import write_file
 
     folder = None
     try:
@@ -251,9 +254,9 @@ def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progr
             digest = _compile(directory, new, progress)  # of what was read this time
             os.replace(new, _named(key, digest))
             _forget(key)
-        _write(f"{key}.stamp", f"{stamp}\n{digest}")
+        write_file(Path(f"{key}.stamp"), f"{stamp}\n{digest}".encode(errors="surrogateescape"))
         return _named(key, digest)
-    except OSError:
+    except (OSError, UnavailableError, UsageError):
         pass  # a cache that cannot be written costs time at every start, not the answer
     finally:
         if folder:
@@ -302,18 +305,3 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None) ->
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
     return digest
-
-
-def _write(path: str, content: str) -> None:
-    import tempfile
-
-    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix="new-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except OSError:
-        os.unlink(name)
-        raise

@@ -6,9 +6,9 @@ What is shown rather than solved is read by `compatkb.store.queries`.
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from compatkb.core.names import word_key
 from compatkb.core.vocabulary import Certainty, Kind, Role
@@ -28,6 +28,7 @@ from compatkb.store.records import (
     Successor,
     Waiver,
 )
+from compatkb.store.rows import form_of
 from compatkb.store.schema import FORMAT
 
 ELEMENT = (
@@ -40,6 +41,7 @@ EDGE = (
     "listed, unlisted"
 )
 _MAPPED = 1 << 30
+R = TypeVar("R")
 _KINDS = {str(kind): kind for kind in Kind}
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 
@@ -68,6 +70,16 @@ class Snapshot:
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""
         return self._db.execute(query, values).fetchall()
+
+    def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
+        """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
+        columns, readers = form_of(kind)
+        found = []
+        for row in map(list, self._db.execute(f"select {columns} {rest}", values)):
+            for place, read in readers:
+                row[place] = read(row[place])
+            found.append(kind(*row))
+        return tuple(found)
 
     # -- products ---------------------------------------------------------------------------------------------------
 
@@ -281,8 +293,7 @@ class Snapshot:
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
         """The edges that do not hold beside some products, by what their makers say."""
-        rows = self.select("select product, mask, edge, of_mask from waiver")
-        return tuple(Waiver(product, int(mask, 16), edge, int(of_mask, 16)) for product, mask, edge, of_mask in rows)
+        return self.records(Waiver, "from waiver")
 
     def citations(self, claim: str) -> Sources:
         """Return the sources of a claim."""
@@ -295,33 +306,18 @@ class Snapshot:
     @cached_property
     def routes(self) -> tuple[Route, ...]:
         """The ways to reach a device, preferred ones first."""
-        rows = self.select("select id, name, rank, devices, provider, with_, without from route order by rank, id")
-        return tuple(
-            Route._make((*row[:3], tuple(row[3].split()), row[4], tuple(row[5].split()), tuple(row[6].split())))
-            for row in rows
-        )
+        return self.records(Route, "from route order by rank, id")
 
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
-        query = (
-            "select product, mask, kind, message, since, to_product, to_mask, devices, cells, hardware, sources "
-            "from advisory order by id"
-        )
-        return tuple(
-            Advisory._make((product, int(mask, 16), *about, int(to_mask, 16), tuple(devices.split()), self.cells(cells),
-                     int(hardware, 16), read_sources(sources)))
-            for product, mask, *about, to_mask, devices, cells, hardware, sources in self.select(query)
-        )  # fmt: skip
+        found = self.records(Advisory, "from advisory order by id")
+        return tuple(advisory._replace(cells=self.cells(advisory.cells)) for advisory in found)
 
     @cached_property
     def scopes(self) -> tuple[CompleteScope, ...]:
         """The scopes in which the list of releases is whole."""
-        rows = self.select("select product, spec, mask, devices, until, channel, sources from scope order by id")
-        return tuple(
-            CompleteScope(product, spec, int(mask, 16), tuple(devices.split()), until, channel, read_sources(sources))
-            for product, spec, mask, devices, until, channel, sources in rows
-        )
+        return self.records(CompleteScope, "from scope order by id")
 
     def scopes_of(self, product: str) -> Sequence[CompleteScope]:
         """Return the scopes in which the list of a product's releases is whole."""
@@ -342,11 +338,7 @@ class Snapshot:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The events of the timeline, oldest first."""
-        query = (
-            "select id, vendor, kind, title, product, version, precision, basis, note, first, last, announced, disputes, "
-            "sources from event order by position"
-        )
-        return tuple(Event._make((*row[:12], tuple(json.loads(row[12])), read_sources(row[13]))) for row in self.select(query))
+        return self.records(Event, "from event order by position")
 
     @cached_property
     def successors(self) -> dict[str, tuple[Successor, ...]]:
@@ -383,11 +375,6 @@ def series_name(release: str, depth: int) -> str:
     """Return the series of a release, its first `depth` numbers; one without numbers is a series of its own."""
     numbers = _NUMBERS.match(release)
     return ".".join(numbers[0].split(".")[:depth]) if numbers else release
-
-
-def read_sources(text: str) -> Sources:
-    """Return sources as the snapshot keeps them."""
-    return tuple((name, url) for name, url in json.loads(text))
 
 
 def connect(path: str) -> sqlite3.Connection:

@@ -1,9 +1,10 @@
 """What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.store.rows import Cited, Column, Mask, Words, read_list
 
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
@@ -149,16 +150,16 @@ class Advisory(NamedTuple):
     """Something that users of these elements must be told."""
 
     product: str
-    mask: ElementSet
+    mask: Mask
     kind: str
     message: str
     since: int
-    to: str
-    to_mask: ElementSet
-    devices: tuple[str, ...]
+    to: Annotated[str, Column("to_product")]
+    to_mask: Mask
+    devices: Words
     cells: PlatformSet  # platforms of which it speaks
-    hardware: ElementSet  # hardware elements of which it speaks; 0: any
-    sources: Sources
+    hardware: Mask  # hardware elements of which it speaks; 0: any
+    sources: Cited
 
 
 class CompleteScope(NamedTuple):
@@ -166,20 +167,20 @@ class CompleteScope(NamedTuple):
 
     product: str
     spec: str
-    mask: ElementSet
-    devices: tuple[str, ...]  # only builds for these, none: for any
+    mask: Mask
+    devices: Words  # only builds for these, none: for any
     until: int
     channel: str | None
-    sources: Sources
+    sources: Cited
 
 
 class Waiver(NamedTuple):
     """Elements of a product beside which an edge does not hold for some elements of its own product."""
 
     product: str
-    mask: ElementSet
+    mask: Mask
     edge: int
-    of_mask: ElementSet
+    of_mask: Mask
 
 
 class Route(NamedTuple):
@@ -188,10 +189,10 @@ class Route(NamedTuple):
     id: str
     name: str
     rank: int
-    devices: tuple[str, ...]
+    devices: Words
     provider: str
-    with_: tuple[str, ...]
-    without: tuple[str, ...]
+    with_: Words
+    without: Words
 
 
 class Successor(NamedTuple):
@@ -218,8 +219,8 @@ class Event(NamedTuple):
     first: int
     last: int
     announced: int | None
-    disputes: tuple[dict[str, Any], ...]
-    sources: Sources
+    disputes: Annotated[tuple[dict[str, Any], ...], read_list]
+    sources: Cited
 
 
 class Pin(NamedTuple):
@@ -236,7 +237,7 @@ class Pin(NamedTuple):
     exact: bool = True
     extra: str | None = None
     near: ElementSet = 0  # where `mask` is empty: the elements that the version would stand beside
-    beyond: bool = False  # no complete list covers this version at the as-of date, so its absence proves nothing
+    beyond: str = ""  # a version that no complete list covers at the as-of date, so that its absence proves nothing
     need: bool = False  # a feature that the stack must have
     patch: str | None = None  # the patch of Python that was named (3.14.1); `mask` is its minor
 

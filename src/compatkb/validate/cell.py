@@ -8,6 +8,10 @@ from pathlib import Path
 from zlib import crc32
 
 from compatkb.schema import Level, Observation, Outcome
+from compatkb.store.records import picked
+
+_SHARED = "level tool python platform device index stubbed answered"
+"""What a cell and the observation that answers it have in common."""
 
 
 @dataclass(frozen=True)
@@ -46,38 +50,13 @@ class ValidationCell:
 
     def observed(self, outcome: Outcome, checked: date, detail: str = "", **more: object) -> Observation:
         """Return the observation that the cell ended with `outcome`; `more` are further fields of the record."""
-        return Observation.model_validate(
-            {
-                "level": self.level,
-                "outcome": outcome,
-                "packages": dict(self.packages),
-                "python": self.python,
-                "platform": self.platform,
-                "device": self.device,
-                "index": self.index,
-                "answered": self.answered,
-                "checked": checked,
-                "tool": self.tool,
-                "stubbed": self.stubbed,
-                "detail": detail,
-                **more,
-            }
-        )
+        seen = {"packages": dict(self.packages), "outcome": outcome, "checked": checked, "detail": detail}
+        return Observation.model_validate({**picked(self, _SHARED), **seen, **more})
 
 
 def cell_of(observation: Observation) -> ValidationCell:
     """Return the cell that an observation answers."""
-    return ValidationCell(
-        observation.level,
-        observation.tool,
-        tuple(sorted(observation.packages.items())),
-        observation.python,
-        observation.platform,
-        observation.device,
-        observation.index,
-        observation.stubbed,
-        answered=observation.answered,
-    )
+    return ValidationCell(**picked(observation, _SHARED), packages=tuple(sorted(observation.packages.items())))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """What a run of validation found, for people and programs."""
 
-import json
 from collections import Counter
-from typing import Any
 
-from compatkb.schema import Observation
+from compatkb.output.json_document import json_text
 from compatkb.validate.cell import ValidationCell
 from compatkb.validate.session import ValidationReport
 
@@ -44,11 +42,7 @@ def _what(cell: ValidationCell) -> str:
 def report_payload(report: ValidationReport) -> str:
     """Return every cell with what it saw, as JSON."""
     cells = [
-        {"claimed": cell.claimed, "contradicts": (cell, seen) in report.against, **_observation(seen)}
+        {"claimed": cell.claimed, "contradicts": (cell, seen) in report.against, **seen.model_dump(mode="json")}
         for cell, seen in report.cells
     ]
-    return json.dumps({"schema": 1, "cells": cells}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _observation(seen: Observation) -> dict[str, Any]:
-    return seen.model_dump(mode="json")
+    return json_text({"schema": 1, "cells": cells})

@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl
 
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
+from compatkb.output.payload import answer_json
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.problems import problem_of
 from compatkb.web.questions import MOST_WORDS, read_question
-from compatkb.web.responses import answer_json
 
 SNAPSHOT, SETTINGS = "snapshot.sqlite", "settings.json"
 SECONDS = 30.0
@@ -42,7 +42,7 @@ class Desk:
     def answer(self, query: str) -> str:
         """Return what `resolve --format json` prints for a question; raises UsageError and GaveUpError."""
         question = read_question(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST_WORDS))
-        return answer_json(self.site.facts, self.site.asker.answer(question), why=False)
+        return answer_json(self.site.facts, self.site.asker.answer(question))
 
 
 def open_desk(folder: str) -> Desk:

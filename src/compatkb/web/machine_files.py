@@ -13,9 +13,10 @@ from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, timeline
+from compatkb.output.json_document import head as head_of
 from compatkb.output.labels import PYTHON, SYSTEM, asked, series_of
 from compatkb.output.messages import VERDICTS
-from compatkb.output.payload import SCHEMA, answer_payload
+from compatkb.output.payload import answer_payload
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
@@ -66,7 +67,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     facts = site.facts
     clock = data_clock(facts, site.asker.clock)
     asker = site.asker if _is_same(facts, clock, site.asker.clock) else Asker(facts, clock)
-    head = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "as_of": clock.day.isoformat()}
+    head = head_of(facts, clock.day)
     calls = {"calls": list(CALLS)} if site.live else {}
     yield (
         "index.json",

@@ -1,6 +1,5 @@
 """What the API answers: the JSON that the commands print for the same question, from the functions that print it."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -11,7 +10,9 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.output import catalog, features, tags
-from compatkb.output.payload import answer_payload
+from compatkb.output.json_document import json_text
+from compatkb.output.payload import answer_json
+from compatkb.output.registry import Wanted
 from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day, parse_days
@@ -42,7 +43,7 @@ def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) ->
 
 def problem_response(problem: ProblemDetails) -> Response:
     """Return a problem as a response."""
-    return Response(problem.status, PROBLEM, json.dumps(problem.document(), indent=2, ensure_ascii=False) + "\n")
+    return Response(problem.status, PROBLEM, json_text(problem.document()))
 
 
 def answer_to(facts: Snapshot, clock: Clock, parameters: Parameters) -> Answer:
@@ -58,17 +59,12 @@ def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
 
 def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     flags, rest = _split(parameters, ("why",))
-    return answer_json(facts, answer_to(facts, clock, rest), why="why" in flags)
+    return answer_json(facts, answer_to(facts, clock, rest), Wanted(why="why" in flags))
 
 
 def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     answer = answer_to(facts, clock, parameters)
-    return answer_json(facts, answer, why=not answer.causes)
-
-
-def answer_json(facts: Snapshot, answer: Answer, *, why: bool) -> str:
-    """Return an answer as `resolve --format json` prints it."""
-    return json.dumps(answer_payload(facts, answer, why=why), indent=2, ensure_ascii=False) + "\n"
+    return answer_json(facts, answer, Wanted(why=not answer.causes))
 
 
 def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:

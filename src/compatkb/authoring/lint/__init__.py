@@ -4,35 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
 from compatkb.authoring.build_knowledge import build_knowledge
-from compatkb.authoring.lint import (
-    before_required,
-    builds,
-    contradictions,
-    dates,
-    end_of_life,
-    evidence,
-    exceptions,
-    file_name,
-    form,
-    known_version,
-    loops,
-    names,
-    reachable,
-    redundant,
-    redundant_claim,
-    references,
-    release_order,
-    requirements,
-    review,
-    source_detail,
-    sources,
-    tag_contents,
-    tag_spelling,
-    version_form,
-)
+from compatkb.authoring.lint import exceptions
 from compatkb.authoring.lint.subject import LintSubject, SeenObservation
 from compatkb.authoring.loader import NEEDED, DataDocument, Files, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
@@ -53,35 +29,13 @@ class LintRule(Protocol):
     check: Callable[[LintSubject], Iterator[Finding]]
 
 
-CHECKS = cast(
-    "tuple[LintRule, ...]",
-    (
-        form,
-        file_name,
-        references,
-        sources,
-        source_detail,
-        version_form,
-        names,
-        dates,
-        release_order,
-        before_required,
-        known_version,
-        builds,
-        requirements,
-        contradictions,
-        evidence,
-        redundant,
-        redundant_claim,
-        end_of_life,
-        tag_spelling,
-        tag_contents,
-        loops,
-        reachable,
-        review,
-        exceptions,
-    ),
+_MODULES = (
+    "form file_name references sources source_detail version_form names dates release_order before_required "
+    "known_version builds requirements contradictions evidence redundant redundant_claim end_of_life tag_spelling "
+    "tag_contents loops reachable review exceptions"
 )
+CHECKS = tuple(cast("LintRule", import_module(f"{__name__}.{name}")) for name in _MODULES.split())
+"""The rules, in the order in which they are listed and run."""
 
 
 class LintReport(NamedTuple):

@@ -9,7 +9,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Scheme
-from compatkb.schema import ChannelFile, Dispute, FeatureFile, ProductFile, RouteFile, TimelineFile
+from compatkb.schema import FeatureFile, ProductFile
 
 NAME, LEVEL = "names", Severity.ERROR
 SUMMARY = "an id, alias or tag means two things"
@@ -75,21 +75,10 @@ def _records(subject: LintSubject) -> Iterator[_Named]:
                 name = claim_id(record, statement.id)
                 owner = f"statement {statement.id} of {record.feature.id} ({number + 1})"
                 yield document, ("statement", number, "id"), ("claim", name), owner, statement.id
-        if isinstance(record, TimelineFile):
-            for number, vendor in enumerate(record.vendor):
-                yield document, ("vendor", number, "id"), ("vendor", vendor.id), f"vendor {number + 1}", vendor.id
-            for number, event in enumerate(record.event):
-                yield document, ("event", number, "id"), ("event", event.id), f"event {number + 1}", event.id
-        disputes: tuple[Dispute, ...] = getattr(record, "dispute", ())
-        for number, dispute in enumerate(disputes):
-            owner = f"dispute {number + 1} of {document.path}"
-            yield document, ("dispute", number, "id"), ("dispute", dispute.id), owner, dispute.id
-        if isinstance(record, ChannelFile):
-            for number, channel in enumerate(record.channel):
-                yield document, ("channel", number, "id"), ("channel", channel.id), f"channel {number + 1}", channel.id
-        if isinstance(record, RouteFile):
-            for number, route in enumerate(record.route):
-                yield document, ("route", number, "id"), ("route", route.id), f"route {number + 1}", route.id
+        for kind in ("vendor", "event", "dispute", "channel", "route"):
+            for number, named in enumerate(getattr(record, kind, ())):
+                owner = f"{kind} {number + 1}" + (f" of {document.path}" if kind == "dispute" else "")
+                yield document, (kind, number, "id"), (kind, named.id), owner, named.id
 
 
 def _tags(subject: LintSubject) -> Iterator[_Named]:

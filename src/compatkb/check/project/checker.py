@@ -29,9 +29,6 @@ TOPICS = (machine, metadata, pairs, pins, routing)
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
 
 
-_SPEAKS = {rule.id: rule for rule in RULES}
-
-
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
     readings = [(document, read(document.path, document.text)) for document in documents]
@@ -86,7 +83,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     for check_project in PROJECTS.checks:
         findings.update(dict.fromkeys(check_project(plans, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
-    yield from _with_its_pin(_ends_once(_indexes_once(_drifts_once(counting)), plans))
+    yield from _ends_once(_indexes_once(_drifts_once(counting)), plans)
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
@@ -117,22 +114,6 @@ def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     for first, *others in lacking.values():
         named = list(dict.fromkeys(f"{one.message.partition(' is not on ')[0]} (line {one.line})" for one in others))
         yield first._replace(message=f"{first.message}{'; nor is ' if named else ''}{', '.join(named)}")
-
-
-def _with_its_pin(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings; what of a line has ended is told once, of a pin with what else is wrong with it, if that is told."""
-    found = list(findings)
-    others = [one for one in found if one.rule != ENDED.id]
-    telling = {(one.path, one.line, one.column): one for one in others if _SPEAKS[one.rule].is_on(one.path)}
-    firsts: dict[tuple[str, int], Finding] = {}
-    more: dict[Finding, list[Finding]] = {}
-    for ended in (one for one in found if one.rule == ENDED.id):
-        first = telling.get((ended.path, ended.line, ended.column)) or firsts.setdefault((ended.path, ended.line), ended)
-        more.setdefault(first, []).extend([ended] if first is not ended else [])
-    for one in (*others, *firsts.values()):
-        sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
-        message = "; ".join(each.message for each in (one, *more.get(one, ())))
-        yield one._replace(message=message, sources=tuple(sources))
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

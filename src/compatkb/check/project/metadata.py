@@ -145,7 +145,7 @@ def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             if why
             else "the project"
         )
-        message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not built for it"
+        message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not for {device}"
         fix = f"pin =={fitting[-1].version}" + (f" with {option}" if option else "")
         yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, fitting[-1]), fix=fix)
 

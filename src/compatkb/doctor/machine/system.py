@@ -1,23 +1,15 @@
 """The operating system, its packages, and the variables and libraries that programs get; files are read, nothing is loaded."""
 
 import os
-import platform
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 _MOST = 64_000_000  # bytes of a package list
 _SECONDS = 20
 _LIBRARY = re.compile(r"lib\w+\.so\.\d+")
-
-
-def read_system() -> tuple[str, str, str]:
-    """Return the family of the system, the kernel's release, and the architecture."""
-    family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
-    return family, platform.release(), architecture(platform.machine())
 
 
 def architecture(name: str) -> str:

@@ -48,7 +48,7 @@ TABLES: tuple[TableSchema, ...] = (
 def read_tables(facts: Snapshot) -> Tables:
     """Return the rows of every table by its name; sorted, so that the same data give the same rows."""
     reader = Reader(facts)
-    tables: Tables = {"meta": _meta(facts)}
+    tables: Tables = {table.name: [] for table in TABLES} | {"meta": _meta(facts)}
     for topic in _TOPICS:
         topic.fill(reader, tables)
     tables["source"] = _sources(facts, reader.numbers)

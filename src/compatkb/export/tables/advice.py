@@ -101,7 +101,6 @@ def fill(reader: Reader, tables: Tables) -> None:
 
 
 def _fill_advisories(reader: Reader, tables: Tables) -> None:
-    tables["advisory"], tables["advisory_version"], tables["advisory_source"] = [], [], []
     for key, advisory in enumerate(reader.facts.advisories):
         shown = {"id": key, "product": advisory.product, "kind": advisory.kind, "message": advisory.message}
         where = {"beside": reader.known(advisory.to), "devices": " ".join(advisory.devices)}
@@ -112,7 +111,6 @@ def _fill_advisories(reader: Reader, tables: Tables) -> None:
 
 
 def _fill_scopes(reader: Reader, tables: Tables) -> None:
-    tables["completeness"], tables["completeness_source"] = [], []
     channels = {row["id"] for row in tables["channel"]}
     for key, scope in enumerate(reader.facts.scopes):
         tables["completeness"].append(
@@ -129,7 +127,6 @@ def _fill_scopes(reader: Reader, tables: Tables) -> None:
 
 
 def _fill_installs(reader: Reader, tables: Tables) -> None:
-    tables["install"], tables["install_version"], tables["install_source"] = [], [], []
     for install in installs(reader.facts):
         steps = " | ".join(" ".join(step) for step in install.steps)
         shown = {"id": install.id, "product": install.product, "note": install.note}

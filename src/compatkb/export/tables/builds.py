@@ -82,8 +82,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of package indexes and builds."""
-    for name in ("channel", "channel_mirror", "build", "build_device", "build_channel", "build_source", "wheel"):
-        tables[name] = []
     for position, channel in enumerate(channels(reader.facts)):
         head = {"id": channel.id, "position": position, "name": channel.name, "url": channel.url, "style": channel.style}
         tables["channel"].append({**head, "hardware": " ".join(channel.hardware), "note": channel.note})

@@ -43,7 +43,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of claims, without what is said of features."""
-    tables["claim"], tables["claim_source"] = [], []
     cited, terms = sources_by_claim(reader.facts), dict[str, tuple[str, ...]]()
     for claim in product_claims(reader.facts):
         terms[claim.id] = claim.to_terms

@@ -87,9 +87,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of disputes; those of claims, features, image tags, channels and events are there already."""
-    names = ("dispute", "dispute_claim", "dispute_statement", "dispute_subject", "dispute_position")
-    for name in (*names, "dispute_position_source"):
-        tables[name] = []
     known = {name: {row["id"] for row in tables[name]} for name in ("claim", "statement", "image_tag", "channel", "event")}
     for dispute in reader.disputes:
         key = dispute.id

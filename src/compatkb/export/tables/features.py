@@ -61,8 +61,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of features and of what is said of them."""
-    for name in ("feature", "feature_need", "feature_source", "statement", "statement_version", "statement_source"):
-        tables[name] = []
     cited = sources_by_claim(reader.facts)
     for feature in features(reader.facts):
         key = feature.id

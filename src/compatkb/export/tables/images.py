@@ -52,8 +52,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of image tags."""
-    for name in ("image_tag", "image_listing", "image_content", "image_tag_source"):
-        tables[name] = []
     held = contents(reader.facts)
     for image in sorted(images(reader.facts), key=lambda image: (image.repository, image.name)):
         key = image.reference

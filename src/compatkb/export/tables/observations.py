@@ -47,7 +47,6 @@ TABLES = (
 
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of observations."""
-    tables["observation"], tables["observation_package"] = [], []
     for seen in observations(reader.facts):
         shown = seen._asdict()
         named = sorted(shown.pop("packages").items())

@@ -65,7 +65,6 @@ TABLES = (
 def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of products and releases."""
     tables["product"] = list(_products(reader))
-    tables["release"], tables["release_source"] = [], []
     for product in reader.products:
         _fill_releases(reader, tables, product)
 

@@ -40,7 +40,6 @@ def fill(reader: Reader, tables: Tables) -> None:
     """Fill the tables of the timeline; that of releases is there already."""
     vendors = enumerate(reader.facts.vendors.items())
     tables["vendor"] = [{"id": vendor, "position": position, "name": name} for position, (vendor, name) in vendors]
-    tables["event"], tables["event_source"] = [], []
     releases = {row["id"] for row in tables["release"]}
     for position, event in enumerate(reader.facts.events):
         release = f"{event.product}=={event.version}"

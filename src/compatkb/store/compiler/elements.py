@@ -21,6 +21,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     seen = {file.distribution: file.seen for file in knowledge.files.index}
     for product, elements in knowledge.elements.items():
         head = knowledge.products[product]
+        listed = seen.get(head.distribution or "")
         for number, element in enumerate(elements):
             build = element.build
             strong = weak = 0
@@ -34,7 +35,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             complete = max(
                 [ended.get((product, number), 0)]
                 + ([FOREVER] if build and build.wheels_complete else [])
-                + ([seen[head.distribution].toordinal()] if element.listed and head.distribution in seen else [])
+                + ([listed.toordinal()] if element.listed and element.listed.wheels and listed else [])
             )
             yield {
                 "product": product,

@@ -1,11 +1,12 @@
 """Claims as people read them, with their sources; scopes, installations and statements about features."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from compatkb.store.queries.kept import kept
-from compatkb.store.reader import EDGE, Snapshot, read_sources
+from compatkb.store.reader import EDGE, Snapshot
 from compatkb.store.records import Edge, Sources
+from compatkb.store.rows import Cited, Column, Mask, Texts, Words, read_list, read_sources
 
 
 class ClaimRecord(NamedTuple):
@@ -15,8 +16,8 @@ class ClaimRecord(NamedTuple):
     product: str
     kind: str
     of_term: str
-    to_terms: tuple[str, ...]
-    condition: str
+    to_terms: Annotated[tuple[str, ...], lambda text: tuple(text.split(" | "))]
+    condition: Annotated[str, Column("when_")]
     basis: str
     reason: str | None
     note: str | None
@@ -39,11 +40,11 @@ class InstallRecord(NamedTuple):
 
     id: int
     product: str
-    mask: int
-    steps: tuple[tuple[str, ...], ...]
-    waives: tuple[str, ...]
+    mask: Mask
+    steps: Annotated[tuple[tuple[str, ...], ...], lambda text: tuple(map(tuple, read_list(text)))]
+    waives: Texts
     note: str | None
-    sources: Sources
+    sources: Cited
 
 
 class FeatureSuccessor(NamedTuple):
@@ -55,17 +56,24 @@ class FeatureSuccessor(NamedTuple):
     sources: Sources
 
 
+def _successor(text: str | None) -> FeatureSuccessor | None:
+    if text is None:
+        return None
+    instead = json.loads(text)
+    return FeatureSuccessor(**{**instead, "sources": tuple(map(tuple, instead["sources"]))})
+
+
 class FeatureRecord(NamedTuple):
     """A feature: its names, the product that has it, and the products without which nobody has it."""
 
     id: str
     name: str
     product: str
-    needs: tuple[str, ...]
-    replaced_by: FeatureSuccessor | None
-    aliases: tuple[str, ...]
+    needs: Words
+    replaced_by: Annotated[FeatureSuccessor | None, _successor]
+    aliases: Texts
     note: str | None
-    sources: Sources
+    sources: Cited
 
 
 class StatementRecord(NamedTuple):
@@ -76,13 +84,13 @@ class StatementRecord(NamedTuple):
     position: int
     product: str
     spec: str
-    mask: int
+    mask: Mask
     status: str
-    device: tuple[str, ...]
-    os: tuple[str, ...]
-    arch: tuple[str, ...]
-    python: tuple[str, ...]
-    hardware: tuple[str, ...]
+    device: Words
+    os: Words
+    arch: Words
+    python: Words
+    hardware: Words
     basis: str
     reason: str | None
     note: str | None
@@ -94,34 +102,25 @@ class StatementRecord(NamedTuple):
         return {name: values for name, values in parts.items() if values}
 
 
-_CLAIM = "id, product, kind, of_term, to_terms, when_, basis, reason, note, origin"
 _OF_NO_FEATURE = "product not in (select id from feature)"
-_STATEMENT = (
-    "s.claim, s.feature, s.position, s.product, s.spec, s.mask, s.status, s.device, s.os, s.arch, s.python, s.hardware, "
-    "s.basis, c.reason, c.note"
-)
 
 
 @kept
 def claim(facts: Snapshot, name: str) -> ClaimRecord:
     """Return a claim; raises KeyError for an unknown one."""
-    for row in facts.select(f"select {_CLAIM} from claim where id = ?", name):
-        return _claim(row)
+    for found in facts.records(ClaimRecord, "from claim where id = ?", name):
+        return found
     raise KeyError(name)
 
 
 def every_claim(facts: Snapshot) -> dict[str, ClaimRecord]:
     """Return all claims by id, statements about features among them."""
-    return {row[0]: _claim(row) for row in facts.select(f"select {_CLAIM} from claim")}
+    return {claim.id: claim for claim in facts.records(ClaimRecord, "from claim")}
 
 
 def product_claims(facts: Snapshot) -> tuple[ClaimRecord, ...]:
     """Return the claims that are no statements about features, by id."""
-    return tuple(map(_claim, facts.select(f"select {_CLAIM} from claim where {_OF_NO_FEATURE} order by id")))
-
-
-def _claim(row: tuple[Any, ...]) -> ClaimRecord:
-    return ClaimRecord._make((*row[:4], tuple(row[4].split(" | ")), *row[5:]))
+    return facts.records(ClaimRecord, f"from claim where {_OF_NO_FEATURE} order by id")
 
 
 def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
@@ -131,8 +130,7 @@ def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
 
 def citations(facts: Snapshot) -> tuple[Citation, ...]:
     """Return the sources of all claims."""
-    query = "select claim, text, url, seen, document, publisher from citation order by claim, n"
-    return tuple(Citation(*row) for row in facts.select(query))
+    return facts.records(Citation, "from citation order by claim, n")
 
 
 def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
@@ -146,39 +144,18 @@ def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
 @kept
 def installs(facts: Snapshot) -> tuple[InstallRecord, ...]:
     """Return the installations that one command cannot do."""
-    rows = facts.select("select id, product, mask, steps, waives, note, sources from install order by id")
-    return tuple(
-        InstallRecord(i, product, int(mask, 16), tuple(map(tuple, json.loads(s))), tuple(json.loads(w)), n, read_sources(c))
-        for i, product, mask, s, w, n, c in rows
-    )
+    return facts.records(InstallRecord, "from install order by id")
 
 
 def features(facts: Snapshot) -> tuple[FeatureRecord, ...]:
     """Return the features, by id."""
-    rows = facts.select("select id, name, product, needs, replaced_by, aliases, note, sources from feature order by id")
-    return tuple(
-        FeatureRecord._make(
-            (*row[:3], tuple(row[3].split()), _successor(row[4]), tuple(json.loads(row[5])), row[6], read_sources(row[7]))
-        )
-        for row in rows
-    )
-
-
-def _successor(text: str | None) -> FeatureSuccessor | None:
-    if text is None:
-        return None
-    instead = json.loads(text)
-    sources = tuple((name, url) for name, url in instead["sources"])
-    return FeatureSuccessor(instead["feature"], instead["basis"], instead["note"], sources)
+    return facts.records(FeatureRecord, "from feature order by id")
 
 
 def statements(facts: Snapshot) -> tuple[StatementRecord, ...]:
     """Return what sources say of features, in the order of the data."""
-    query = f"select {_STATEMENT} from statement s join claim c on c.id = s.claim order by s.feature, s.position"
-    return tuple(
-        StatementRecord._make((*row[:5], int(row[5], 16), row[6], *(tuple(words.split()) for words in row[7:12]), *row[12:]))
-        for row in facts.select(query)
-    )
+    explained = "(select id, reason, note from claim) on id = claim"
+    return facts.records(StatementRecord, f"from statement join {explained} order by feature, position")
 
 
 def scope_sources(facts: Snapshot, product: str) -> tuple[Sources, ...]:

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Sources
+from compatkb.store.records import Sources, picked
+from compatkb.store.rows import Mask, Words
 
 
 class PositionRecord(NamedTuple):
@@ -17,6 +18,13 @@ class PositionRecord(NamedTuple):
     sources: Sources
 
 
+def _positions(text: str) -> tuple[PositionRecord, ...]:
+    return tuple(
+        PositionRecord(side["text"], side["claim"], tuple((name, url) for name, url in side["sources"]))
+        for side in json.loads(text)
+    )
+
+
 class DisputeRecord(NamedTuple):
     """A dispute and its decision; `day` names the kind of day that it is about, `days` those that the sides name."""
 
@@ -25,9 +33,9 @@ class DisputeRecord(NamedTuple):
     owner: str
     about: str
     day: str | None
-    days: tuple[str, ...]
-    columns: tuple[str, ...]
-    positions: tuple[PositionRecord, ...]
+    days: Words
+    columns: Words
+    positions: Annotated[tuple[PositionRecord, ...], _positions]
     decision: str
     holds: str
     reason: str
@@ -40,9 +48,9 @@ class ConcernedRecord(NamedTuple):
     dispute: str
     claim: str | None
     name: str
-    mask: int
-    devices: tuple[str, ...]
-    hardware: tuple[str, ...]
+    mask: Mask
+    devices: Words
+    hardware: Words
     cells: int  # platforms
 
 
@@ -79,20 +87,18 @@ class Disagreement(NamedTuple):
 
 
 OPEN = "open"
-_DISPUTE = "id, kind, owner, about, day, days, columns, positions, decision, holds, reason, decided"
-_CONCERNED = "dispute, claim, name, mask, devices, hardware, cells"
 
 
 def dispute_records(facts: Snapshot) -> dict[str, DisputeRecord]:
     """Return the disputes by id, sorted."""
-    return {row[0]: _dispute(row) for row in facts.select(f"select {_DISPUTE} from dispute order by id")}
+    return {dispute.id: dispute for dispute in facts.records(DisputeRecord, "from dispute order by id")}
 
 
 @kept
 def dispute_record(facts: Snapshot, name: str) -> DisputeRecord:
     """Return a dispute; raises KeyError for an unknown one."""
-    for row in facts.select(f"select {_DISPUTE} from dispute where id = ?", name):
-        return _dispute(row)
+    for found in facts.records(DisputeRecord, "from dispute where id = ?", name):
+        return found
     raise KeyError(name)
 
 
@@ -102,34 +108,20 @@ def disputes_in(facts: Snapshot, product: str) -> tuple[str, ...]:
     return tuple(name for (name,) in facts.select(query, product))
 
 
-def _dispute(row: tuple[Any, ...]) -> DisputeRecord:
-    return DisputeRecord._make((*row[:5], tuple(row[5].split()), tuple(row[6].split()), _positions(row[7]), *row[8:]))
-
-
-def _positions(text: str) -> tuple[PositionRecord, ...]:
-    return tuple(
-        PositionRecord(side["text"], side["claim"], tuple((name, url) for name, url in side["sources"]))
-        for side in json.loads(text)
-    )
-
-
 def concerned_records(facts: Snapshot) -> tuple[ConcernedRecord, ...]:
     """Return whom disputes concern, in the order of the data."""
-    return tuple(_concerned(facts, row) for row in facts.select(f"select {_CONCERNED} from concerned order by rowid"))
+    return _concerned(facts, "order by rowid")
 
 
 @kept
 def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
     """Return what disputes say of a product, an image tag or a channel, by dispute."""
-    rows = facts.select(f"select {_CONCERNED} from concerned where name = ? order by dispute", name)
-    return tuple(_concerned(facts, row) for row in rows)
+    return _concerned(facts, "where name = ? order by dispute", name)
 
 
-def _concerned(facts: Snapshot, row: tuple[Any, ...]) -> ConcernedRecord:
-    dispute, claim, name, mask, devices, hardware, cells = row
-    return ConcernedRecord(
-        dispute, claim, name, int(mask, 16), tuple(devices.split()), tuple(hardware.split()), facts.cells(cells)
-    )
+def _concerned(facts: Snapshot, rest: str, *values: object) -> tuple[ConcernedRecord, ...]:
+    found = facts.records(ConcernedRecord, f"from concerned {rest}", *values)
+    return tuple(record._replace(cells=facts.cells(record.cells)) for record in found)
 
 
 def disputes_about(facts: Snapshot, names: Iterable[str]) -> tuple[DisputeRecord, ...]:
@@ -165,18 +157,10 @@ def standings(disputes: tuple[Disagreement, ...]) -> dict[str, str]:
 
 def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disagreement:
     return Disagreement(
-        dispute.id,
-        dispute.kind,
-        dispute.owner,
-        dispute.about,
-        dispute.day,
-        dispute.positions,
-        dispute.decision,
-        None if dispute.decision == OPEN else dispute.holds,
-        dispute.reason,
-        dispute.decided,
-        tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
-        tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
+        **picked(dispute, "id kind owner about day positions decision reason decided"),
+        holds=None if dispute.decision == OPEN else dispute.holds,
+        claims=tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
+        subjects=tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
     )
 
 

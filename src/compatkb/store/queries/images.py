@@ -1,14 +1,19 @@
 """Container images: tags, what they contain, the tables that list them, and how they are run."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from compatkb.store.queries.kept import kept
-from compatkb.store.reader import Snapshot, read_sources
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
+from compatkb.store.rows import Cited, Column, Mask, TextMap, Texts
 
 Runs = tuple[tuple[int, int], ...]
 """Spans of days as ordinals, both ends inclusive; the last one may have no end, which is the last day there is."""
+
+
+def _runs(text: str) -> Runs:
+    return tuple((first, last) for first, last in json.loads(text))
 
 
 class ImageBuildState(NamedTuple):
@@ -21,6 +26,13 @@ class ImageBuildState(NamedTuple):
     sources: Sources
 
 
+def _state(text: str | None) -> ImageBuildState | None:
+    if text is None:
+        return None
+    built = json.loads(text)
+    return ImageBuildState(**{**built, "sources": tuple(map(tuple, built["sources"]))})
+
+
 class ImageRecord(NamedTuple):
     """An image tag, with the days on which documents listed it; `same` is the tag whose contents it has, or itself."""
 
@@ -30,11 +42,11 @@ class ImageRecord(NamedTuple):
     device: str
     flavour: str | None
     option: str | None
-    built: ImageBuildState | None
+    built: Annotated[ImageBuildState | None, _state]
     same: int
-    runs: Runs
+    runs: Annotated[Runs, _runs]
     note: str | None
-    sources: Sources
+    sources: Cited
 
     @property
     def reference(self) -> str:
@@ -47,7 +59,7 @@ class ContentRecord(NamedTuple):
 
     image: int
     product: str
-    mask: int
+    mask: Mask
     spec: str
     basis: str
 
@@ -57,12 +69,12 @@ class ListingRecord(NamedTuple):
 
     repository: str
     lists: str
-    table: str
-    tags: tuple[str, ...]
-    runs: Runs
-    document: str
-    cells: dict[str, str]
-    links: dict[str, str]
+    table: Annotated[str, Column("table_id")]
+    tags: Texts
+    runs: Annotated[Runs, _runs]
+    document: Annotated[str, Column("shown")]
+    cells: TextMap
+    links: TextMap
 
 
 class ColumnRecord(NamedTuple):
@@ -81,18 +93,15 @@ class RunRecord(NamedTuple):
     repository: str
     device: str | None
     flavour: str | None
-    args: tuple[str, ...]
-    command: tuple[str, ...]
+    args: Texts
+    command: Texts
     port: str | None
     note: str | None
 
 
-_IMAGE = "id, repository, name, device, flavour, option, built, same, runs, note, sources"
-
-
 def images(facts: Snapshot) -> tuple[ImageRecord, ...]:
     """Return every image tag, in the order of the data."""
-    return tuple(map(_image, facts.select(f"select {_IMAGE} from image order by id")))
+    return facts.records(ImageRecord, "from image order by id")
 
 
 def repositories(facts: Snapshot) -> tuple[str, ...]:
@@ -102,77 +111,44 @@ def repositories(facts: Snapshot) -> tuple[str, ...]:
 
 def images_of(facts: Snapshot, repository: str) -> tuple[ImageRecord, ...]:
     """Return the tags of a repository, in the order of the data."""
-    return tuple(map(_image, facts.select(f"select {_IMAGE} from image where repository = ? order by id", repository)))
+    return facts.records(ImageRecord, "from image where repository = ? order by id", repository)
 
 
 @kept
 def image(facts: Snapshot, number: int) -> ImageRecord:
     """Return the image tag of a number."""
-    return _image(facts.select(f"select {_IMAGE} from image where id = ?", number)[0])
-
-
-def _image(row: tuple[Any, ...]) -> ImageRecord:
-    return ImageRecord._make((*row[:6], _state(row[6]), row[7], read_runs(row[8]), row[9], read_sources(row[10])))
-
-
-def _state(text: str | None) -> ImageBuildState | None:
-    if text is None:
-        return None
-    built = json.loads(text)
-    sources = tuple((name, url) for name, url in built["sources"])
-    return ImageBuildState(built["ref"], built["on"], built["url"], built["note"], sources)
-
-
-def read_runs(text: str) -> Runs:
-    """Return spans of days as the snapshot keeps them."""
-    return tuple((first, last) for first, last in json.loads(text))
+    return facts.records(ImageRecord, "from image where id = ?", number)[0]
 
 
 def contents(facts: Snapshot) -> dict[int, tuple[ContentRecord, ...]]:
     """Return what each image contains, by its number."""
     found: dict[int, list[ContentRecord]] = {}
-    for row in facts.select("select image, product, mask, spec, basis from content order by rowid"):
-        found.setdefault(row[0], []).append(_content(row))
+    for part in facts.records(ContentRecord, "from content order by rowid"):
+        found.setdefault(part.image, []).append(part)
     return {number: tuple(parts) for number, parts in found.items()}
 
 
 @kept
 def contents_of(facts: Snapshot, number: int) -> tuple[ContentRecord, ...]:
     """Return what an image contains."""
-    query = "select image, product, mask, spec, basis from content where image = ? order by rowid"
-    return tuple(map(_content, facts.select(query, number)))
+    return facts.records(ContentRecord, "from content where image = ? order by rowid", number)
 
 
 @kept
 def images_with(facts: Snapshot, product: str) -> tuple[ContentRecord, ...]:
     """Return what images contain of a product."""
-    query = "select image, product, mask, spec, basis from content where product = ? order by rowid"
-    return tuple(map(_content, facts.select(query, product)))
-
-
-def _content(row: tuple[Any, ...]) -> ContentRecord:
-    number, product, mask, spec, basis = row
-    return ContentRecord(number, product, int(mask, 16), spec, basis)
+    return facts.records(ContentRecord, "from content where product = ? order by rowid", product)
 
 
 def listings(facts: Snapshot) -> tuple[ListingRecord, ...]:
     """Return the rows of all tables that list images, by repository, table and place in it."""
-    query = (
-        "select repository, lists, table_id, tags, runs, shown, cells, links from listing "
-        "order by repository, table_id, position, id"
-    )
-    return tuple(
-        ListingRecord._make(
-            (*row[:3], tuple(json.loads(row[3])), read_runs(row[4]), row[5], json.loads(row[6]), json.loads(row[7]))
-        )
-        for row in facts.select(query)
-    )
+    return facts.records(ListingRecord, "from listing order by repository, table_id, position, id")
 
 
 def columns_of(facts: Snapshot, repository: str) -> dict[str, ColumnRecord]:
     """Return the columns of a repository's tables by name, in their order."""
-    query = "select repository, name, title, product, shows from column where repository = ? order by position"
-    return {row[1]: ColumnRecord(*row) for row in facts.select(query, repository)}
+    found = facts.records(ColumnRecord, "from column where repository = ? order by position", repository)
+    return {column.name: column for column in found}
 
 
 def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:
@@ -186,8 +162,4 @@ def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:
 
 def runs_of(facts: Snapshot, repository: str) -> tuple[RunRecord, ...]:
     """Return what `docker run` needs for images of a repository."""
-    query = "select repository, device, flavour, args, command, port, note from run where repository = ? order by id"
-    return tuple(
-        RunRecord._make((*row[:3], tuple(json.loads(row[3])), tuple(json.loads(row[4])), *row[5:]))
-        for row in facts.select(query, repository)
-    )
+    return facts.records(RunRecord, "from run where repository = ? order by id", repository)

@@ -4,8 +4,9 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
-from compatkb.store.reader import Snapshot, read_sources
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources, Successor
+from compatkb.store.rows import Cited, TextMap, Texts, Words, read_sources
 
 
 class SupportRule(NamedTuple):
@@ -37,20 +38,20 @@ class ReleaseRecord(NamedTuple):
     version: str
     position: int
     name: str | None
-    aliases: tuple[str, ...]
-    part_of: tuple[str, ...]
-    devices: tuple[str, ...]
+    aliases: Texts
+    part_of: Words
+    devices: Words
     track: str | None
     released: str | None
     basis: str | None
     eol: str | None
     eol_precision: str | None
-    eol_sources: Sources
+    eol_sources: Cited
     page: str | None
     needs: str | None
     proof: str | None
     note: str | None
-    sources: Sources
+    sources: Cited
 
 
 class ElementDetails(NamedTuple):
@@ -58,7 +59,7 @@ class ElementDetails(NamedTuple):
 
     wheels_note: str | None
     note: str | None
-    sources: Sources
+    sources: Cited
 
 
 class ChannelRecord(NamedTuple):
@@ -68,8 +69,8 @@ class ChannelRecord(NamedTuple):
     name: str
     url: str | None
     style: str
-    mirrors: dict[str, str]
-    hardware: tuple[str, ...]
+    mirrors: TextMap
+    hardware: Words
     note: str | None
 
     @property
@@ -81,10 +82,6 @@ class ChannelRecord(NamedTuple):
 _DETAILS = (
     "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_published, eol_rule_sources, "
     "replaced_by, replaced_sources, note"
-)
-_RELEASE = (
-    "product, version, position, name, aliases, part_of, devices, track, released, basis, eol, eol_precision, eol_sources, "
-    "page, needs, proof, note, sources"
 )
 
 
@@ -132,48 +129,32 @@ def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
 
 def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
     """Return the releases of all products, those of one as its file has them."""
-    return tuple(map(_release, facts.select(f"select {_RELEASE} from release order by product, position")))
+    return facts.records(ReleaseRecord, "from release order by product, position")
 
 
 @kept
 def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a product, as its file has them."""
-    return tuple(map(_release, facts.select(f"select {_RELEASE} from release where product = ? order by position", product)))
+    return facts.records(ReleaseRecord, "from release where product = ? order by position", product)
 
 
 @kept
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
-    rows = facts.select(f"select {_RELEASE} from release where product = ? and version = ?", product, version)
-    return _release(rows[0]) if rows else None
-
-
-def _release(row: tuple[Any, ...]) -> ReleaseRecord:
-    head, (aliases, part_of, devices), dates, (eol_sources, page, needs, proof, note, sources) = (
-        row[:4],
-        row[4:7],
-        row[7:12],
-        row[12:],
-    )
-    words = (tuple(json.loads(aliases)), tuple(part_of.split()), tuple(devices.split()))
-    return ReleaseRecord._make(
-        (*head, *words, *dates, read_sources(eol_sources), page, needs, proof, note, read_sources(sources))
-    )
+    found = facts.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
+    return found[0] if found else None
 
 
 def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
     """Return the remarks on each element of a product, oldest first."""
-    rows = facts.select("select wheels_note, note, sources from element where product = ? order by idx", product)
-    return tuple(ElementDetails(wheels, note, read_sources(sources)) for wheels, note, sources in rows)
+    return facts.records(ElementDetails, "from element where product = ? order by idx", product)
 
 
 @kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
-    query = "select wheels_note, note, sources from element where product = ? and idx = ?"
-    for wheels, note, sources in facts.select(query, product, idx):
-        return ElementDetails(wheels, note, read_sources(sources))
-    return None
+    found = facts.records(ElementDetails, "from element where product = ? and idx = ?", product, idx)
+    return found[0] if found else None
 
 
 def distributions(facts: Snapshot) -> tuple[tuple[str, str], ...]:
@@ -190,8 +171,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
 @kept
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
-    rows = facts.select("select id, name, url, style, mirrors, hardware, note from channel order by position")
-    return tuple(ChannelRecord._make((*row[:4], json.loads(row[4]), tuple(row[5].split()), row[6])) for row in rows)
+    return facts.records(ChannelRecord, "from channel order by position")
 
 
 def route_notes(facts: Snapshot) -> dict[str, str | None]:

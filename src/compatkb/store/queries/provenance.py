@@ -1,12 +1,13 @@
 """Where facts come from, and when things were looked at: documents, observations, readings; guides of all kinds."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from compatkb.core.symbol_table import SymbolTable, unpack
 from compatkb.store.queries.kept import kept
 from compatkb.store.queries.products import hardware_devices
-from compatkb.store.reader import Snapshot, read_sources
+from compatkb.store.reader import Snapshot
+from compatkb.store.rows import Column, TextMap, Texts, read_sources
 
 
 class DocumentRecord(NamedTuple):
@@ -23,7 +24,7 @@ class ObservationRecord(NamedTuple):
     id: int
     level: str
     outcome: str
-    packages: dict[str, str]
+    packages: TextMap
     python: str
     os: str
     arch: str
@@ -31,14 +32,14 @@ class ObservationRecord(NamedTuple):
     channel: str
     checked: str
     tool: str
-    stubbed: bool
+    stubbed: Annotated[bool, bool]
     detail: str
     culprit: str | None
     resolved: str | None  # the last day on which what is refused now was resolved
     vanished: str  # files or pins that are gone since, between spaces
-    missing: tuple[str, ...]  # symbols and libraries that one build needs and the other lacks
-    needs: tuple[str, ...]  # libraries that a build does not bring, and versions such as GLIBC_2.28
-    unlinked: tuple[str, ...]  # products of which none of its libraries needs a symbol
+    missing: Texts  # symbols and libraries that one build needs and the other lacks
+    needs: Texts  # libraries that a build does not bring, and versions such as GLIBC_2.28
+    unlinked: Texts  # products of which none of its libraries needs a symbol
     fetched: int  # bytes of the wheel that were read
 
 
@@ -49,34 +50,20 @@ class ReadingRecord(NamedTuple):
     level: str
     outcome: str
     day: str
-    number: int
+    number: Annotated[int, Column("n")]
     example: str
 
 
 def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
     """Return the cited documents, sorted."""
-    return tuple(DocumentRecord(*row) for row in facts.select("select text, url, seen from document order by rowid"))
+    return facts.records(DocumentRecord, "from document order by rowid")
 
 
 @kept
 def observations(facts: Snapshot, level: str | None = None) -> tuple[ObservationRecord, ...]:
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
-    query = (
-        "select id, level, outcome, packages, python, os, arch, device, channel, checked, tool, stubbed, detail, culprit, "
-        "resolved, vanished, missing, needs, unlinked, fetched from observation"
-    )
-    where, values = (" where level = ?", (level,)) if level else ("", ())
-    rows = facts.select(f"{query}{where} order by id", *values)
-    return tuple(
-        ObservationRecord._make(
-            (*row[:3], json.loads(row[3]), *row[4:11], bool(row[11]), *row[12:16], *map(_listed, row[16:19]), row[19])
-        )
-        for row in rows
-    )
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+    where, values = ("where level = ?", (level,)) if level else ("", ())
+    return facts.records(ObservationRecord, f"from observation {where} order by id", *values)
 
 
 @kept
@@ -88,8 +75,7 @@ def symbol_tables(facts: Snapshot) -> tuple[SymbolTable, ...]:
 
 def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
     """Return when things were looked at, the oldest first."""
-    query = "select kind, level, outcome, day, n, example from reading order by day, example"
-    return tuple(ReadingRecord(*row) for row in facts.select(query))
+    return facts.records(ReadingRecord, "from reading order by day, example")
 
 
 def cited_addresses(facts: Snapshot) -> frozenset[str]:
