@@ -16,7 +16,8 @@ JUDGED = [json.loads(line) for line in (FOLDER / "judgements.jsonl").read_text("
 AGAIN = [json.loads(line) for line in (FOLDER / "second_run.jsonl").read_text("utf-8").splitlines()]
 SETS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-    "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth",
+    "twenty-first",
 )  # fmt: skip
 
 
