@@ -116,11 +116,20 @@ class _PyprojectReader:
                 found[normal(name)] = " ".join(named)  # it depends: some index of these
             for row in rows:
                 if isinstance(row, dict) and isinstance(url := row.get("url"), str) and (version := _version_of(name, url)):
-                    place = self.document.place("tool", "uv", "sources", name)
-                    self.reading.statements.append(
-                        Requirement(place=place, text=url, name=normal(name), specifier=version, url=url, tool="uv")
-                    )
+                    self._add_source(name, url, version, row)
         return found
+
+    def _add_source(self, name: str, url: str, version: str, row: Mapping[str, object]) -> None:
+        """Add a file that uv takes a package from, which counts where its marker holds and for its extra or group alone."""
+        limits = [f"{kind}:{row[kind]}" for kind in ("extra", "group") if isinstance(row.get(kind), str)]
+        marker = row.get("marker")
+        self.reading.statements.append(
+            Requirement(
+                place=self.document.place("tool", "uv", "sources", name), text=url, name=normal(name),
+                group=limits[0] if limits else MAIN, specifier=version,
+                marker=marker if isinstance(marker, str) else None, url=url, tool="uv",
+            )
+        )  # fmt: skip
 
     def _indexes(self, where: tuple[str, ...]) -> None:
         for number, row in enumerate(self.document.list(*where)):
