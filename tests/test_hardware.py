@@ -16,7 +16,7 @@ CELLS = [
     ("torch==2.6.0+xpu", "max", "wsl2", NO),
     ("torch==2.13.0+xpu", "max", "windows11", NO),
     ("torch==2.13.0+xpu", "max", "rhel9.2", USABLE),
-    ("torch==2.12.0+xpu", "uhd-igpu", "windows11", NO),
+    ("torch==2.12.0+xpu", "uhd-igpu", "windows11", OPEN),
     ("torch==2.9.0+xpu", "uhd-igpu", "windows11", OPEN),
     ("torch==2.13.0+xpu", "core-ultra-no-arc", "ubuntu24.04", OPEN),
     ("torch==2.9.0+xpu", "core-cpu", "ubuntu24.04", NO),
