@@ -231,3 +231,16 @@ def test_pins_admit_what_pep_440_admits(facts: Snapshot, step: int) -> None:
         assert queries.python(f"=={python.version}.*").mask == sum(
             1 << e.idx for e in pythons if wanted.contains(f"{e.version}.1")
         )
+
+
+def test_an_end_is_told_as_loudly_as_it_is_meant(facts: Snapshot) -> None:
+    """That a pin has ended is said with what else is wrong with it, and apart where that is turned down to less than it."""
+    document = TextDocument("requirements.txt", "torch==2.7.1\nintel-extension-for-pytorch==2.8.0\n")
+
+    def told(**levels: Severity) -> list[tuple[str, Severity]]:
+        settings = Settings(levels={name.replace("_", "-"): level for name, level in levels.items()})
+        return [(f.rule, f.level) for f in check([document], CheckContext(facts, clock()), settings).findings if f.line == 2]
+
+    assert told() == [("pins-together", Severity.ERROR)]
+    apart = [("end-of-life", Severity.WARNING), ("pins-together", Severity.INFO)]
+    assert sorted(told(pins_together=Severity.INFO)) == apart

@@ -160,14 +160,16 @@ def _counts(finding: Finding, settings: Settings) -> bool:
 
 
 def _with_its_pin(found: list[Finding]) -> Iterator[Finding]:
-    """Yield findings; what of a line has ended is told once, of a pin with what else is wrong with it."""
+    """Yield findings; what of a line has ended is told once, of a pin with what else is at least as wrong with it."""
     ending = [one for one in found if _is_end_of_pin(one)]
     others = [one for one in found if not _is_end_of_pin(one)]
-    telling = {(one.path, one.line, one.column): one for one in others}
+    telling = {(one.path, one.line, one.column, one.level): one for one in others}
     firsts: dict[tuple[str, int], Finding] = {}
     more: dict[Finding, list[Finding]] = {}
     for ended in ending:
-        first = telling.get((ended.path, ended.line, ended.column)) or firsts.setdefault((ended.path, ended.line), ended)
+        levels = (level for level in Severity if level.reaches(ended.level))
+        same = (telling.get((ended.path, ended.line, ended.column, level)) for level in levels)
+        first = next(filter(None, same), None) or firsts.setdefault((ended.path, ended.line), ended)
         more.setdefault(first, []).extend([ended] if first is not ended else [])
     for one in (*others, *firsts.values()):
         sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
