@@ -98,7 +98,9 @@ def _silence(facts: Snapshot, stack: Stack, requested: set[str]) -> list[Open]:
 
 def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
     points = []
-    if unseen := _unseen(facts, element, stack):
+    if element.stage == "from-source":
+        points.append(Open(f"{build(facts, element)} is on no index: it is compiled from source", None, "compiling it"))
+    elif unseen := _unseen(facts, element, stack):
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None
         systems = listed([value(facts, "os", system) for system in stack.os])

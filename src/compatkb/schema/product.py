@@ -14,11 +14,15 @@ from compatkb.schema.dispute import Dispute, When
 
 
 class Stage(StrEnum):
-    """How far a build has come; the last two cannot be installed."""
+    """How far a build has come; the last two cannot be installed.
+
+    What is compiled `from-source` has a channel with the commands that do it, and platforms on which they may do.
+    """
 
     STABLE = "stable"
     PREVIEW = "preview"
     PROTOTYPE = "prototype"
+    FROM_SOURCE = "from-source"
     SOURCE_ONLY = "source-only"
     TAG_ONLY = "tag-only"
 

@@ -178,6 +178,7 @@ def _channels(knowledge: Knowledge) -> Iterator[Row]:
             **picked(channel, "id name url style note"),
             "position": position,
             "mirrors": dumps(channel.mirrors),
+            "commands": dumps(channel.commands),
             "hardware": " ".join(channel.hardware),
         }
 
