@@ -223,7 +223,9 @@ class ProjectQueries:
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
         codes = {code for code, _ in found.refused}
+        speaking = [e.stage for edge in found.edges for e in self.facts.elements(edge.of).of(edge.of_mask)]
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
+        unbuilt |= bool(speaking) and set(speaking) == {"from-source"}
         of_device, is_claimed = codes == {"device"}, bool(found.edges)
         stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
         return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, stops, unbuilt)
