@@ -226,12 +226,12 @@ def _devices(
 ) -> tuple[str, ...]:
     """Return the devices that are asked for, or else all that the pins leave; unknown ones are noted as problems."""
     every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
+    whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
+    for pin in (*pins.values(), *whole):
+        if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
+            only = facts.elements(pin.product).of(pin.mask)[0].devices
+            problems += [not_covered(facts, device) for device in sorted(only)]
     if not asked:
-        whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
-        for pin in (*pins.values(), *whole):
-            if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
-                only = facts.elements(pin.product).of(pin.mask)[0].devices
-                problems += [not_covered(facts, device) for device in sorted(only)]
         left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
         return tuple(left) or every
     found: list[str] = []

@@ -44,6 +44,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ("product", "idx"),
     ),
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
+    "model": (_columns("product pattern mask"), ("product", "pattern")),
     "edge": (
         _columns(
             "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",

@@ -18,7 +18,10 @@ TABLES = (
             number("position", "its place in the data"),
             text("name", "its name"),
             maybe("url", "its address"),
-            text("style", "how clients are told of it: default, index-url, extra-index-url or find-links; source is a repository"),
+            text(
+                "style",
+                "how clients are told of it: default, index-url, extra-index-url or find-links; source is a repository",
+            ),
             text("hardware", "the hardware that it is for, between spaces; empty for any"),
             maybe("note", "a remark"),
         ),

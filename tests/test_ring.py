@@ -1,0 +1,71 @@
+"""Products beside torch: what is compiled from source, what extras bound, and pairs that nobody speaks of."""
+
+import pytest
+
+from compatkb import KnowledgeBase, Verdict
+from compatkb.errors import NoRequirementsError
+from compatkb.output import commands
+from compatkb.output.open_points import strangers
+from compatkb.output.stack_files import packages_of
+from compatkb.store.reader import Snapshot
+
+
+@pytest.mark.parametrize(
+    ("release", "device", "torch"),
+    [("0.10.2", "xpu", "2.8.0+xpu"), ("0.16.0", "xpu", "2.10.0+xpu"), ("0.11.0", "cpu", "2.8.0+cpu")],
+)
+def test_what_is_compiled_names_its_torch_and_its_commands(
+    base: KnowledgeBase, facts: Snapshot, release: str, device: str, torch: str
+) -> None:
+    """A release without wheels for a device leads to the torch that its requirements pin, and is never more than likely."""
+    answer = base.explain(f"vllm=={release}", f"torch=={torch}", device=device)
+    assert answer.verdict is Verdict.LIKELY
+    told = commands.pip_commands(facts, answer.stacks[0])
+    assert f"torch=={torch}" in told[0]
+    assert f"git clone --depth 1 --branch v{release} https://github.com/vllm-project/vllm" in told
+    assert any(f"VLLM_TARGET_DEVICE={device}" in command for command in told)
+    with pytest.raises(NoRequirementsError, match="compiled from source"):
+        packages_of(facts, answer.stacks[0])
+
+
+def test_another_torch_than_that_of_the_source_is_denied(base: KnowledgeBase) -> None:
+    """What requirements at the tag exclude does not work, compiled or not."""
+    assert base.explain("vllm==0.16.0", "torch==2.9.1", device="xpu").verdict is Verdict.DOES_NOT_WORK
+
+
+def test_published_wheels_come_before_what_is_compiled(base: KnowledgeBase) -> None:
+    """Who leaves the release open is not sent to a compiler while an index has wheels."""
+    best = base.resolve(words=["vllm"], device="xpu").stacks[0]
+    assert not commands.compiled_of(base.facts, best)
+
+
+@pytest.mark.parametrize(
+    ("pins", "works"),
+    [
+        (("optimum-intel==1.27.0", "openvino==2024.1.0"), False),
+        (("optimum-intel==1.27.0", "openvino==2025.4.1"), True),
+        (("accelerate==0.33.0", "deepspeed==0.15.0"), False),
+        (("accelerate==0.33.0", "deepspeed==0.14.0"), True),
+        (("neural-compressor==3.3", "numpy==1.24.0"), False),
+        (("vllm==0.33.0", "setuptools==82.0.0"), False),
+    ],
+)
+def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple[str, ...], works: bool) -> None:
+    """Whether or not the extra is named, it says which versions the release was made for."""
+    answer = base.explain(*pins, f"python=={'3.12' if 'vllm' in pins[0] else '3.10'}")
+    assert (answer.verdict is not Verdict.DOES_NOT_WORK) is works
+
+
+def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBase) -> None:
+    """All builds of xformers are for CUDA; which one goes with a torch has an answer all the same, and none for xpu."""
+    answer = base.resolve({"torch": "2.9.1"}, ["xformers"], device="cpu")
+    assert {e.version for e in answer.stacks[0].packages if e.product == "xformers"} == {"0.0.33.post2"}
+    assert base.resolve({"torch": "2.9.1"}, ["xformers"], device="xpu").verdict is Verdict.DOES_NOT_WORK
+
+
+def test_a_pair_that_nobody_speaks_of_is_told(base: KnowledgeBase, facts: Snapshot) -> None:
+    """Two packages that a third one holds together are told on the first screen; a pair that is named is not."""
+    apart = base.explain("transformers==5.15.1", "ipex==2.6.0", "python==3.12", device="cpu")
+    assert strangers(facts, apart.stacks[0]) == ["nobody says that IPEX 2.6.0 and transformers 5.15.1 go together"]
+    together = base.explain("optimum-intel==1.27.0", "transformers==4.57.6", "python==3.12", device="cpu")
+    assert not strangers(facts, together.stacks[0])
