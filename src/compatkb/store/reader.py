@@ -225,7 +225,7 @@ class Snapshot:
         return next((name for name in (system, *self.wider.get(system, ())) if name in self.families), "")
 
     def unnamed_systems(self, platforms: PlatformSet) -> PlatformSet:
-        """Return the platforms of the systems, families apart, of which some platforms hold neither them nor a part of them."""
+        """Return the platforms of systems, families apart, of which the given ones hold neither all nor a part."""
         cells = {name: self.dimension_cells("os", 1 << number) for number, name in enumerate(self.grid["os"])}
         named = {name for name, where in cells.items() if where & platforms}
         named |= {wider for name in named for wider in self.wider.get(name, ())}
