@@ -12,6 +12,7 @@ from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
 
+_LOWER = frozenset([">=", ">", "!="])
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
@@ -46,7 +47,8 @@ def _demands(
     """Yield what a release requires, the extra that it takes, and whether that has to be there.
 
     It has to with an extra that the build is of no use without. An extra that is named for what it requires
-    (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there.
+    (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there: what is older lacks
+    something; what is newer was not out, and stays open.
     """
     yield from ((requirement, "", Kind.NEEDS) for requirement in requirements(release))
     build = knowledge.elements[product][number].build
@@ -86,11 +88,12 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             knowledge.claims[key] = Cited(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
-            basis = Basis.OBSERVED if exact else Basis.INFERRED
-            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=True)
+            basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
+            binds = kind is Kind.NEEDS or all(clause.operator in _LOWER for clause in requirement.specifier)
+            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=binds)
             others = of_other_kinds(knowledge, product, number, to)
             if others and "+" not in spec:
-                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=True)
+                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=binds)
 
 
 def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:

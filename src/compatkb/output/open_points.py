@@ -121,7 +121,7 @@ def _unnamed_system(facts: Snapshot, stack: Stack) -> list[Open]:
 
 
 def strangers(facts: Snapshot, stack: Stack) -> list[str]:
-    """Return of which packages that were asked for nobody says that they go together; of other versions of the two somebody does.
+    """Return of which packages that were asked for nobody says that they go together, where of other versions somebody does.
 
     Each goes with a third member of the stack: that is what the answer rests on.
     """
