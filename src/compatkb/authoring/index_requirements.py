@@ -54,9 +54,10 @@ def _demands(
     build = knowledge.elements[product][number].build
     for extra, requirement in filter(None, map(_extra_of, release.requires)):
         name = canonicalize_name(requirement.name)
+        to = knowledge.distributions.get(name)
         if build and extra in build.extras:
             yield requirement, extra, Kind.NEEDS
-        elif canonicalize_name(extra) in (name, knowledge.distributions.get(name)):
+        elif to and canonicalize_name(extra) in (name, to) and knowledge.products[to].role is not Role.LEAF:
             yield requirement, extra, Kind.CONSTRAINS
 
 

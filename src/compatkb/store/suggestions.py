@@ -88,9 +88,11 @@ def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
         pin = next((pin for pin in pins if pin.product == own.id), None)
         mask = pin.mask if pin else sum(1 << element.idx for element in elements)
         lines += [_pair_known(facts, own, pin, mask, other, cells) for other in pins if other is not pin]
-        for edge in facts.edges(own.id, "torch") if pin and not any(each.product == "torch" for each in pins) else ():
-            if edge.of_mask & mask and edge.vouches:
-                lines.append(f"{_words(facts, pin)} goes with torch {edge.spec.removeprefix('==')}" if pin else "")
+        open_ones = {route.provider for route in facts.routes}.difference(each.product for each in pins)
+        said = [
+            edge for name in sorted(open_ones) for edge in facts.edges(own.id, name) if edge.of_mask & mask and edge.vouches
+        ]
+        lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in said if pin]
     return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
 
 
