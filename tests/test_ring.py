@@ -1,8 +1,14 @@
 """Products beside torch: what is compiled from source, what extras bound, and pairs that nobody speaks of."""
 
+import random
+
 import pytest
+from metadata_pairs import LINUX, releases, requirements
+from packaging.requirements import Requirement
 
 from compatkb import KnowledgeBase, Verdict
+from compatkb.engine.answer import resolve
+from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
 from compatkb.output.open_points import strangers
@@ -69,3 +75,39 @@ def test_a_pair_that_nobody_speaks_of_is_told(base: KnowledgeBase, facts: Snapsh
     assert strangers(facts, apart.stacks[0]) == ["nobody says that IPEX 2.6.0 and transformers 5.15.1 go together"]
     together = base.explain("optimum-intel==1.27.0", "transformers==4.57.6", "python==3.12", device="cpu")
     assert not strangers(facts, together.stacks[0])
+
+
+PACKAGES = ("transformers", "accelerate", "vllm", "torchcodec", "bitsandbytes", "onnxruntime", "openvino", "optimum-intel")
+QUESTIONS = 40
+
+
+@pytest.fixture(scope="module")
+def required(facts: Snapshot) -> dict[str, dict[str, list[Requirement]]]:
+    """What the index says that releases of each product require, by the name of the product."""
+    return {head.id: requirements(facts, head.id) for head in facts.products.values() if head.distribution}
+
+
+def excluded(facts: Snapshot, required: dict[str, dict[str, list[Requirement]]], stack: Stack, python: str) -> list[str]:
+    """Return which requirements of the members of a stack its other members do not meet."""
+    held = {facts.products[e.product].distribution: e.version.partition("+")[0] for e in stack.packages}
+    environment = {**LINUX, "python_version": python, "python_full_version": f"{python}.0"}
+    asked = [r for e in stack.packages for r in required.get(e.product, {}).get(e.version, ()) if "+" not in str(r)]
+    counting = [r for r in asked if r.name in held and (r.marker is None or r.marker.evaluate(environment))]
+    return [f"{r} beside {held[r.name]}" for r in counting if not r.specifier.contains(held[r.name], prereleases=True)]
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
+def test_no_stack_holds_what_metadata_exclude(
+    base: KnowledgeBase, facts: Snapshot, required: dict[str, dict[str, list[Requirement]]], seed: int
+) -> None:
+    """In stacks for random questions each wheel of the default index has neighbours that its metadata admit."""
+    chance = random.Random(seed)
+    for _ in range(QUESTIONS):
+        chosen = chance.sample(PACKAGES, chance.choice((1, 2, 2, 3)))
+        words = [
+            f"{one}=={chance.choice(releases(facts, one)[-40:]).release}" if chance.random() < 0.6 else one for one in chosen
+        ]
+        python = chance.choice(("3.9", "3.10", "3.12", "3.13", "3.14"))
+        answer = resolve(facts, base.request({"python": python, "os": "linux"}, words), near=False)
+        usable = answer.stacks if answer.verdict in (Verdict.WORKS, Verdict.LIKELY) else ()
+        assert [text for stack in usable for text in excluded(facts, required, stack, python)] == [], (words, python)
