@@ -12,7 +12,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple

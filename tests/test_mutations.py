@@ -30,7 +30,7 @@ def test_planted_fault_is_seen(kind: str) -> None:
 
 @pytest.mark.long
 def test_nothing_is_seen_where_nothing_is_planted() -> None:
-    """In the data as they are lint finds nothing but exceptions of evidence, which is not read here: what it says is of the fault."""
+    """In the data as they are lint finds nothing but exceptions of evidence, which is not read here."""
     assert {rule for rule, _, _ in before()} <= {"exceptions"}
 
 
