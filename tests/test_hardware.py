@@ -1,5 +1,7 @@
 """Hardware, system and release: cells of the makers' tables with their negatives, and names as tools and shops print them."""
 
+import re
+
 import pytest
 
 from compatkb import KnowledgeBase, Verdict
@@ -81,3 +83,18 @@ def test_names_mean_families(base: KnowledgeBase, name: str, family: str) -> Non
     """A card, a processor and a PCI id mean their family, however they are printed, and no other."""
     meant, known = (base.request({"hardware": text}).pins[0].mask for text in (name, family))
     assert meant == known
+
+
+@pytest.mark.parametrize(
+    ("pins", "told"),
+    [
+        (("synapseai==1.22.0", "torch==2.7.1"), "torch 2.7.1 goes with Gaudi software 1.22.0"),
+        (("synapseai==1.21.0", "torch==2.7.1"), "Gaudi software 1.21.0 goes with torch 2.6.0, not torch 2.7.1"),
+        (("synapseai==1.22.0", "python==3.12", "os==ubuntu22.04"), "goes with Python 3.10 or 3.11, not Python 3.12"),
+        (("torch==2.8.0",), "no Gaudi software here is said to go with torch 2.8.0"),
+    ],
+)
+def test_a_device_without_answers_tells_what_is_known(base: KnowledgeBase, pins: tuple[str, ...], told: str) -> None:
+    """Builds for Gaudi are on no index: the error says what its software goes with, and whether that is what was asked for."""
+    with pytest.raises(UsageError, match=re.escape(told)):
+        base.request({}, pins, device="hpu")
