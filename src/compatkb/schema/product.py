@@ -142,6 +142,13 @@ class BuiltWith(Record):
     _explained = model_validator(mode="after")(explained)
 
 
+class OwnDevices(Record):
+    """That builds run on the devices that they are for and on no other, whatever a device says in `runs-on`."""
+
+    note: Text | None = None
+    sources: Sources
+
+
 class PageTemplate(Record):
     """How documents name a version, and the page that they link; {release}, {build} and {series} stand for the version."""
 
@@ -287,6 +294,7 @@ class ProductHead(Record):
     distribution: Text | None = None
     import_name: Text | None = None
     built_with: BuiltWith | None = None
+    own_devices: OwnDevices | None = None
     variant_channel: Text | None = None  # the index of a variant: {label} stands for its label
     automatic: bool = False  # installed by the requirements of others; commands never name it
     aliases: tuple[Text, ...] = ()

@@ -11,7 +11,7 @@ from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_o
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
-from compatkb.schema import Basis, Role, SourceEntry, Stage, Status
+from compatkb.schema import Basis, ProductHead, Role, SourceEntry, Stage, Status
 from compatkb.store.compiler.platform_sets import Interned, Row
 
 
@@ -44,7 +44,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 "release": element.release.version,
                 "stage": str(_stage(head.role, element)),
                 "installable": int(_installable(head.role, element)),
-                "devices": " ".join(_devices(knowledge, element)),
+                "devices": " ".join(_devices(knowledge, head, element)),
                 "channels": " ".join(build.channels if build else ()),
                 "only_with": " ".join(build.only_with if build else ()),
                 "maker": build.maker if build else None,
@@ -67,10 +67,12 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             }
 
 
-def _devices(knowledge: Knowledge, element: KnowledgeElement) -> tuple[str, ...]:
+def _devices(knowledge: Knowledge, head: ProductHead, element: KnowledgeElement) -> tuple[str, ...]:
     """Return the devices on which an element is of use."""
     if element.build is None:
         return element.release.devices
+    if head.own_devices:
+        return element.build.devices
     return tuple(dict.fromkeys(name for device in element.build.devices for name in runs_on(knowledge, device)))
 
 
