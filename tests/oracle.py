@@ -402,7 +402,8 @@ class Trial:
 
         Of the machine the provider speaks for all, if it says anything; and what one member only infers is not certain.
         """
-        others = [other for other in members if other != name and self.heads[other].role is not Role.FEATURE]
+        silent = (Role.FEATURE, Role.LEAF)
+        others = [other for other in members if other != name and self.heads[other].role not in silent]
         if self._runs_any_package(name, members[name]):
             return Level.STRONG
         vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in others}

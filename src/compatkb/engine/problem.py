@@ -325,7 +325,8 @@ class Problem:
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
-        others = [(other, number) for other, number in present if other != product and roles[other].role != Role.FEATURE]
+        silent = (Role.FEATURE, Role.LEAF)
+        others = [(other, number) for other, number in present if other != product and roles[other].role not in silent]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0
         machine = roles[product].role == Role.DIMENSION
