@@ -63,10 +63,39 @@ def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple
 
 
 def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBase) -> None:
-    """All builds of xformers are for CUDA; which one goes with a torch has an answer all the same, and none for xpu."""
+    """All builds of xformers are for CUDA: which one goes with a torch is told, what it does on a CPU is open."""
     answer = base.resolve({"torch": "2.9.1"}, ["xformers"], device="cpu")
+    assert answer.verdict is Verdict.UNKNOWN
     assert {e.version for e in answer.stacks[0].packages if e.product == "xformers"} == {"0.0.33.post2"}
     assert base.resolve({"torch": "2.9.1"}, ["xformers"], device="xpu").verdict is Verdict.DOES_NOT_WORK
+
+
+@pytest.mark.parametrize(
+    ("pins", "device", "right"),
+    [
+        pytest.param(("vllm==0.6.6", "torch==2.5.1", "numpy==2.1.0", "python==3.10"), "cpu", "does-not-work", id="common-file"),
+        pytest.param(("vllm==0.6.6", "torch==2.5.1", "numpy==1.26.4", "python==3.10"), "cpu", "likely", id="common-file-met"),
+        pytest.param(("vllm==0.6.2", "python==3.12"), "xpu", "does-not-work", id="files-exclude-each-other"),
+        pytest.param(("vllm==0.4.2", "torch==2.3.0"), "cpu", "does-not-work", id="for-cuda-alone"),
+        pytest.param(("vllm==0.11.0", "torch==2.8.0+cu128"), "cpu", "does-not-work", id="for-cuda-beside-a-build-for-cpu"),
+        pytest.param(("deepspeed==0.13.4", "torch==2.8.0+xpu"), "xpu", "unknown", id="imports-ipex"),
+        pytest.param(("deepspeed==0.18.7", "torch==2.10.0+xpu"), "xpu", "likely", id="does-without-ipex"),
+        pytest.param(("transformers==4.33.3", "torch==2.2.2", "python==3.12"), "cpu", "does-not-work", id="wheel-of-what-it-needs"),
+        pytest.param(("transformers==4.33.3", "torch==2.2.2", "python==3.11"), "cpu", "likely", id="wheel-is-there"),
+        pytest.param(("transformers==4.43.4", "torch==2.7.1", "python==3.11"), "cpu", "likely", id="extra-without-bound"),
+        pytest.param(("transformers==4.33.3", "torch==2.15.0", "accelerate==0.30.0"), "cpu", "unknown", id="newer-than-it-knew"),
+    ],
+)
+def test_what_a_release_brings_along_counts(base: KnowledgeBase, pins: tuple[str, ...], device: str, right: str) -> None:
+    """Requirement files, imports, devices and the wheels of what a release needs decide as its own metadata do."""
+    answer = base.explain(*pins, *(() if any("python" in pin for pin in pins) else ("python==3.11",)), "os==linux", device=device)
+    assert answer.verdict.value == right
+
+
+def test_what_is_known_through_pins_alone_vouches_for_no_package(base: KnowledgeBase) -> None:
+    """Two that speak of each other, and not of torch, do not make a stack with it."""
+    pins = ("transformers==4.11.3", "tokenizers==0.10.3", "python==3.9")
+    assert base.explain(*pins, "torch==2.4.1", device="cpu").verdict is Verdict.UNKNOWN
 
 
 def test_a_pair_that_nobody_speaks_of_is_told(base: KnowledgeBase, facts: Snapshot) -> None:
