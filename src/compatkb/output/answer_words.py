@@ -47,8 +47,9 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
     if beside.kind == "successor":
         kept = {e.product for e in beside.stack.packages}
         ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
-        gone = " and ".join(label(facts, e.product) for e in ended)
-        text = f"{name} replaces {gone}" if gone else name
+        gone = " and ".join(label(facts, e.product) for e in ended if e.product in facts.successors)
+        left = " and ".join(label(facts, e.product) for e in ended if e.product not in facts.successors)
+        text = (f"{name} replaces {gone}" if gone else name) + (f", without {left}" if left else "")
         return "instead", f"{text}; `compatkb migrate` shows what changes in your code"
     built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
     larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""

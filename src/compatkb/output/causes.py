@@ -127,6 +127,7 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
     cells = 0
     for element in found.elements:
         cells |= element.strong | element.weak
+    cells = cells & _asked_systems(facts, request) or cells
     width = len(grid["arch"]) * len(grid["python"])
     systems, pythons = [], set()
     for n, system in enumerate(grid["os"]):
@@ -150,6 +151,15 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
     lack = "a" if what.startswith("no ") else "no"
     known = "" if found.certain else "known "
     return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that the rest supports'}{have}"
+
+
+def _asked_systems(facts: Snapshot, request: Request) -> int:
+    """Return the platforms of the systems that a request names and of the families around them; all where it names none."""
+    pin = request.pin("os")
+    grid = facts.grid["os"]
+    asked = {name for n, name in enumerate(grid) if pin and pin.mask >> n & 1}
+    asked |= {wider for name in asked for wider in facts.wider.get(name, ())}
+    return facts.dimension_cells("os", sum(1 << n for n, name in enumerate(grid) if name in asked or not asked))
 
 
 def _has_glibc(facts: Snapshot, request: Request) -> bool:

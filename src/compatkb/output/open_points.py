@@ -13,7 +13,7 @@ from compatkb.output.labels import HARDWARE, build, label, listed, ranges, short
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, Element
+from compatkb.store.records import Edge, Element, PlatformSet
 
 
 class Open(NamedTuple):
@@ -152,13 +152,18 @@ def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
     points = []
     if element.stage == "from-source":
         points.append(Open(f"{build(facts, element)} is on no index: it is compiled from source", None, "compiling it"))
-    elif unseen := _unseen(facts, element, stack):
+    elif unseen := _unserved(facts, element.strong, stack):
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None
         systems = listed([value(facts, "os", system) for system in stack.os])
         pythons = ranges(unseen, facts.grid["python"])
-        what = f"whether {build(facts, element)} has wheels for Python {pythons} on {systems} is not known"
-        points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
+        served = not _unserved(facts, element.strong | element.weak, stack)
+        if served and not note and "default" in element.channels:  # people explain what they infer: it is a tag for any Python
+            what = f"whether {build(facts, element)} runs on Python {pythons} on {systems} is not known"
+            points.append(Open(what, "its wheel is for this Python and others, and its makers do not name it", "importing it"))
+        else:
+            what = f"whether {build(facts, element)} has wheels for Python {pythons} on {systems} is not known"
+            points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
     if GLIBC in stack.known and GLIBC in stack.requested and any(not floor.stated for floor in facts.floors(element)):
         what = f"whether {build(facts, element)} runs with glibc {', '.join(stack.known[GLIBC])} is not known"
         points.append(Open(what, "its wheels name no glibc", "importing it there"))
@@ -196,12 +201,12 @@ def _inferences(facts: Snapshot, link: Link) -> list[str]:
     return [c.note for c in inferred if c.note]
 
 
-def _unseen(facts: Snapshot, element: Element, stack: Stack) -> list[str]:
-    """Return the Pythons of a stack for which some wheel of an element was not seen."""
+def _unserved(facts: Snapshot, served: PlatformSet, stack: Stack) -> list[str]:
+    """Return the Pythons of a stack that some platforms leave out, such as those of which wheels were seen."""
     cells = -1
     for dimension, values in (("os", stack.os), ("arch", stack.arch)):
         mask = sum(1 << facts.grid[dimension].index(v) for v in values)
         cells &= facts.dimension_cells(dimension, mask)
     order = facts.grid["python"]
     wanted = {python: cells & facts.dimension_cells("python", 1 << order.index(python)) for python in stack.python}
-    return [python for python, where in wanted.items() if where & ~element.strong]
+    return [python for python, where in wanted.items() if where & ~served]
