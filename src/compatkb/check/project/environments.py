@@ -30,6 +30,9 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
+_MANIFESTS = ("pyproject", "Pipfile", "pixi")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "Pipfile.lock")
+_INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
@@ -84,6 +87,7 @@ class ProjectEnvironment:
         self.actions: list[tuple[LocatedStatement, Action]] = []
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
+        self.is_locked = False  # a lock beside it says what is chosen
         self.missing = False  # it includes a file that is not there
         self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
 
@@ -168,12 +172,21 @@ class Project:
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                made.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
+                if around in reading.groups and around != group:
+                    outer = (pair for member in reading.members(around) for pair in stated.get(member, ()))
+                    found = sorted([*found, *(p for p in outer if not isinstance(reading.statements[p[0]], _INSTALLED))])
                 own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
                 if reading.kind in _OF_FOLDER:
                     own += self._python_version(document.path)
                 self._put(made, own, (document.path,))
                 yield made
+
+    def _has_lock(self, path: str) -> bool:
+        """Return whether a lock lies beside a manifest, or above it, as for the members of a workspace."""
+        return any(posixpath.join(folder, name) in self.read for folder in _folders(path) for name in _LOCKS)
 
     def _concerns(self, statements: Iterable[Statement]) -> bool:
         """Return whether something is no requirement, or one of a product of the data."""
@@ -235,8 +248,8 @@ class Project:
                 made.missing = True  # which extras and groups are asked for is not read; they may exclude each other
                 continue
             moved = statement._replace(group=include.group, step=include.step)
-            if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
-                moved = moved._replace(role=RequirementRole.CONSTRAINT)
+            if include.role is not RequirementRole.INSTALL and isinstance(moved, Requirement | Include):
+                moved = moved._replace(role=include.role)
             inner.append(LocatedStatement(document, moved))
         self._put(made, inner, (*chain, target))
 

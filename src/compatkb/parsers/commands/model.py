@@ -55,6 +55,8 @@ FILES |= {
     "-c": RequirementRole.CONSTRAINT,
     "--constraint": RequirementRole.CONSTRAINT,
     "--constraints": RequirementRole.CONSTRAINT,
+    "--override": RequirementRole.OVERRIDE,
+    "--overrides": RequirementRole.OVERRIDE,
 }
 
 
@@ -90,6 +92,11 @@ def active(scope: CommandScope, group: str) -> str:
     return name
 
 
+def environment_of(path: str) -> str:
+    """Return the environment that a path of its Python or of a program in it means."""
+    return re.sub(r"/(?:bin|Scripts)(?:/[^/]*)?$", "", path)
+
+
 class Invocation(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
@@ -97,6 +104,10 @@ class Invocation(NamedTuple):
     group: str
     step: int
     tool: str
+
+    def inside(self, environment: str) -> "Invocation":
+        """Return the command as one of another environment."""
+        return self._replace(group=active(self.scope.changed(active=environment), self.group.partition("#")[0]))
 
     def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
         """Add a statement of a kind that a word makes."""
