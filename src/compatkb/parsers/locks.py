@@ -173,7 +173,7 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
             text = value if isinstance(value, str) else value.get("version", "*") if isinstance(value, dict) else None
             if not isinstance(text, str):
                 continue
-            specifier = from_poetry(text)
+            specifier = None if isinstance(value, dict) and value.keys() & {"git", "file", "path"} else from_poetry(text)
             index = value.get("index") if isinstance(value, dict) else None
             reading.statements.append(
                 Requirement(

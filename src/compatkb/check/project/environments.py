@@ -1,6 +1,7 @@
 """A project as environments: what ends up installed together, with everything that its files include."""
 
 import posixpath
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -30,6 +31,7 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
+_WORKSPACE = "[tool.uv.workspace]"
 _MANIFESTS = ("pyproject", "Pipfile", "pixi")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "Pipfile.lock")
 _INSTALLED = (Requirement, Include, Action)
@@ -181,8 +183,33 @@ class Project:
                 own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
                 if reading.kind in _OF_FOLDER:
                     own += self._python_version(document.path)
+                if reading.kind == "pyproject":
+                    own = self._of_workspace(own, document.path)
                 self._put(made, own, (document.path,))
                 yield made
+
+    def _of_workspace(self, own: list[LocatedStatement], path: str) -> list[LocatedStatement]:
+        """Return the statements of a member of a workspace of uv with what counts for all of them."""
+        above = (posixpath.join(folder, "pyproject.toml") for folder in _folders(path)[1:])
+        root, reading = next((self.read[p] for p in above if p in self.read), (None, None))
+        if root is None or reading is None or _WORKSPACE not in root.text:
+            return own
+        try:
+            sources = {normal(name) for name in tomllib.loads(root.text)["tool"]["uv"].get("sources", {})}
+        except (tomllib.TOMLDecodeError, KeyError, AttributeError):
+            return own
+        elsewhere = [
+            one._replace(statement=s._replace(only_index=s.only_index or _WORKSPACE))
+            if isinstance(s := one.statement, Requirement) and s.name in sources
+            else one
+            for one in own
+        ]
+        return elsewhere + [
+            LocatedStatement(root, s)
+            for s in reading.statements
+            if isinstance(s, IndexUse)
+            or (isinstance(s, Requirement) and s.role in (RequirementRole.CONSTRAINT, RequirementRole.OVERRIDE))
+        ]
 
     def _has_lock(self, path: str) -> bool:
         """Return whether a lock lies beside a manifest, or above it, as for the members of a workspace."""
