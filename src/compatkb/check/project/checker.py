@@ -1,6 +1,7 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from compatkb.check.common_rules import ENDED
@@ -15,12 +16,14 @@ from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import ParsedFile, RequirementRole
+from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
 _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
+_OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
+_PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
@@ -34,7 +37,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
-        if reading.kind not in _ANY_PURPOSE:
+        if reading.kind not in _ANY_PURPOSE and not _is_of_others(document, reading):
             for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
@@ -51,6 +54,13 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
         yield documents[0].finding(UNREAD, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged")
     if queries.is_exhausted:
         yield documents[0].finding(UNREAD, 0, 0, "there are more different combinations of versions than are judged")
+
+
+def _is_of_others(document: TextDocument, reading: ParsedFile) -> bool:
+    """Return whether a file that is named as pip names its lists is none: a text, or a list of another package manager."""
+    is_list = reading.kind in ("requirements", "constraints")
+    has_any = any(isinstance(one, Requirement | Include) for one in reading.statements) or _PACKAGE.search(document.text)
+    return is_list and (not has_any or _OTHER_LIST.search(posixpath.basename(reading.path)) is not None)
 
 
 def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:

@@ -248,7 +248,8 @@ def _index(
         option = f"add {option}"
     place = "" if option else f"; it is at {_named(channel, queries)}"
     message = f"{name} is not on {where}, which is asked here{place}"
-    edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
+    is_manifest = declared and required.document.path.endswith(".toml")  # not a part of a document that has one
+    edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
     yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
 
 
