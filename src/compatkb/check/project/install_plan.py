@@ -306,7 +306,7 @@ def _one(queries: ProjectQueries, required: ProductRequirement) -> bool:
 
 
 def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
-    for located, use in plan.environment.images:
+    for located, use in plan.environment.images if "#" not in plan.environment.group else ():  # an environment apart sees none
         if not use.tag or use.group.startswith("from:"):
             continue
         image = known_image(queries, use)

@@ -190,6 +190,8 @@ def _denied(
     located = last.parts[-1].located
     later = 0 <= first.step < last.step
     known = queries.facts.products
+    if _may_be_built_alike(one, other, plan, queries) or _may_be_built_alike(other, one, plan, queries):
+        return
     if later and known[last.allowed.product].role == Role.LEAF:
         yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
         return
@@ -217,6 +219,17 @@ def _denied(
     finding = at(located, TOGETHER, message, sources=denial.sources, fix=way(last, first, denial, plan, queries))
     is_one_step = first.step == last.step and plan.resolves(last.step)
     yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
+
+
+def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether a pin without a label may bring a build like one with a label: an index of that is asked, or any."""
+    public, _, label = other.allowed.text.partition("+")
+    if not label or "+" in one.allowed.text or not one.requirements:
+        return False
+    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
+    every = queries.allowed(queries.facts.products[other.allowed.product], [public])
+    is_served = not asked.known or any(queries.addresses[c][0].rstrip("/").endswith(f"/{label}") for c in asked.channels)
+    return is_served and every is not None and not queries.refused([every, one.allowed])
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
