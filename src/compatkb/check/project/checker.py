@@ -138,14 +138,20 @@ def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Ite
         if required.requirement.role is not RequirementRole.LOCKED:
             asked.add(_folder_and_product(required))
     ended: dict[str, list[Finding]] = {}
+    names: dict[tuple[str, str], str] = {}  # by file and name, the product of a pin that has ended
+    of_images: list[Finding] = []
     for finding in findings:
         of = pinned.get((finding.path, finding.line, finding.column))
         if finding.rule != ENDED.id:
             yield finding
         elif of is None:
-            ended.setdefault(finding.message, []).append(finding)
+            of_images.append(finding)
         elif of.requirement.role is not RequirementRole.LOCKED or _folder_and_product(of) not in asked:
             ended.setdefault(of.product.id, []).append(finding)
+            names[finding.path, of.product.name] = of.product.id
+    for finding in of_images:  # what the image of a file holds, and its steps pin as well, is told of the pin
+        pinned_too = (of for (path, name), of in names.items() if path == finding.path and f" {name} " in finding.message)
+        ended.setdefault(next(pinned_too, finding.message), []).append(finding)
     for first, *others in ended.values():
         places = list(dict.fromkeys(f"{other.path}:{other.line}" for other in others))
         more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""

@@ -161,7 +161,7 @@ def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *,
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
         if name in INDEXES:
-            for url in word.value.split():
+            for url in word.value.split() or [""]:
                 add_index(run, INDEXES[name], word._replace(value=url))
         elif name in FILES:
             add_include(run, word, FILES[name])
@@ -175,16 +175,16 @@ def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *,
 
 
 def add_index(run: Invocation, style: str, word: Word) -> None:
-    """Add the index that an option names, unless only a run would tell."""
-    url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
-    if url and not word.open:
+    """Add the index that an option names; where only a run would tell which, as it is written."""
+    url = word.raw if word.open else re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
+    if url:
         run.state(IndexUse, word, url=url, style=style)
 
 
 def add_include(run: Invocation, word: Word, role: RequirementRole) -> None:
-    """Add the file that a command reads, unless only a run would tell."""
-    if word.value and not word.open:
-        run.state(Include, word, path=word.value, role=role)
+    """Add the file that a command reads; where only a run would tell which, as it is written."""
+    if path := word.raw if word.open else word.value:
+        run.state(Include, word, path=path, role=role)
 
 
 def add_python(run: Invocation, word: Word) -> None:
@@ -213,7 +213,7 @@ def add_requirement(run: Invocation, word: Word) -> None:
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
     """Add the indexes that a variable names."""
     style = SETTINGS.get(name)
-    for url in word.value.split() if style and not word.open else ():
+    for url in (word.raw if word.open else word.value).split() if style else ():
         url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
         scope.reading.statements.append(
             IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
