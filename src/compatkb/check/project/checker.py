@@ -14,7 +14,7 @@ from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirem
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
 from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole
 
@@ -114,9 +114,16 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others."""
+    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others.
+
+    Of a pin that cannot stay, since it does not go with another one, no index is wanted.
+    """
     lacking: dict[tuple[str, str | None], list[Finding]] = {}
+    findings = list(findings)
+    moving = {(one.path, one.line) for one in findings if one.rule == pairs.TOGETHER.id and one.level is Severity.ERROR}
     for finding in findings:
+        if finding.rule == pins.INDEX.id and (finding.path, finding.line) in moving:
+            continue
         if finding.rule == pins.INDEX.id:
             lacking.setdefault((finding.path, finding.fix), []).append(finding)
         else:

@@ -18,7 +18,7 @@ from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Pin, Product, Request
+from compatkb.store.records import Edge, Element, Pin, Product, Request
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -196,11 +196,25 @@ class ProjectQueries:
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
+        asked = {one.product for one in constraints}
+        between = {name for name in found.blocker[1:] if name not in asked and found.edges}  # what both of them need
+        others = (one for one in answer.causes if one is not found and one.edges and between.intersection(one.blocker[1:]))
+        if between and len(asked) > 1 and (other := next(others, None)) and asked.intersection(other.blocker[1:]):
+            reason += f"; {cause(self.facts, other, answer.request)}"
         codes = {code for code, _ in found.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
         of_device, is_claimed = codes == {"device"}, bool(found.edges)
-        stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
+        stops = any(edge.listed or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in found.edges)
         return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, stops, unbuilt)
+
+    def _is_pure(self, edge: Edge) -> bool:
+        """Return whether all builds that a claim is of are for every system and machine: nothing in them has to be loaded."""
+        families = [1 << e.idx for e in self.facts.elements("os") if e.version in ("linux", "windows", "macos")]
+        machines = [1 << e.idx for e in self.facts.elements("arch")]
+        cells = [
+            self.facts.dimension_cells("os", a) & self.facts.dimension_cells("arch", b) for a in families for b in machines
+        ]
+        return all(e.strong & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
