@@ -122,7 +122,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     known = "as far as its builds are known" if "+" in version else "the list of releases is complete"
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
-    yield finding._replace(level=Severity.WARNING) if "+" in version else finding
+    was_there = required.requirement.role is RequirementRole.LOCKED  # whoever locked it had it, so it is gone at most
+    yield finding._replace(level=Severity.WARNING) if "+" in version or was_there else finding
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
