@@ -31,6 +31,10 @@ class _PyprojectReader:
         self.document, self.reading = document, reading
         self.sources: Mapping[str, list[Mapping[str, Any]]] = {}  # by package, where uv takes it from
         self.separate = _conflicting_with_all(document)
+        rows = document.list("tool", "uv", "dependency-metadata")
+        self.redefined = {
+            normal(str(row.get("name"))) for row in rows if isinstance(row, dict)
+        }  # by uv
 
     def read(self) -> None:
         self.sources = self._uv_sources()
@@ -101,7 +105,7 @@ class _PyprojectReader:
         index, elsewhere = _taken_from(self.sources.get(found.name, ()), group)
         made = statement(text, place, group=group, role=role, only_index=index, tool="project")
         if made:
-            self.reading.statements.append(made._replace(unknown=elsewhere))
+            self.reading.statements.append(made._replace(unknown=elsewhere or found.name in self.redefined))
 
     def _dependency_groups(self) -> None:
         locks = self.document.table("tool").keys() & {"uv", "pdm", "poetry"}

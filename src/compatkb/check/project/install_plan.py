@@ -261,7 +261,8 @@ def _by_product(requirements: list[ProductRequirement]) -> dict[str, list[Produc
 def _put(
     plan: InstallPlan, queries: ProjectQueries, product_id: str, requirements: list[ProductRequirement], step: int
 ) -> None:
-    if any(_is_open(w.requirement) for w in requirements):
+    is_own = any(flag.startswith("--no-index") for flag in plan.environment.flags.get(step, ()))  # from files of the project
+    if is_own or any(_is_open(w.requirement) for w in requirements):
         plan.final.pop(product_id, None)
         return
     bounded = [w for w in requirements if w.requirement.specifier] or requirements
