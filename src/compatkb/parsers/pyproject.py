@@ -32,9 +32,7 @@ class _PyprojectReader:
         self.sources: Mapping[str, list[Mapping[str, Any]]] = {}  # by package, where uv takes it from
         self.separate = _conflicting_with_all(document)
         rows = document.list("tool", "uv", "dependency-metadata")
-        self.redefined = {
-            normal(str(row.get("name"))) for row in rows if isinstance(row, dict)
-        }  # by uv
+        self.redefined = {normal(str(row.get("name"))) for row in rows if isinstance(row, dict)}  # by uv
 
     def read(self) -> None:
         self.sources = self._uv_sources()

@@ -116,7 +116,7 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
     """Yield each end of life of a product once, at the first place, with how many there are."""
     found: dict[tuple[str, date], list[Occurrence]] = {}
     cited: dict[tuple[str, date], tuple[str, ...]] = {}
-    for occurrence in _everything(data, rows, context.day):
+    for occurrence in _everything(data, rows, context.day, context.within):
         ended = data.ended(occurrence.product, occurrence.mask, context.day, context.within)
         if ended:
             key = (occurrence.product, ended[0])
@@ -134,19 +134,19 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
 
 
-def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
+def _everything(data: Lookups, rows: list[RowFacts], day: date, within: int) -> Iterator[Occurrence]:
     current = {  # tables of tags that have a system or Python of today list what there was before, too
         (id(row.table), product)
         for row in rows
         for product, value in row.values.items()
-        if data.ended(product, value.mask, day, 0) is None
+        if value.mask and data.ended(product, value.mask, day, within) is None
     }
     held = [(row, tag, data.contents(image)) for row in rows for image, tag in _speaking(row, data, day)]
     current |= {
         (id(row.table), product)
         for row, _, contents in held
         for product, occurrence in contents.items()
-        if occurrence.mask and data.ended(product, occurrence.mask, day, 0) is None
+        if occurrence.mask and data.ended(product, occurrence.mask, day, within) is None
     }
     for row in rows:
         for value in row.values.values():
