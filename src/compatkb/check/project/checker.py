@@ -103,13 +103,17 @@ def _is_of_a_record(finding: Finding, project: Project) -> bool:
 
 
 def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of one requirement that drifts the first one alone, whatever else the file is installed with."""
-    told: set[tuple[str, int, int | None]] = set()
+    """Yield findings, of one requirement that drifts the first one alone, whatever else the file is installed with.
+
+    Of one that does not go with another, too, whatever else is said of the two.
+    """
+    told: set[tuple[object, ...]] = set()
     for finding in findings:
-        place = (finding.path, finding.line, finding.column)
-        if finding.rule != pairs.DRIFTS.id or place not in told:
+        pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
+        place = (finding.path, finding.line, finding.column, pair, finding.level)
+        if (finding.rule != pairs.DRIFTS.id and not pair) or place not in told:
             yield finding
-        if finding.rule == pairs.DRIFTS.id:
+        if finding.rule == pairs.DRIFTS.id or pair:
             told.add(place)
 
 

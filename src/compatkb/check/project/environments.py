@@ -89,6 +89,7 @@ class ProjectEnvironment:
         self.actions: list[tuple[LocatedStatement, Action]] = []
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
+        self.is_unchecked = False  # what installs the file goes by no metadata, or by others
         self.is_locked = False  # a lock beside it says what is chosen
         self.missing = False  # it includes a file that is not there
         self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
@@ -127,6 +128,18 @@ class Project:
             for statement in reading.statements
             if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
         )
+
+    @cached_property
+    def _unchecked(self) -> frozenset[str]:
+        """The files that a step installs with overrides, or without what their packages need."""
+        found: set[str | None] = set()
+        for document, reading in self.read.values():
+            steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
+            named = (
+                one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
+            )
+            found.update(self.target(document.path, one.path, reading) for one in named)
+        return frozenset(path for path in found if path)
 
     @cached_property
     def _uses_uv(self) -> bool:
@@ -174,6 +187,7 @@ class Project:
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                made.is_unchecked = document.path in self._unchecked
                 made.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
                 around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
@@ -279,6 +293,13 @@ class Project:
                 moved = moved._replace(role=include.role)
             inner.append(LocatedStatement(document, moved))
         self._put(made, inner, (*chain, target))
+
+
+def _goes_by_no_metadata(statement: Statement) -> bool:
+    """Return whether a statement says of its step that what packages need is overridden, or left out."""
+    if isinstance(statement, Action):
+        return statement.verb != "copy" and any(word.startswith("--no-deps") for word in statement.words)
+    return isinstance(statement, Include) and statement.role is RequirementRole.OVERRIDE
 
 
 def _folders(path: str) -> list[str]:

@@ -72,10 +72,10 @@ class InstallPlan:
 
     def resolves(self, step: int) -> bool:
         """Return whether the installer of a step looks at what packages need."""
-        flags = self.environment.flags.get(step, ())
-        return not any(flag.startswith("--no-deps") for flag in flags) and not is_resolved_otherwise(
-            self.environment.document.text
-        )
+        if self.environment.is_unchecked or is_resolved_otherwise(self.environment.document.text):
+            return False
+        overrides = (one.role is RequirementRole.OVERRIDE and one.step == step for _, one in self.environment.includes)
+        return not any(overrides) and not any(flag.startswith("--no-deps") for flag in self.environment.flags.get(step, ()))
 
     def asks_unknown(self, queries: ProjectQueries) -> bool:
         """Return whether an index is named that is none of the data."""
