@@ -204,7 +204,16 @@ class Trial:
     def _asks_for_foreign(self, name: str) -> bool:
         """Return whether a pin on the product, or on another one, admits nothing but foreign builds."""
         pinned = [name, *self.ask.pins]
-        return any(all(self._is_foreign(one, n) for n in self.ask.pins[one]) for one in pinned if self.ask.pins.get(one))
+        by_pin = any(all(self._is_foreign(one, n) for n in self.ask.pins[one]) for one in pinned if self.ask.pins.get(one))
+        return by_pin or any(self._has_foreign_builds_alone(one) for one in self.ask.bare)
+
+    def _has_foreign_builds_alone(self, name: str) -> bool:
+        """Return whether a product has builds of use here, and all of them are for devices that no route serves."""
+        elements = enumerate(self.oracle.knowledge.elements[name])
+        built = [(n, e.build) for n, e in elements if e.build and e.build.channels]
+        stages = (Stage.SOURCE_ONLY, Stage.TAG_ONLY)
+        usable = [n for n, build in built if build.stage not in stages and self.ask.device in self._serves(build)]
+        return bool(usable) and all(self._is_foreign(name, n) for n in usable)
 
     def _excludes_patch(self, element: KnowledgeElement) -> bool:
         """Return whether the recorded Requires-Python excludes the patch of Python that was asked for."""
@@ -220,6 +229,8 @@ class Trial:
         """Return how well an element is known to run on the platform asked for; None where it is known not to."""
         level = self._by_wheels(name, number)
         _, latest = first_day(self.element(name, number))
+        if level is Level.STRONG and self._is_on_no_table(name, number):
+            level = Level.WEAK
         if level is not None and latest is not None and latest > self.ask.as_of:
             level = Level.UNKNOWN  # out by then, or not: nobody knows the day
         for dimension, value in (("python", self.ask.python), ("os", self.ask.os), ("arch", self.ask.arch)):
@@ -228,6 +239,15 @@ class Trial:
                     return None
                 level = None if level is None else Level.UNKNOWN
         return level
+
+    def _is_on_no_table(self, name: str, number: int) -> bool:
+        """Return whether the provider has hardware tables, none of which names the system, where no hardware was asked for."""
+        grid = self.oracle.knowledge.grid
+        if name != self.ask.route.provider or "hardware" in self.ask.pins or grid.widened([self.ask.os]) == (self.ask.os,):
+            return False
+        said = [edge for edge in self.oracle.said(name, number, "hardware") if edge.basis is not Basis.INFERRED]
+        told = [edge.vouches for edge in said if self._holds(edge)]
+        return any(told) and not any(grid.cells([self.ask.os]) & where for where in told)
 
     def _excluding(self, name: str, number: int, dimension: str, value: str) -> Iterator[KnowledgeEdge]:
         """Yield the claims by which an element and a Python, an OS or an architecture exclude each other, whoever speaks."""

@@ -1,8 +1,11 @@
 """Hardware, system and release: cells of the makers' tables with their negatives, and names as tools and shops print them."""
 
+import re
+
 import pytest
 
 from compatkb import KnowledgeBase, Verdict
+from compatkb.errors import UsageError
 
 USABLE = {Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS, Verdict.LIKELY}
 NO, OPEN = {Verdict.DOES_NOT_WORK}, {Verdict.UNKNOWN}
@@ -37,6 +40,13 @@ NAMES = [
     ("Core Ultra 7 266V", "lunar-lake"), ("Core Ultra X9 388H", "panther-lake"), ("Core Ultra 7 356H", "core-ultra-no-arc"),
     ("Core Ultra 7 155U", "core-ultra-no-arc"), ("Intel(R) UHD Graphics 770", "uhd-igpu"), ("UHD 630", "uhd-igpu"),
     ("Core i7", "core-cpu"), ("8086:56a0", "arc-a"), ("0xe20b", "arc-b"), ("8086:E211", "arc-pro-b"), ("8086:0bd5", "max"),
+    ("Core Ultra 100H", "meteor-lake-h"), ("Core Ultra 300H", "panther-lake"), ("i7-1185G7", "core-cpu"),
+    ("Intel(R) Core(TM) i9-14900K", "core-cpu"), ("Intel(R) Core(TM) i7-8700K CPU @ 3.70GHz", "core-cpu"),
+    ("Core 7 150U", "core-cpu"), ("Xeon Platinum 8180", "xeon-skylake"), ("Xeon Gold 6248R", "xeon-cascade-lake"),
+    ("Xeon Platinum 8380H", "xeon-cooper-lake"), ("Intel(R) Xeon(R) Platinum 8380", "xeon-ice-lake"),
+    ("Xeon Platinum 8480+", "xeon-sapphire-rapids"), ("Xeon w9-3495X", "xeon-sapphire-rapids"),
+    ("Xeon CPU Max 9480", "xeon-sapphire-rapids"), ("Xeon Platinum 8592+", "xeon-emerald-rapids"),
+    ("Xeon 6980P", "xeon-granite-rapids"), ("Xeon 6 6787P", "xeon-granite-rapids"), ("Xeon 6780E", "xeon-sierra-forest"),
 ]  # fmt: skip
 
 
@@ -46,8 +56,45 @@ def test_cells_of_tables(base: KnowledgeBase, pin: str, hardware: str, system: s
     assert base.explain(pin, f"hardware=={hardware}", f"os=={system}").verdict in right
 
 
+@pytest.mark.parametrize("device", [None, "cpu", "xpu"])
+def test_hardware_of_others_is_told(base: KnowledgeBase, device: str | None) -> None:
+    """A processor of another maker is no unknown word: it is said to be no Intel hardware, whatever is asked for."""
+    for name in ("EPYC 9654", "AMD Ryzen 9 7950X"):
+        with pytest.raises(UsageError, match="no Intel hardware"):
+            base.request({"hardware": name}, ["torch"], device=device)
+
+
+@pytest.mark.parametrize(
+    ("release", "system", "right"),
+    [
+        ("2.9.1", "windows11", Verdict.WORKS),
+        ("2.9.1", "windows10", Verdict.LIKELY),
+        ("2.9.1", "wsl2", Verdict.LIKELY),
+        ("2.9.1", "linux", Verdict.WORKS),
+    ],
+)
+def test_a_system_that_no_hardware_table_names_is_open(base: KnowledgeBase, release: str, system: str, right: Verdict) -> None:
+    """Without hardware, a single system is as sure as the tables of the release: some of them has to name it."""
+    assert base.explain(f"torch=={release}+xpu", f"os=={system}").verdict is right
+
+
 @pytest.mark.parametrize(("name", "family"), NAMES)
 def test_names_mean_families(base: KnowledgeBase, name: str, family: str) -> None:
     """A card, a processor and a PCI id mean their family, however they are printed, and no other."""
     meant, known = (base.request({"hardware": text}).pins[0].mask for text in (name, family))
     assert meant == known
+
+
+@pytest.mark.parametrize(
+    ("pins", "told"),
+    [
+        (("synapseai==1.22.0", "torch==2.7.1"), "torch 2.7.1 goes with Gaudi software 1.22.0"),
+        (("synapseai==1.21.0", "torch==2.7.1"), "Gaudi software 1.21.0 goes with torch 2.6.0, not torch 2.7.1"),
+        (("synapseai==1.22.0", "python==3.12", "os==ubuntu22.04"), "goes with Python 3.10 or 3.11, not Python 3.12"),
+        (("torch==2.8.0",), "no Gaudi software here is said to go with torch 2.8.0"),
+    ],
+)
+def test_a_device_without_answers_tells_what_is_known(base: KnowledgeBase, pins: tuple[str, ...], told: str) -> None:
+    """Builds for Gaudi are on no index: the error says what its software goes with, and whether that is what was asked for."""
+    with pytest.raises(UsageError, match=re.escape(told)):
+        base.request({}, pins, device="hpu")

@@ -1,5 +1,6 @@
 """From what an index says of releases to claims: Requires-Dist, and what is passed on through exact pins."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -10,6 +11,9 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
+
+_LOWER = frozenset([">=", ">", "!="])
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 def requirements(release: IndexRelease) -> Iterator[Requirement]:
@@ -27,6 +31,36 @@ def _required(text: str) -> Requirement | None:
     return requirement if requirement.marker is None or "extra" not in str(requirement.marker) else None
 
 
+@lru_cache(maxsize=16384)
+def _extra_of(text: str) -> tuple[str, Requirement] | None:
+    """Return the extra that alone leads to a requirement, and the requirement; None where it is none, or two do."""
+    extras = set(_EXTRA.findall(text))
+    try:
+        return (extras.pop(), Requirement(text)) if len(extras) == 1 else None
+    except InvalidRequirement:
+        return None
+
+
+def _demands(
+    knowledge: Knowledge, product: str, number: int, release: IndexRelease
+) -> Iterator[tuple[Requirement, str, Kind]]:
+    """Yield what a release requires, the extra that it takes, and whether that has to be there.
+
+    It has to with an extra that the build is of no use without. An extra that is named for what it requires
+    (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there: what is older lacks
+    something; what is newer was not out, and stays open.
+    """
+    yield from ((requirement, "", Kind.NEEDS) for requirement in requirements(release))
+    build = knowledge.elements[product][number].build
+    for extra, requirement in filter(None, map(_extra_of, release.requires)):
+        name = canonicalize_name(requirement.name)
+        to = knowledge.distributions.get(name)
+        if build and extra in build.extras:
+            yield requirement, extra, Kind.NEEDS
+        elif to and canonicalize_name(extra) in (name, to) and knowledge.products[to].role is not Role.LEAF:
+            yield requirement, extra, Kind.CONSTRAINS
+
+
 def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[KnowledgeEdge]:
     """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
@@ -34,12 +68,12 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
         number = listed.get(id(release))
         if number is None:
             continue
-        for requirement in requirements(release):
+        for requirement, extra, kind in _demands(knowledge, product, number, release):
             to = knowledge.distributions.get(canonicalize_name(requirement.name))
             spec = str(requirement.specifier)
             if to is None or to == product or not spec:
                 continue
-            cells = knowledge.grid.marker_cells(requirement.marker)
+            cells = knowledge.grid.marker_cells(requirement.marker, extra)
             if not cells:
                 continue
             key = f"{product}-{release.version}-requires-{to}"
@@ -48,18 +82,19 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             source = SourceEntry(
                 channel="default",
                 file=release.file or f"{file.distribution} {release.version}",
-                at="Requires-Dist",
+                at=f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist",
                 seen=file.seen,
             )
-            claim = Claim(id=key, kind=Kind.NEEDS, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
+            claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
             knowledge.claims[key] = Cited(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
-            basis = Basis.OBSERVED if exact else Basis.INFERRED
-            yield KnowledgeEdge(key, Kind.NEEDS, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=True)
+            basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
+            binds = kind is Kind.NEEDS or all(clause.operator in _LOWER for clause in requirement.specifier)
+            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=binds)
             others = of_other_kinds(knowledge, product, number, to)
             if others and "+" not in spec:
-                yield KnowledgeEdge(key, Kind.NEEDS, product, others, to, to_mask, spec, cells, 0, basis, listed=True)
+                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=binds)
 
 
 def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 _MARKS = dict.fromkeys(map(ord, "_-®™*()/"))
 _TRADE = r"\((?:r|tm|c)\)|[®™©]"
+_CLOCK = r"@\s?\d{1,2}\.\d{1,2}\s?ghz\b"  # as /proc/cpuinfo has it behind the name
 _MEMORY = r"\b\d{1,3}\s?gb\b"  # a card of several sizes is one name
 _FILLING = {
     "hardware": frozenset(["intel", "graphics", "gpu", "cpu", "processor", "processors"]),
@@ -39,7 +40,7 @@ def spellings(product: str, text: str) -> list[str]:
     if filling := _FILLING.get(product):
         found += [" ".join(word for word in each.split() if word.lower() not in filling) for each in found]
     if product == "hardware":
-        found += [re.sub(_MEMORY, " ", each, flags=re.IGNORECASE) for each in found]
+        found += [re.sub(f"{_MEMORY}|{_CLOCK}", " ", each, flags=re.IGNORECASE) for each in found]
     if product == "os":
         found += [re.sub(r"(?<!\d)(\d++\.\d++)(\.\d++)+", r"\1", each) for each in found]
         found += [re.sub(r"(?<!\d)(\d++)(\.\d++)+", r"\1", each) for each in found]

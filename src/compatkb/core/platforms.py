@@ -160,12 +160,12 @@ class Grid:
         named = [(name, re.fullmatch(r"macos(\d+)(\.\d+)*", name)) for name in self.systems]
         return [name for name, match in named if match and int(match[1]) < oldest]
 
-    def marker_cells(self, marker: Marker | None) -> int:
-        """Return the bits on which a PEP 508 marker holds without any extra."""
-        return self.all if marker is None else self._marker_cells(str(marker))
+    def marker_cells(self, marker: Marker | None, extra: str = "") -> int:
+        """Return the bits on which a PEP 508 marker holds with an extra, or without any."""
+        return self.all if marker is None else self._marker_cells(str(marker), extra)
 
     @lru_cache(maxsize=4096)  # noqa: B019  # one grid a process, and it outlives the cache
-    def _marker_cells(self, text: str) -> int:
+    def _marker_cells(self, text: str, extra: str) -> int:
         marker = Marker(text)
         mask = 0
         for family, (sys_platform, system, os_name) in _SYSTEMS.items():
@@ -183,7 +183,7 @@ class Grid:
                         "python_full_version": f"{minor}.0",
                         "implementation_name": "cpython",
                         "platform_python_implementation": "CPython",
-                        "extra": "",
+                        "extra": extra,
                     }
                     if marker.evaluate(environment):
                         mask |= self.cells((family,), (arch,), (python,))

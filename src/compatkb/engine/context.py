@@ -101,6 +101,17 @@ class Context:
         return self._by_element(of, to).get(idx, ())
 
     @memoized
+    def outside_tables(self, of: str, idx: int) -> PlatformSet:
+        """Return the platforms of single systems that no hardware table of an element names; 0 where it has no table.
+
+        A table that names a family, or no system, is about every system of it.
+        """
+        tables = 0
+        for edge in self.edges_from(of, idx, "hardware"):
+            tables |= edge.vouches if edge.level == Certainty.CERTAIN else 0
+        return self.facts.unnamed_systems(tables) if tables else 0
+
+    @memoized
     def _by_element(self, of: str, to: str) -> dict[int, tuple[Edge, ...]]:
         """Return what each element of one product says of another one."""
         found: dict[int, list[Edge]] = {}

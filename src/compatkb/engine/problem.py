@@ -52,7 +52,7 @@ class Question:
         self.variables = tuple(sorted((*self.required, *self.optional), key=facts.ranks.__getitem__))
         self.pinned_runtimes = frozenset(p for p in self.required if roles[p].role == Role.LEAF)
         self.platforms = platforms_of(facts, request)
-        self._pins_foreign = any(self._is_foreign(pin) for pin in request.pins)
+        self._pins_foreign = any(map(self._is_foreign, request.pins)) or any(map(self._is_foreign_alone, request.bare))
         python = self.pins.get("python")
         self._python_patch = python.patch if python else None
         pin = self.pins.get(GLIBC)
@@ -108,7 +108,11 @@ class Question:
         """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
-        return self.availability.support(product, idx, waived)
+        found = self.availability.support(product, idx, waived)
+        if product != self.route.provider or "hardware" in self.pins:
+            return found
+        doubtful = found.certain & self.context.outside_tables(product, idx)
+        return Support(found.certain & ~doubtful, found.inferred | doubtful, found.unknown) if doubtful else found
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
@@ -156,6 +160,11 @@ class Question:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
         return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.candidates.foreign(pin.product)
 
+    def _is_foreign_alone(self, product: str) -> bool:
+        """Return whether all builds of a product that can be installed are for devices that no route serves."""
+        offered = self.context.candidates.offers(product)
+        return bool(offered) and not offered & ~self.context.candidates.foreign(product)
+
     def _refusing_patch(self, product: str) -> ElementSet:
         """Return the elements whose Requires-Python excludes the patch release of Python that is pinned."""
         return self.context.candidates.refusing(product, self._python_patch) if self._python_patch else 0
@@ -194,7 +203,7 @@ class Question:
         if self.context.candidates.is_too_new(element):
             return "too-new"
         if self.context.candidates.is_elsewhere(element):
-            return "elsewhere"
+            return element.stage if element.stage == "from-source" else "elsewhere"
         if not element.only_with <= set(self.required):
             return "only-with"
         pin = self.pins.get(element.product)

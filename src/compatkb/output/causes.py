@@ -83,7 +83,7 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
     is_ = "is" if len({e.version for e in elements}) == 1 else "are"
     if code == "device":
         return f"the other builds are for {listed(_made_for(facts, elements))}"
-    if code == "source-only":
+    if code in ("source-only", "from-source"):
         return f"{names} {is_} source only{_note(facts, elements)}"
     if code == "tag-only":
         return f"{names} {is_} tagged, without published wheels"

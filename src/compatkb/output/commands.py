@@ -9,6 +9,8 @@ from compatkb.store.queries.products import ChannelRecord, channels, release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
+_PIP = "python -m pip install"
+
 
 class Step(NamedTuple):
     """One install command: what it installs and from where."""
@@ -37,13 +39,27 @@ def bounds_of(facts: Snapshot, stack: Stack) -> tuple[str, ...]:
 
 
 def pip_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
-    """Return the pip commands."""
-    return [_line("python -m pip install", step, shell) for step in steps_of(facts, stack)]
+    """Return the pip commands, and those that compile what no index has."""
+    return _lines(facts, stack, _PIP, shell)
 
 
 def uv_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
-    """Return the uv commands."""
-    return [_line("uv pip install", step, shell) for step in steps_of(facts, stack)]
+    """Return the uv commands, and those that compile what no index has."""
+    return _lines(facts, stack, "uv pip install", shell)
+
+
+def compiled_of(facts: Snapshot, stack: Stack) -> dict[Element, ChannelRecord]:
+    """Return the members of a stack that are compiled from source, and the repository of each; no file can name them."""
+    return {e: c for e in stack.packages for c in channels(facts) if c.style == "source" and c.id in e.channels}
+
+
+def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[str]:
+    compiled = compiled_of(facts, stack)
+    others = stack._replace(packages=tuple(e for e in stack.packages if e not in compiled)) if compiled else stack
+    made = [_line(installer, step, shell) for step in steps_of(facts, others)]
+    if made:
+        made += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
+    return made
 
 
 def short_proof(facts: Snapshot, stack: Stack) -> str | None:
@@ -127,7 +143,7 @@ def distribution_of(facts: Snapshot, product: str) -> str:
 
 def channel_for(facts: Snapshot, element: Element, stack: Stack) -> ChannelRecord | None:
     """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
-    known = {channel.id: channel for channel in channels(facts)}
+    known = {channel.id: channel for channel in channels(facts) if channel.style != "source"}
     leaf = facts.products[element.product].role == "leaf"
     fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
     hardware = set(stack.known.get("hardware", ()))

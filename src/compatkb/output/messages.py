@@ -9,6 +9,7 @@ from compatkb.engine.advice import Warned
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import cause, cause_sources, excluded
 from compatkb.output.citations import Cited, claim_sources, element_sources
+from compatkb.output.commands import compiled_of
 from compatkb.output.labels import asked, build, build_name, label, listed, ranges
 from compatkb.output.open_points import unsettled
 from compatkb.store.queries.claims import claim as claim_record
@@ -150,7 +151,9 @@ def basis(support: str) -> str:
 
 
 def not_installable(facts: Snapshot, stack: Stack) -> str:
-    """Return why there is no install command."""
+    """Return why there is no install command, or no file that installers read."""
+    if compiled := listed([build(facts, e) for e in compiled_of(facts, stack)]):
+        return f"{compiled} is compiled from source, and no file for installers can say so; `compatkb resolve` shows the steps"
     missing = [build(facts, e) for e in stack.packages if e.distribution and not e.channels and e.product in stack.requested]
     return f"no install command: {listed(missing) or 'a package of this stack'} is on no known package index"
 

@@ -1,5 +1,8 @@
 """What is only inferred or not known of a stack, why, and what would settle it."""
 
+from functools import reduce
+from itertools import combinations
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
@@ -10,7 +13,7 @@ from compatkb.output.labels import HARDWARE, build, label, listed, ranges, short
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
+from compatkb.store.records import Edge, Element
 
 
 class Open(NamedTuple):
@@ -37,8 +40,10 @@ def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
         return []
     requested = {product for product in stack.requested if facts.products[product].role != "feature"}
     links = [link for link in stack.links if link.level != Certainty.CERTAIN]
-    points = [_link(facts, stack, link) for link in links if {link.one, link.other} <= requested]
+    points = [Open(what, None, "importing both") for what in strangers(facts, stack)]
+    points += [_link(facts, stack, link) for link in links if {link.one, link.other} <= requested]
     points += _silence(facts, stack, requested)
+    points += _unnamed_system(facts, stack)
     for element in stack.packages:
         if element.product in stack.requested and element.channels:
             points += _wheels(facts, stack, element)
@@ -61,13 +66,34 @@ def _name(facts: Snapshot, stack: Stack, product: str) -> str:
 
 
 def _link(facts: Snapshot, stack: Stack, link: Link) -> Open:
-    notes = [note.rstrip(".") for note in _inferences(facts, link)]
+    notes = [note.rstrip(".") for note in _inferences(facts, link)] if link.level == Certainty.INFERRED else []
     machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
     one, other = (_name(facts, stack, product) for product in (link.one, link.other))
     joint = "on" if link.other == HARDWARE else "with"
-    known = "is inferred" if link.level == Certainty.INFERRED else "is not documented"
+    known = "is inferred" if link.level == Certainty.INFERRED else _undocumented(facts, stack, machine)
     settle = "a run there" if machine else "importing both"
     return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settle)
+
+
+def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:
+    """Return that something is not documented; of hardware on which systems it is, where it is on others alone."""
+    if HARDWARE not in products:
+        return "is not documented"
+    wanted = reduce(or_, (facts.word(HARDWARE, name) or 0 for name in stack.known.get(HARDWARE, ())), 0)
+    named = 0
+    for element in stack.packages:
+        named |= reduce(or_, (edge.vouches for edge in _hardware_tables(facts, stack, element) if edge.to_mask & wanted), 0)
+    found = [name for n, name in enumerate(facts.grid["os"]) if named & facts.dimension_cells("os", 1 << n)]
+    wider = {name for one in found for name in facts.wider.get(one, ())}
+    found = [value(facts, "os", name) for name in found if name not in wider]
+    systems = listed([value(facts, "os", system) for system in stack.os])
+    return f"is documented for {listed(found)}, not for {systems}" if found else "is not documented"
+
+
+def _hardware_tables(facts: Snapshot, stack: Stack, element: Element) -> list[Edge]:
+    """Return what is said for certain of a build and hardware."""
+    said = [edge for edge in facts.edges(element.product, HARDWARE) if edge.of_mask >> element.idx & 1]
+    return [e for e in said if e.level == Certainty.CERTAIN and (stack.device in e.devices or not e.devices)]
 
 
 def _runtimes(facts: Snapshot, stack: Stack, links: list[Link]) -> list[Open]:
@@ -81,6 +107,32 @@ def _runtimes(facts: Snapshot, stack: Stack, links: list[Link]) -> list[Open]:
     return points
 
 
+def _unnamed_system(facts: Snapshot, stack: Stack) -> list[Open]:
+    """Return of which build no hardware table names the systems of a stack whose hardware was not asked for."""
+    cells = facts.dimension_cells("os", sum(1 << facts.grid["os"].index(system) for system in stack.os))
+    points = []
+    for element in stack.packages if HARDWARE not in stack.requested else ():
+        tables = reduce(or_, (edge.vouches for edge in _hardware_tables(facts, stack, element)), 0)
+        if tables and cells & facts.unnamed_systems(tables):
+            systems = listed([value(facts, "os", system) for system in stack.os])
+            what = f"no hardware table of {build(facts, element)} names {systems}"
+            points.append(Open(what, None, "a statement of its maker or a run there"))
+    return points
+
+
+def strangers(facts: Snapshot, stack: Stack) -> list[str]:
+    """Return of which packages that were asked for nobody says that they go together, where of other versions somebody does.
+
+    Each goes with a third member of the stack: that is what the answer rests on.
+    """
+    linked = {frozenset((link.one, link.other)) for link in stack.links}
+    asked = requested_packages(facts, stack)
+    pairs = combinations([e for e in stack.packages if e.product in asked], 2)
+    apart = [(one, other) for one, other in pairs if frozenset((one.product, other.product)) not in linked]
+    met = [pair for pair in apart if any(facts.edges(one.product, other.product) for one, other in (pair, pair[::-1]))]
+    return [f"nobody says that {build(facts, one)} and {build(facts, other)} go together" for one, other in met]
+
+
 def _silence(facts: Snapshot, stack: Stack, requested: set[str]) -> list[Open]:
     """Return the members of which nothing is said beside the others."""
     linked = {product for link in stack.links for product in (link.one, link.other)}
@@ -91,14 +143,16 @@ def _silence(facts: Snapshot, stack: Stack, requested: set[str]) -> list[Open]:
         if product in requested and product not in linked and others and product != GLIBC:
             name = _name(facts, stack, product)
             what = f"{listed(others)} on {name}" if product == HARDWARE else f"{name} with {listed(others)}"
-            what += " is not documented"
+            what += f" {_undocumented(facts, stack, [product])}"
             points.append(Open(what, None, "a statement of its maker or a run"))
     return points
 
 
 def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
     points = []
-    if unseen := _unseen(facts, element, stack):
+    if element.stage == "from-source":
+        points.append(Open(f"{build(facts, element)} is on no index: it is compiled from source", None, "compiling it"))
+    elif unseen := _unseen(facts, element, stack):
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None
         systems = listed([value(facts, "os", system) for system in stack.os])

@@ -21,7 +21,7 @@ from compatkb.output.labels import (
     stack_name,
     value,
 )
-from compatkb.output.open_points import open_points
+from compatkb.output.open_points import open_points, strangers
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
@@ -162,7 +162,8 @@ def _sureness(facts: Snapshot, stack: Stack, request: Request) -> tuple[str, str
     """Return how sure an answer is, in a line: what it rests on, or what is open."""
     disputed = _disputed(len(disputes.of_stack(facts, stack, request.as_of)))
     if stack.level == Certainty.CERTAIN:
-        return "sure", messages.basis(messages.support(facts, stack)) + (f" ({disputed}: --why)" if disputed else "")
+        apart = "".join(f"; {what}" for what in strangers(facts, stack))
+        return "sure", messages.basis(messages.support(facts, stack)) + apart + (f" ({disputed}: --why)" if disputed else "")
     points = open_points(facts, stack)
     parts = [f"and {len(points) - 1} more" if len(points) > 1 else "", disputed]
     more = f" ({', '.join(part for part in parts if part)}: --why)" if any(parts) else ""

@@ -21,7 +21,7 @@ from compatkb.request.lookup import (
 from compatkb.request.words import with_architectures
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
-from compatkb.store.suggestions import listing, nearest, not_covered, numbers, suggest, unknown_version
+from compatkb.store.suggestions import known_for, listing, nearest, not_covered, numbers, suggest, unknown_version
 
 _PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[[^\]]*\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 
@@ -74,6 +74,7 @@ def make_request(
     if route is not None:
         with _noting(problems):
             _check_route(facts, route, {*pins, *free})
+    problems = list(dict.fromkeys(problems))
     if problems:
         raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
     as_of = (asked_about or knowledge).toordinal()
@@ -226,12 +227,12 @@ def _devices(
 ) -> tuple[str, ...]:
     """Return the devices that are asked for, or else all that the pins leave; unknown ones are noted as problems."""
     every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
+    whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
+    for pin in (*pins.values(), *whole):
+        if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
+            only = facts.elements(pin.product).of(pin.mask)[0].devices
+            problems += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
     if not asked:
-        whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
-        for pin in (*pins.values(), *whole):
-            if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
-                only = facts.elements(pin.product).of(pin.mask)[0].devices
-                problems += [not_covered(facts, device) for device in sorted(only)]
         left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
         return tuple(left) or every
     found: list[str] = []
@@ -241,7 +242,8 @@ def _devices(
         meant = [name for n, name in enumerate(names) if mask >> n & 1]
         if not meant:
             problems.append(f"unknown device {text!r}{suggest(close(text, every)) or listing(every)}")
-        problems += [not_covered(facts, name) for name in meant if name not in every]
+        uncovered = [name for name in meant if name not in every]
+        problems += [not_covered(facts, name) + known_for(facts, name, pins.values()) for name in uncovered]
         found += meant
     return tuple(dict.fromkeys(found))
 

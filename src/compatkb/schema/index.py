@@ -39,12 +39,13 @@ class IndexFile(Record):
 
 
 class Channel(Record):
-    """A package index."""
+    """A package index, or a repository from which builds are compiled."""
 
     id: Id
     name: Text
     url: Text | None = None  # none for the client's own default
-    style: Literal["default", "index-url", "extra-index-url", "find-links"]
+    style: Literal["default", "index-url", "extra-index-url", "find-links", "source"]
+    commands: tuple[Text, ...] = ()  # of `source`: what compiles a build there; {release} stands for its version
     mirrors: dict[str, Text] = {}
     hardware: tuple[Id, ...] = ()
     note: Text | None = None

@@ -14,11 +14,15 @@ from compatkb.schema.dispute import Dispute, When
 
 
 class Stage(StrEnum):
-    """How far a build has come; the last two cannot be installed."""
+    """How far a build has come; the last two cannot be installed.
+
+    What is compiled `from-source` has a channel with the commands that do it, and platforms on which they may do.
+    """
 
     STABLE = "stable"
     PREVIEW = "preview"
     PROTOTYPE = "prototype"
+    FROM_SOURCE = "from-source"
     SOURCE_ONLY = "source-only"
     TAG_ONLY = "tag-only"
 
@@ -161,6 +165,7 @@ class Release(Record):
     version: Text
     name: Text | None = None
     aliases: tuple[Text, ...] = ()
+    models: tuple[Text, ...] = ()  # hardware: patterns of the model numbers that a rule gives it, in small letters, unspaced
     part_of: tuple[Text, ...] = ()  # listed products: the wider values that this one belongs to
     devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
     needs: Text | None = None  # devices: what a machine needs beside packages, where no version of it is known
@@ -185,6 +190,11 @@ class Release(Record):
             groups = re.compile(self.alike or "()").groups
         except re.error as error:
             raise ValueError(f"`alike`: {error}") from None
+        for pattern in self.models:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"`models`: {error}") from None
         if groups != 1:
             raise ValueError("`alike` needs one group: the part of a label in which builds must agree")
         return self

@@ -22,6 +22,7 @@ from compatkb.store.records import (
     Elements,
     Event,
     Floor,
+    PlatformSet,
     Product,
     Route,
     Sources,
@@ -129,7 +130,16 @@ class Snapshot:
         key = word_key(text) if self.products[product].scheme == "listed" else text.lower()
         query = "select mask from word where product = ? and word = ? and strict = ?"
         rows = self.select(query, product, key, int(strict))
+        if not rows:
+            rows = [(mask,) for pattern, mask in self._models.get(product, ()) if re.fullmatch(pattern, key)]
         return int(rows[0][0], 16) if rows else None
+
+    @cached_property
+    def _models(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for product, pattern, mask in self.select("select product, pattern, mask from model"):
+            found.setdefault(product, []).append((pattern, mask))
+        return found
 
     def names(self, product: str) -> dict[str, str]:
         """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""
@@ -213,6 +223,13 @@ class Snapshot:
     def family(self, system: str) -> str:
         """Return the family that an operating system belongs to, itself where it is one; empty where it is in none."""
         return next((name for name in (system, *self.wider.get(system, ())) if name in self.families), "")
+
+    def unnamed_systems(self, platforms: PlatformSet) -> PlatformSet:
+        """Return the platforms of systems, families apart, of which the given ones hold neither all nor a part."""
+        cells = {name: self.dimension_cells("os", 1 << number) for number, name in enumerate(self.grid["os"])}
+        named = {name for name, where in cells.items() if where & platforms}
+        named |= {wider for name in named for wider in self.wider.get(name, ())}
+        return sum(where for name, where in cells.items() if name not in named and name not in self.families)
 
     @cached_property
     def wider(self) -> dict[str, tuple[str, ...]]:

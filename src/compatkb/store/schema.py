@@ -44,6 +44,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         ("product", "idx"),
     ),
     "word": (_columns("product word mask", "strict"), ("product", "word", "strict")),
+    "model": (_columns("product pattern mask"), ("product", "pattern")),
     "edge": (
         _columns(
             "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",
@@ -59,7 +60,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
     "waiver": (_columns("product mask of_mask", "edge"), None),
-    "channel": (_columns("id name url style mirrors hardware note", "position"), "id"),
+    "channel": (_columns("id name url style mirrors hardware note commands", "position"), "id"),
     "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
     "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
     "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),

@@ -1,13 +1,16 @@
 """What a wrong word may have meant: the nearest names and versions, as lines of an error."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 from compatkb.core.names import close, word_key
+from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.store.queries.products import release, releases_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
+from compatkb.store.records import Pin, Product
 
 
 def unknown_version(facts: Snapshot, product: Product, version: str) -> UsageError:
@@ -68,3 +71,46 @@ def not_covered(facts: Snapshot, device: str) -> str:
     note = (record.note if record else None) or "no way to use it is known"
     first, _, more = note.partition(". ")
     return f"no answers for {device}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
+
+
+def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
+    """Return what is known of pinned versions on a device without answers, as lines of a message.
+
+    Products that are for that device alone say what they go with: those that are pinned, or else all their releases.
+    """
+    system = next((pin.mask for pin in pins if pin.product == "os"), -1)
+    cells = facts.dimension_cells("os", system)
+    lines = []
+    for own in facts.products.values():
+        elements = [e for e in facts.elements(own.id) if e.devices == frozenset([device])]
+        if own.role != Role.DIMENSION or own.id == "hardware" or not elements:
+            continue
+        pin = next((pin for pin in pins if pin.product == own.id), None)
+        mask = pin.mask if pin else sum(1 << element.idx for element in elements)
+        lines += [_pair_known(facts, own, pin, mask, other, cells) for other in pins if other is not pin]
+        open_ones = {route.provider for route in facts.routes}.difference(each.product for each in pins)
+        said = [
+            edge for name in sorted(open_ones) for edge in facts.edges(own.id, name) if edge.of_mask & mask and edge.vouches
+        ]
+        lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in said if pin]
+    return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
+
+
+def _pair_known(facts: Snapshot, own: Product, pin: Pin | None, mask: int, other: Pin, cells: int) -> str:
+    """Return whether some releases of a product go with another pin on some platforms; empty where nobody says."""
+    said = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.vouches & cells]
+    fitting = reduce(or_, (edge.of_mask & mask for edge in said if edge.to_mask & other.mask), 0)
+    if fitting:
+        names = [element.release for element in facts.elements(own.id).of(fitting)]
+        return f"{_words(facts, other)} goes with {own.label} {', '.join(reversed(names))}"
+    if said and pin:
+        specs = " or ".join(dict.fromkeys(edge.spec.replace("==", "") for edge in said))
+        return f"{_words(facts, pin)} goes with {facts.products[other.product].label} {specs}, not {_words(facts, other)}"
+    is_package = facts.products[other.product].role != Role.DIMENSION
+    return f"no {own.label} here is said to go with {_words(facts, other)}" if is_package else ""
+
+
+def _words(facts: Snapshot, pin: Pin) -> str:
+    """Return a pin in words; hardware and systems go by their own names."""
+    product, text = facts.products[pin.product], pin.text.removeprefix(pin.product).lstrip("= ")
+    return text if product.scheme == "listed" else f"{product.label} {text}"

@@ -9,7 +9,7 @@ from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
 from compatkb.output.conda_files import environment_of
 from compatkb.output.container_files import dockerfile_of
-from compatkb.output.messages import sentence
+from compatkb.output.messages import not_installable, sentence
 from compatkb.output.shells import CMD, POSIX
 from compatkb.store.reader import Snapshot
 from compatkb.web.systems import is_windows
@@ -35,16 +35,18 @@ class Recipe(NamedTuple):
 
 def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Recipe]:
     """Return for each installer what to paste, or why it cannot install the stack; empty where no index has a package."""
-    steps = commands.steps_of(facts, stack)
-    if not steps:
-        return []
     windows = is_windows(facts, systems)
     shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
+    pip = commands.pip_commands(facts, stack, shell)
+    if not pip:
+        return []
     waived = commands.waived(facts, stack)
     apart = f"The maker installs this in two steps and against {', '.join(waived)}; one file cannot say so." if waived else ""
-    lines = "" if waived else commands.requirements(facts, stack)
+    if commands.compiled_of(facts, stack):
+        apart = sentence(not_installable(facts, stack))
+    lines = "" if apart else commands.requirements(facts, stack)
     made = {
-        "pip": Recipe("pip", "\n".join(commands.pip_commands(facts, stack, shell))),
+        "pip": Recipe("pip", "\n".join(pip)),
         "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
         "conda": Recipe("conda", "", "environment.yml", apart)
         if apart

@@ -10,7 +10,7 @@ from compatkb.authoring.lint.subject import LintSubject
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Key, Scheme, admits, parse
-from compatkb.schema import Build, IndexFile, ProductFile, Stage
+from compatkb.schema import Basis, Build, IndexFile, ProductFile, Stage
 
 NAME, LEVEL = "builds", Severity.ERROR
 SUMMARY = "a build contradicts its stage or the index file, or a release is missing from a list that is called complete"
@@ -38,6 +38,8 @@ def check(subject: LintSubject) -> Iterator[Finding]:
 def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tuple[Where, str]]:
     if build.stage in _NOT_INSTALLED and build.wheels:
         yield ("wheels",), f"{build.stage} means that there are no wheels, and the build has some"
+    if build.stage is Stage.FROM_SOURCE and any(row.basis is not Basis.INFERRED for row in build.wheels):
+        yield ("wheels",), "from-source means that nobody published wheels; where it may be compiled is inferred"
     if build.stage is Stage.TAG_ONLY and build.channels:
         yield ("channels",), f"{build.stage} means that nothing was published, and the build has a channel"
     if build.wheels and not build.channels:

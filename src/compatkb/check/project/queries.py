@@ -223,19 +223,20 @@ class ProjectQueries:
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, found, answer.request)
         codes = {code for code, _ in found.refused}
-        unbuilt = bool(codes) and codes <= {"source-only", "tag-only", "device"}
+        unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
+        unbuilt |= any(self._found(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(found.edges)
         stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
-        return Denial(reason, _basis(found), sources, products, answer.nearest, of_device, is_claimed, stops, unbuilt)
+        near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
+        return Denial(reason, _basis(found), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
         for allowed in constraints:
             if allowed.text:
-                pins.append(
-                    Pin(allowed.product, f"{allowed.product}{allowed.text}", allowed.mask, strict=True, exact=allowed.exact)
-                )
+                text, mask = f"{allowed.product}{allowed.text}", self._found(allowed)
+                pins.append(Pin(allowed.product, text, mask, strict=True, exact=allowed.exact))
             elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
                 bare.append(allowed.product)
         if pythons:
@@ -255,6 +256,11 @@ class ProjectQueries:
             )
         except CompatkbError:
             return None
+
+    def _found(self, allowed: AllowedVersions) -> int:
+        """Return the elements that installers may find: what has to be compiled only where nothing else is meant."""
+        compiled = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if e.stage == "from-source")
+        return allowed.mask & ~compiled or allowed.mask
 
     def _serves(self, pin: Pin, device: str) -> bool:
         chosen = self.elements(pin.product, pin.mask)

@@ -45,6 +45,7 @@ def compile_snapshot(
                 "release": _releases(knowledge),
                 "element": elements.elements(knowledge, cells),
                 "word": elements.words(knowledge),
+                "model": elements.models(knowledge),
                 "edge": claims.edges(knowledge, cells),
                 "claim": claims.claims(knowledge),
                 "citation": claims.citations(knowledge),
@@ -178,6 +179,7 @@ def _channels(knowledge: Knowledge) -> Iterator[Row]:
             **picked(channel, "id name url style note"),
             "position": position,
             "mirrors": dumps(channel.mirrors),
+            "commands": dumps(channel.commands),
             "hardware": " ".join(channel.hardware),
         }
 

@@ -150,6 +150,14 @@ def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
     return found
 
 
+def models(knowledge: Knowledge) -> Iterator[Row]:
+    """Patterns of names, as `word_key` has them, that stand for an element beside its words."""
+    for product, elements in knowledge.elements.items():
+        for number, element in enumerate(elements):
+            for pattern in element.release.models:
+                yield {"product": product, "pattern": pattern, "mask": f"{1 << number:x}"}
+
+
 def words(knowledge: Knowledge) -> Iterator[Row]:
     """Every version word that a request can use without a specifier parser: series, releases, builds, aliases."""
     for product, elements in knowledge.elements.items():

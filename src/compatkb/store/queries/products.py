@@ -63,7 +63,7 @@ class ElementDetails(NamedTuple):
 
 
 class ChannelRecord(NamedTuple):
-    """A package index; `style` is how clients are told of it."""
+    """A package index; `style` is how clients are told of it. `commands` compile what a repository has the source of."""
 
     id: str
     name: str
@@ -72,6 +72,7 @@ class ChannelRecord(NamedTuple):
     mirrors: TextMap
     hardware: Words
     note: str | None
+    commands: Texts
 
     @property
     def addresses(self) -> tuple[str, ...]:

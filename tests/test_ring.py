@@ -1,0 +1,113 @@
+"""Products beside torch: what is compiled from source, what extras bound, and pairs that nobody speaks of."""
+
+import random
+
+import pytest
+from metadata_pairs import LINUX, releases, requirements
+from packaging.requirements import Requirement
+
+from compatkb import KnowledgeBase, Verdict
+from compatkb.engine.answer import resolve
+from compatkb.engine.stacks import Stack
+from compatkb.errors import NoRequirementsError
+from compatkb.output import commands
+from compatkb.output.open_points import strangers
+from compatkb.output.stack_files import packages_of
+from compatkb.store.reader import Snapshot
+
+
+@pytest.mark.parametrize(
+    ("release", "device", "torch"),
+    [("0.10.2", "xpu", "2.8.0+xpu"), ("0.16.0", "xpu", "2.10.0+xpu"), ("0.11.0", "cpu", "2.8.0+cpu")],
+)
+def test_what_is_compiled_names_its_torch_and_its_commands(
+    base: KnowledgeBase, facts: Snapshot, release: str, device: str, torch: str
+) -> None:
+    """A release without wheels for a device leads to the torch that its requirements pin, and is never more than likely."""
+    answer = base.explain(f"vllm=={release}", f"torch=={torch}", device=device)
+    assert answer.verdict is Verdict.LIKELY
+    told = commands.pip_commands(facts, answer.stacks[0])
+    assert f"torch=={torch}" in told[0]
+    assert f"git clone --depth 1 --branch v{release} https://github.com/vllm-project/vllm" in told
+    assert any(f"VLLM_TARGET_DEVICE={device}" in command for command in told)
+    with pytest.raises(NoRequirementsError, match="compiled from source"):
+        packages_of(facts, answer.stacks[0])
+
+
+def test_another_torch_than_that_of_the_source_is_denied(base: KnowledgeBase) -> None:
+    """What requirements at the tag exclude does not work, compiled or not."""
+    assert base.explain("vllm==0.16.0", "torch==2.9.1", device="xpu").verdict is Verdict.DOES_NOT_WORK
+
+
+def test_published_wheels_come_before_what_is_compiled(base: KnowledgeBase) -> None:
+    """Who leaves the release open is not sent to a compiler while an index has wheels."""
+    best = base.resolve(words=["vllm"], device="xpu").stacks[0]
+    assert not commands.compiled_of(base.facts, best)
+
+
+@pytest.mark.parametrize(
+    ("pins", "right"),
+    [
+        (("optimum-intel==1.27.0", "openvino==2024.1.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel==1.27.0", "openvino==2025.4.1"), Verdict.LIKELY),
+        (("accelerate==0.33.0", "deepspeed==0.15.1"), Verdict.UNKNOWN),
+        (("accelerate==0.33.0", "deepspeed==0.14.0"), Verdict.LIKELY),
+        (("neural-compressor==3.3", "numpy==1.24.0"), Verdict.DOES_NOT_WORK),
+        (("vllm==0.33.0", "setuptools==82.0.0"), Verdict.DOES_NOT_WORK),
+    ],
+)
+def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple[str, ...], right: Verdict) -> None:
+    """Whether or not the extra is named, it says which versions the release was made for; newer ones stay open."""
+    answer = base.explain(*pins, f"python=={'3.12' if 'vllm' in pins[0] else '3.10'}")
+    assert answer.verdict is right
+
+
+def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBase) -> None:
+    """All builds of xformers are for CUDA; which one goes with a torch has an answer all the same, and none for xpu."""
+    answer = base.resolve({"torch": "2.9.1"}, ["xformers"], device="cpu")
+    assert {e.version for e in answer.stacks[0].packages if e.product == "xformers"} == {"0.0.33.post2"}
+    assert base.resolve({"torch": "2.9.1"}, ["xformers"], device="xpu").verdict is Verdict.DOES_NOT_WORK
+
+
+def test_a_pair_that_nobody_speaks_of_is_told(base: KnowledgeBase, facts: Snapshot) -> None:
+    """Two packages that a third one holds together are told on the first screen; a pair that is named is not."""
+    apart = base.explain("transformers==5.15.1", "ipex==2.6.0", "python==3.12", device="cpu")
+    assert strangers(facts, apart.stacks[0]) == ["nobody says that IPEX 2.6.0 and transformers 5.15.1 go together"]
+    together = base.explain("optimum-intel==1.27.0", "transformers==4.57.6", "python==3.12", device="cpu")
+    assert not strangers(facts, together.stacks[0])
+
+
+PACKAGES = ("transformers", "accelerate", "vllm", "torchcodec", "bitsandbytes", "onnxruntime", "openvino", "optimum-intel")
+QUESTIONS = 40
+
+
+@pytest.fixture(scope="module")
+def required(facts: Snapshot) -> dict[str, dict[str, list[Requirement]]]:
+    """What the index says that releases of each product require, by the name of the product."""
+    return {head.id: requirements(facts, head.id) for head in facts.products.values() if head.distribution}
+
+
+def excluded(facts: Snapshot, required: dict[str, dict[str, list[Requirement]]], stack: Stack, python: str) -> list[str]:
+    """Return which requirements of the members of a stack its other members do not meet."""
+    held = {facts.products[e.product].distribution: e.version.partition("+")[0] for e in stack.packages}
+    environment = {**LINUX, "python_version": python, "python_full_version": f"{python}.0"}
+    asked = [r for e in stack.packages for r in required.get(e.product, {}).get(e.version, ()) if "+" not in str(r)]
+    counting = [r for r in asked if r.name in held and (r.marker is None or r.marker.evaluate(environment))]
+    return [f"{r} beside {held[r.name]}" for r in counting if not r.specifier.contains(held[r.name], prereleases=True)]
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
+def test_no_stack_holds_what_metadata_exclude(
+    base: KnowledgeBase, facts: Snapshot, required: dict[str, dict[str, list[Requirement]]], seed: int
+) -> None:
+    """In stacks for random questions each wheel of the default index has neighbours that its metadata admit."""
+    chance = random.Random(seed)
+    for _ in range(QUESTIONS):
+        chosen = chance.sample(PACKAGES, chance.choice((1, 2, 2, 3)))
+        words = [
+            f"{one}=={chance.choice(releases(facts, one)[-40:]).release}" if chance.random() < 0.6 else one for one in chosen
+        ]
+        python = chance.choice(("3.9", "3.10", "3.12", "3.13", "3.14"))
+        answer = resolve(facts, base.request({"python": python, "os": "linux"}, words), near=False)
+        usable = answer.stacks if answer.verdict in (Verdict.WORKS, Verdict.LIKELY) else ()
+        assert [text for stack in usable for text in excluded(facts, required, stack, python)] == [], (words, python)
