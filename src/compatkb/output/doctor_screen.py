@@ -8,7 +8,7 @@ from compatkb.doctor.verdict import Examination
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import Numbers, short
-from compatkb.output.labels import asked, label, listed, stack_name, value
+from compatkb.output.labels import asked, label, listed, ranges, stack_name, value
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, wrapped
 from compatkb.output.shells import POSIX, quote
 from compatkb.store.reader import Snapshot
@@ -148,7 +148,9 @@ def _beside(facts: Snapshot, made: Examination, shell: str) -> list[Block]:
         steps = commands.pip_commands(facts, made.instead.stack, shell)
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
     if made.proven and not (made.instead and made.instead.stack.packages == made.proven.packages):
-        text = f"{_named(facts, made.proven)}   ({messages.signed(made.proven.verdict)})"
+        stays = made.machine.python in (None, *made.proven.python)
+        other = "" if stays else f" on Python {ranges(made.proven.python, facts.grid['python'])}"
+        text = f"{_named(facts, made.proven)}{other}   ({messages.signed(made.proven.verdict)})"
         blocks.append(Block(labelled("proven", text), 3))
     return blocks
 
