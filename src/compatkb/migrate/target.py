@@ -65,10 +65,10 @@ class MigrationTargets:
             for several in (([*options, *more], options) if more else (options,))
             for certain_only in (True, False)
         ]
-        found = next((found for found in several if found is not None), None)
-        if found is None:
+        instead = next((instead for instead in several if instead is not None), None)
+        if instead is None:
             return None
-        stack = found.stack
+        stack = instead.stack
         main = next(e for e in stack.packages if e.product in {known.product for known in guide.ended.values()})
         channel = next((c for c in main.channels if c in self._queries.addresses), "")
         url = self._queries.addresses.get(channel, ("", ""))[0]

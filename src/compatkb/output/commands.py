@@ -26,11 +26,11 @@ def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
         return ()
     groups = _groups(facts, stack, packages)
     bounds = bounds_of(facts, stack)
-    made = []
+    steps = []
     for number, group in enumerate(groups):
         pins = tuple(pin_of(e) for e in group)
-        made.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
-    return tuple(made)
+        steps.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
+    return tuple(steps)
 
 
 def bounds_of(facts: Snapshot, stack: Stack) -> tuple[str, ...]:
@@ -106,21 +106,21 @@ def requirements(facts: Snapshot, stack: Stack) -> str:
 
 def waived(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the pins that the maker says to ignore for this stack: one file or command cannot install it."""
-    found: list[str] = []
+    pins: list[str] = []
     numbers = {e.product: e.idx for e in stack.packages}
     for install in installs(facts):
         if install.product in numbers and install.mask >> numbers[install.product] & 1:
-            found += install.waives
-    return found
+            pins += install.waives
+    return pins
 
 
 def indexes_of(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the addresses of the indexes that the stack needs; `default` is the client's own."""
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     for element in stack.packages:
         if is_named(facts, element, stack) and (channel := channel_for(facts, element, stack)):
-            found[channel.url or channel.id] = None
-    return list(found)
+            urls[channel.url or channel.id] = None
+    return list(urls)
 
 
 def is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:

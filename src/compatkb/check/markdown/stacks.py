@@ -135,11 +135,11 @@ def _together(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
     coming = [data.earliest(value.product.id, value.mask) for value in chosen if value.product.role in BUILT]
     if any(day and context.day.toordinal() < day <= context.day.toordinal() + LISTED_BEFORE for day in coming):
         return  # an image may be listed shortly before what it holds comes out
-    if len(chosen) < 2 or not (found := denial(page, context, *((v.product.id, v.text, v.mask) for v in chosen))):
+    if len(chosen) < 2 or not (refusal := denial(page, context, *((v.product.id, v.text, v.mask) for v in chosen))):
         return
-    last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
-    versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in found.products)
-    yield at(page, TOGETHER, last, f"{versions} do not work together: {found.reason}", found.sources)
+    last = next((v for v in reversed(chosen) if v.product.id in refusal.products), chosen[-1])
+    versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in refusal.products)
+    yield at(page, TOGETHER, last, f"{versions} do not work together: {refusal.reason}", refusal.sources)
 
 
 def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
