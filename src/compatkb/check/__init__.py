@@ -86,7 +86,7 @@ def check(
     recorded: "Counter[baseline.BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
 ) -> CheckReport:
-    """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
+    """Return what is wrong with documents; `unread` are findings about files that are none, `recorded` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
     context = context._replace(documents=tuple(by_path.values()))

@@ -66,8 +66,8 @@ def _asked(text: str) -> Iterator[tuple[str, str]]:
 
 def _paths(text: str) -> list[str]:
     """Return the paths of libraries in a text: of each word what stands before its last suffix of a library, with that."""
-    ends = ((word[0], [found.end() for found in _LIBRARY.finditer(word[0])]) for word in _WORD.finditer(text))
-    return [word[: found[-1]] for word, found in ends if found]
+    ends = ((word[0], [match.end() for match in _LIBRARY.finditer(word[0])]) for word in _WORD.finditer(text))
+    return [word[: places[-1]] for word, places in ends if places]
 
 
 def _best_first(tables: tuple[SymbolTable, ...], text: str) -> tuple[SymbolTable, ...]:

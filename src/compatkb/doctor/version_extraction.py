@@ -60,7 +60,7 @@ def guide(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
 
 
 def read_versions(facts: Snapshot, pasted: Pasted, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
-    """Return for each product the version that the text tells best, in rank order; `told` was learnt from symptoms.
+    """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
 
     What an installer removed does not count, and no more do the Pythons that releases require.
     """

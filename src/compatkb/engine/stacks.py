@@ -227,8 +227,8 @@ def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tu
     first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
     rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
-        assignment.device, assignment.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
-        archs, known, tuple(bounds), tuple(warnings), links, rank, features,
+        assignment.device, assignment.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]),
+        pythons, systems, archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 

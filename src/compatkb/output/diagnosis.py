@@ -20,11 +20,11 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "version_problem": diagnosis.about_versions if diagnosis.candidates else None,
         "causes": [
             {
-                **picked(entry, "id kind title why do weight"),
-                "lines": [{"line": hit.line, "text": hit.text} for hit in entry.hits],
-                "sources": [source_payload(source) for source in entry.sources],
+                **picked(candidate, "id kind title why do weight"),
+                "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
+                "sources": [source_payload(source) for source in candidate.sources],
             }
-            for entry in diagnosis.candidates
+            for candidate in diagnosis.candidates
         ],
         "versions": [picked(read, "product version line") for read in diagnosis.versions],
         "unknown_versions": list(diagnosis.unread),
@@ -55,13 +55,13 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "target": picked(diagnosis.target, "device foreign os python"),
         "symbols": [
             {
-                **picked(entry, "symbol library"),
-                "product": entry.product.id if entry.product else None,
-                **picked(entry, "provider platform releases"),
-                "installed": entry.installed or None,
-                "fits": entry.fits,
+                **picked(symbol, "symbol library"),
+                "product": symbol.product.id if symbol.product else None,
+                **picked(symbol, "provider platform releases"),
+                "installed": symbol.installed or None,
+                "fits": symbol.fits,
             }
-            for entry in diagnosis.symbols
+            for symbol in diagnosis.symbols
         ],
         "collect": list(diagnosis.collect),
     }

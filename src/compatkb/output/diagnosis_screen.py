@@ -116,8 +116,8 @@ def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
 
 def _instead(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> Block:
     """Return what takes the place of what has ended, with its commands unless they stand above."""
-    text = f"{listed([label(facts, product) for product in diagnosis.ended])} {'have' if len(diagnosis.ended) > 1 else 'has'} ended"
-    text = f"{text}; `compatkb migrate` shows what changes"
+    ended, verb = listed([label(facts, product) for product in diagnosis.ended]), "have" if len(diagnosis.ended) > 1 else "has"
+    text = f"{ended} {verb} ended; `compatkb migrate` shows what changes"
     steps = commands.pip_commands(facts, diagnosis.instead.stack, shell) if diagnosis.instead else []
     if diagnosis.nearest and steps == commands.pip_commands(facts, diagnosis.nearest[0].stack, shell):
         steps = []

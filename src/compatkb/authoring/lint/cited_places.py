@@ -60,7 +60,7 @@ def read_sources(
             continue
         texts = _contents(clone, {citation.source for citation in citations}, fetch=fetch)
         read += len(citations)
-        findings += (problem for citation in citations for problem in _check(citation, texts))
+        findings += (finding for citation in citations for finding in _check(citation, texts))
     return CitationReport(tuple(sorted(findings, key=lambda finding: finding.order)), read, absent)
 
 

@@ -183,9 +183,9 @@ def check_apart(plans: list[InstallPlan], queries: ProjectQueries) -> Iterator[F
             built_releases = {e.release for e in queries.elements(product.id, one.allowed.mask)}
             if tested and built_releases and not built_releases & releases:
                 other = tested[0].parts[-1].located
-                mine_text, tested_text = (x.allowed.text.removeprefix("==") for x in (one, tested[0]))
+                built_text, tested_text = (x.allowed.text.removeprefix("==") for x in (one, tested[0]))
                 message = (
-                    f"the image has {product.name} {mine_text}, and no pipeline tests it: "
+                    f"the image has {product.name} {built_text}, and no pipeline tests it: "
                     f"{other.document.path}, line {other.statement.place.line}, has {tested_text}"
                 )
                 yield at(one.parts[-1].located, APART, message, fix="install the same version in both")
