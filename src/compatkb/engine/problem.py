@@ -108,11 +108,11 @@ class Question:
         """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
-        found = self.availability.support(product, idx, waived)
+        support = self.availability.support(product, idx, waived)
         if product != self.route.provider or "hardware" in self.pins:
-            return found
-        doubtful = found.certain & self.context.outside_tables(product, idx)
-        return Support(found.certain & ~doubtful, found.inferred | doubtful, found.unknown) if doubtful else found
+            return support
+        doubtful = support.certain & self.context.outside_tables(product, idx)
+        return Support(support.certain & ~doubtful, support.inferred | doubtful, support.unknown) if doubtful else support
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""

@@ -56,10 +56,10 @@ def compiled_of(facts: Snapshot, stack: Stack) -> dict[Element, ChannelRecord]:
 def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[str]:
     compiled = compiled_of(facts, stack)
     others = stack._replace(packages=tuple(e for e in stack.packages if e not in compiled)) if compiled else stack
-    made = [_line(installer, step, shell) for step in steps_of(facts, others)]
-    if made:
-        made += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
-    return made
+    lines = [_line(installer, step, shell) for step in steps_of(facts, others)]
+    if lines:
+        lines += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
+    return lines
 
 
 def short_proof(facts: Snapshot, stack: Stack) -> str | None:

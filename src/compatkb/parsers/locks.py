@@ -46,8 +46,8 @@ def _elsewhere(row: Mapping[str, Any]) -> str | None:
     """Return the address that a package was locked from, beside any index: a repository, an archive, a folder."""
     source = row.get("source")
     of_source = isinstance(source, dict) and "registry" not in source and source.get("type", "git") in _DIRECT
-    found = source if of_source else {key: row[key] for key in _DIRECT if key in row}
-    return str(found) if found else None
+    address = source if of_source else {key: row[key] for key in _DIRECT if key in row}
+    return str(address) if address else None
 
 
 def _uv_index(row: Mapping[str, Any]) -> str | None:

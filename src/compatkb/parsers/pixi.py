@@ -44,12 +44,12 @@ def read_pixi_tables(document: Toml, base: _Where, reading: ParsedFile) -> None:
 
 def _with_default(document: Toml, base: _Where) -> set[str]:
     """Return the features that some environment has together with what all have by default."""
-    found: set[str] = set()
+    names: set[str] = set()
     for value in document.table(*base, "environments").values():
         features = value.get("features") if isinstance(value, dict) else value
         if isinstance(features, list) and not (isinstance(value, dict) and value.get("no-default-feature") is True):
-            found.update(name for name in features if isinstance(name, str))
-    return found
+            names.update(name for name in features if isinstance(name, str))
+    return names
 
 
 def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> None:

@@ -255,9 +255,9 @@ def _limits(row: Mapping[str, Any]) -> list[str]:
 
 def _taken_from(rows: Iterable[Mapping[str, Any]], group: str) -> tuple[str | None, bool]:
     """Return the index that uv takes a requirement of a group from, of several it depends; and whether from none of any."""
-    mine = [row for row in rows if not (limits := _limits(row)) or group in limits]
-    indexes = [row["index"] for row in mine if isinstance(row.get("index"), str)]
-    return " ".join(indexes) or None, any("index" not in row and not of_file(str(row.get("url"))) for row in mine)
+    applicable = [row for row in rows if not (limits := _limits(row)) or group in limits]
+    indexes = [row["index"] for row in applicable if isinstance(row.get("index"), str)]
+    return " ".join(indexes) or None, any("index" not in row and not of_file(str(row.get("url"))) for row in applicable)
 
 
 def _is_for_devices(marker: object) -> bool:
@@ -278,13 +278,13 @@ def _is_for_devices(marker: object) -> bool:
 
 def _conflicting_with_all(document: Toml) -> frozenset[str]:
     """Return the extras and groups of which uv is told that they exclude the project itself."""
-    found: set[str] = set()
+    conflicting: set[str] = set()
     conflicts = document.get("tool", "uv", "conflicts")
     for several in conflicts if isinstance(conflicts, list) else ():
         rows = [row for row in (several if isinstance(several, list) else ()) if isinstance(row, dict)]
         if any(not _limits(row) for row in rows):
-            found.update(limit for row in rows for limit in _limits(row))
-    return frozenset(found)
+            conflicting.update(limit for row in rows for limit in _limits(row))
+    return frozenset(conflicting)
 
 
 def _version_of(name: str, url: str) -> str:

@@ -136,10 +136,10 @@ class Snapshot:
 
     @cached_property
     def _models(self) -> dict[str, list[tuple[str, str]]]:
-        found: dict[str, list[tuple[str, str]]] = {}
+        patterns: dict[str, list[tuple[str, str]]] = {}
         for product, pattern, mask in self.select("select product, pattern, mask from model"):
-            found.setdefault(product, []).append((pattern, mask))
-        return found
+            patterns.setdefault(product, []).append((pattern, mask))
+        return patterns
 
     def names(self, product: str) -> dict[str, str]:
         """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""

@@ -132,14 +132,14 @@ class Project:
     @cached_property
     def _unchecked(self) -> frozenset[str]:
         """The files that a step installs with overrides, or without what their packages need."""
-        found: set[str | None] = set()
+        paths: set[str | None] = set()
         for document, reading in self.read.values():
             steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
             named = (
                 one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
             )
-            found.update(self.target(document.path, one.path, reading) for one in named)
-        return frozenset(path for path in found if path)
+            paths.update(self.target(document.path, one.path, reading) for one in named)
+        return frozenset(path for path in paths if path)
 
     @cached_property
     def _uses_uv(self) -> bool:

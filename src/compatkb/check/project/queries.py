@@ -205,7 +205,7 @@ class ProjectQueries:
             reason += f"; {cause(self.facts, other, answer.request)}"
         codes = {code for code, _ in main_cause.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
-        unbuilt |= any(self._found(allowed) != allowed.mask for allowed in constraints)
+        unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
         stops = any(edge.listed or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in main_cause.edges)
         near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
@@ -225,7 +225,7 @@ class ProjectQueries:
         bare = []
         for allowed in constraints:
             if allowed.text:
-                text, mask = f"{allowed.product}{allowed.text}", self._found(allowed)
+                text, mask = f"{allowed.product}{allowed.text}", self._findable(allowed)
                 pins.append(Pin(allowed.product, text, mask, strict=True, exact=allowed.exact))
             elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
                 bare.append(allowed.product)
@@ -247,7 +247,7 @@ class ProjectQueries:
         except CompatkbError:
             return None
 
-    def _found(self, allowed: AllowedVersions) -> int:
+    def _findable(self, allowed: AllowedVersions) -> int:
         """Return the elements that installers may find: what has to be compiled only where nothing else is meant."""
         compiled = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if e.stage == "from-source")
         return allowed.mask & ~compiled or allowed.mask
