@@ -31,6 +31,11 @@ _INSTALLERS = {  # OS family and architecture: conda's word, and uv's
 }
 
 
+def spelling_of(family: str) -> dict[str, str]:
+    """Return how the markers of PEP 508 spell an OS family."""
+    return dict(zip(("sys_platform", "platform_system", "os_name"), _SYSTEMS[family], strict=True))
+
+
 def marker_of(family: str, arch: str) -> str:
     """Return the marker (PEP 508) that is true on an OS family and architecture, and on no other."""
     return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"

@@ -14,6 +14,8 @@ from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, Python
 from compatkb.parsers.variants import label_of, variants_of
 
 STEP = 1
+_DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
+"""How locks name what is on no index."""
 
 
 def read_uv_lock(source: SourceFile, reading: ParsedFile) -> None:
@@ -38,6 +40,14 @@ def read_pylock(source: SourceFile, reading: ParsedFile) -> None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _elsewhere(row: Mapping[str, Any]) -> str | None:
+    """Return the address that a package was locked from, beside any index: a repository, an archive, a folder."""
+    source = row.get("source")
+    of_source = isinstance(source, dict) and "registry" not in source and source.get("type", "git") in _DIRECT
+    found = source if of_source else {key: row[key] for key in _DIRECT if key in row}
+    return str(found) if found else None
 
 
 def _uv_index(row: Mapping[str, Any]) -> str | None:
@@ -88,7 +98,7 @@ def _packages(
             reading.statements.append(
                 Requirement(
                     place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED,
-                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
+                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group, url=_elsewhere(row),
                 )
             )  # fmt: skip
 
@@ -173,7 +183,7 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
             text = value if isinstance(value, str) else value.get("version", "*") if isinstance(value, dict) else None
             if not isinstance(text, str):
                 continue
-            specifier = from_poetry(text)
+            specifier = None if isinstance(value, dict) and value.keys() & {"git", "file", "path"} else from_poetry(text)
             index = value.get("index") if isinstance(value, dict) else None
             reading.statements.append(
                 Requirement(

@@ -33,12 +33,23 @@ def read_pixi(source: SourceFile, reading: ParsedFile) -> None:
 
 def read_pixi_tables(document: Toml, base: _Where, reading: ParsedFile) -> None:
     """Add what the tables of pixi below a key ask for; each feature is a group based on what all environments have."""
+    with_default = _with_default(document, base)
     _tables(document, base, MAIN, reading)
     for name, table in document.table(*base, "feature").items():
         if isinstance(table, dict):
             group = f"feature:{name}"
-            reading.groups[group] = Group(group, "extra", f"the feature {name}", (MAIN,))
+            reading.groups[group] = Group(group, "extra", f"the feature {name}", (MAIN,) if name in with_default else ())
             _tables(document, (*base, "feature", name), group, reading)
+
+
+def _with_default(document: Toml, base: _Where) -> set[str]:
+    """Return the features that some environment has together with what all have by default."""
+    found: set[str] = set()
+    for value in document.table(*base, "environments").values():
+        features = value.get("features") if isinstance(value, dict) else value
+        if isinstance(features, list) and not (isinstance(value, dict) and value.get("no-default-feature") is True):
+            found.update(name for name in features if isinstance(name, str))
+    return found
 
 
 def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> None:

@@ -83,7 +83,7 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:
     if name in FILES and value:
-        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else FILES[name]
+        given = FILES[name] if role is RequirementRole.INSTALL else role
         reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
     elif name in INDEXES and value:
         reading.statements.append(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))

@@ -23,6 +23,7 @@ class RequirementRole(StrEnum):
 
     INSTALL = "install"
     CONSTRAINT = "constraint"
+    OVERRIDE = "override"  # it stands for what anything else asks of its package
     LOCKED = "locked"
     BUILD = "build"
 

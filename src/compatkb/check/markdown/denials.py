@@ -2,7 +2,8 @@
 
 from compatkb.check.document import CheckContext
 from compatkb.check.markdown.text import MarkdownPage
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.values import AllowedVersions, Denial
 
 MOST_QUESTIONS = 150
 """Combinations of versions that are judged in one document."""

@@ -122,8 +122,8 @@ def _services(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
         for table in page.tables
         if table.head and re.search(r"\bservices?\b", table.head[0].text, re.IGNORECASE)
         for row in table.rows
-        for tag in tags_in(row.cells[0])
         if row.cells
+        for tag in tags_in(row.cells[0])
     }
     if not services:
         return

@@ -1,6 +1,7 @@
 """A project as environments: what ends up installed together, with everything that its files include."""
 
 import posixpath
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -30,6 +31,10 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
+_WORKSPACE = "[tool.uv.workspace]"
+_MANIFESTS = ("pyproject", "Pipfile", "pixi")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "Pipfile.lock")
+_INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
@@ -84,6 +89,8 @@ class ProjectEnvironment:
         self.actions: list[tuple[LocatedStatement, Action]] = []
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
+        self.is_unchecked = False  # what installs the file goes by no metadata, or by others
+        self.is_locked = False  # a lock beside it says what is chosen
         self.missing = False  # it includes a file that is not there
         self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
 
@@ -121,6 +128,18 @@ class Project:
             for statement in reading.statements
             if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
         )
+
+    @cached_property
+    def _unchecked(self) -> frozenset[str]:
+        """The files that a step installs with overrides, or without what their packages need."""
+        found: set[str | None] = set()
+        for document, reading in self.read.values():
+            steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
+            named = (
+                one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
+            )
+            found.update(self.target(document.path, one.path, reading) for one in named)
+        return frozenset(path for path in found if path)
 
     @cached_property
     def _uses_uv(self) -> bool:
@@ -168,12 +187,47 @@ class Project:
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                made.is_unchecked = document.path in self._unchecked
+                made.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
+                if around in reading.groups and around != group:
+                    outer = (pair for member in reading.members(around) for pair in stated.get(member, ()))
+                    found = sorted([*found, *(p for p in outer if not isinstance(reading.statements[p[0]], _INSTALLED))])
                 own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
                 if reading.kind in _OF_FOLDER:
                     own += self._python_version(document.path)
+                if reading.kind == "pyproject":
+                    own = self._of_workspace(own, document.path)
                 self._put(made, own, (document.path,))
                 yield made
+
+    def _of_workspace(self, own: list[LocatedStatement], path: str) -> list[LocatedStatement]:
+        """Return the statements of a member of a workspace of uv with what counts for all of them."""
+        above = (posixpath.join(folder, "pyproject.toml") for folder in _folders(path)[1:])
+        root, reading = next((self.read[p] for p in above if p in self.read), (None, None))
+        if root is None or reading is None or _WORKSPACE not in root.text:
+            return own
+        try:
+            sources = {normal(name) for name in tomllib.loads(root.text)["tool"]["uv"].get("sources", {})}
+        except (tomllib.TOMLDecodeError, KeyError, AttributeError):
+            return own
+        elsewhere = [
+            one._replace(statement=s._replace(only_index=s.only_index or _WORKSPACE))
+            if isinstance(s := one.statement, Requirement) and s.name in sources
+            else one
+            for one in own
+        ]
+        return elsewhere + [
+            LocatedStatement(root, s)
+            for s in reading.statements
+            if isinstance(s, IndexUse)
+            or (isinstance(s, Requirement) and s.role in (RequirementRole.CONSTRAINT, RequirementRole.OVERRIDE))
+        ]
+
+    def _has_lock(self, path: str) -> bool:
+        """Return whether a lock lies beside a manifest, or above it, as for the members of a workspace."""
+        return any(posixpath.join(folder, name) in self.read for folder in _folders(path) for name in _LOCKS)
 
     def _concerns(self, statements: Iterable[Statement]) -> bool:
         """Return whether something is no requirement, or one of a product of the data."""
@@ -235,10 +289,17 @@ class Project:
                 made.missing = True  # which extras and groups are asked for is not read; they may exclude each other
                 continue
             moved = statement._replace(group=include.group, step=include.step)
-            if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
-                moved = moved._replace(role=RequirementRole.CONSTRAINT)
+            if include.role is not RequirementRole.INSTALL and isinstance(moved, Requirement | Include):
+                moved = moved._replace(role=include.role)
             inner.append(LocatedStatement(document, moved))
         self._put(made, inner, (*chain, target))
+
+
+def _goes_by_no_metadata(statement: Statement) -> bool:
+    """Return whether a statement says of its step that what packages need is overridden, or left out."""
+    if isinstance(statement, Action):
+        return statement.verb != "copy" and any(word.startswith("--no-deps") for word in statement.words)
+    return isinstance(statement, Include) and statement.role is RequirementRole.OVERRIDE
 
 
 def _folders(path: str) -> list[str]:

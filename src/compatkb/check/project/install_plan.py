@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
+from compatkb.check.project.queries import ProjectQueries, address
+from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Pythons
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from compatkb.check.lookups import Image
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
+_SYSTEM_PIP = re.compile(r"python3?(?:\.\d+)?-pip")
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
@@ -67,6 +70,17 @@ class InstallPlan:
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
         self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
 
+    def resolves(self, step: int) -> bool:
+        """Return whether the installer of a step looks at what packages need."""
+        if self.environment.is_unchecked or is_resolved_otherwise(self.environment.document.text):
+            return False
+        overrides = (one.role is RequirementRole.OVERRIDE and one.step == step for _, one in self.environment.includes)
+        return not any(overrides) and not any(flag.startswith("--no-deps") for flag in self.environment.flags.get(step, ()))
+
+    def asks_unknown(self, queries: ProjectQueries) -> bool:
+        """Return whether an index is named that is none of the data."""
+        return any(address(use.url) not in queries.channels for _, use in self.environment.indexes)
+
 
 ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment, whatever the platform."""
@@ -88,9 +102,20 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
     """Yield the environment for each set of requirements that markers leave, with the platforms on which it is left."""
     pythons = _pythons(environment, queries)
     systems = _systems(environment, queries)
+    environment.requirements = _overridden(environment.requirements)
     named = [(found,) for name in queries.context.scope.systems if (found := queries.system(name))]
     for chosen in [systems] if systems or not named else named:
         yield from _plans(environment, queries, pythons, chosen)
+
+
+def _overridden(requirements: list[ProductRequirement]) -> list[ProductRequirement]:
+    """Return requirements without those that overrides stand for; an override of what nothing asks for installs nothing."""
+    of_overrides = {w.product.id for w in requirements if w.requirement.role is RequirementRole.OVERRIDE}
+    asked = {w.product.id for w in requirements if w.requirement.role is not RequirementRole.OVERRIDE}
+    return [
+        w for w in requirements if (w.requirement.role is RequirementRole.OVERRIDE) == (w.product.id in of_overrides)
+        and (w.product.id in asked)
+    ]  # fmt: skip
 
 
 def _plans(
@@ -236,7 +261,8 @@ def _by_product(requirements: list[ProductRequirement]) -> dict[str, list[Produc
 def _put(
     plan: InstallPlan, queries: ProjectQueries, product_id: str, requirements: list[ProductRequirement], step: int
 ) -> None:
-    if any(w.requirement.unknown or (w.requirement.url and not w.requirement.specifier) for w in requirements):
+    is_own = any(flag.startswith("--no-index") for flag in plan.environment.flags.get(step, ()))  # from files of the project
+    if is_own or any(_is_open(w.requirement) for w in requirements):
         plan.final.pop(product_id, None)
         return
     bounded = [w for w in requirements if w.requirement.specifier] or requirements
@@ -269,13 +295,19 @@ def _put(
     plan.final[product_id] = made
 
 
+def _is_open(requirement: Requirement) -> bool:
+    """Return whether only a run would tell what is installed, or whoever asks for it takes what does not go together."""
+    is_overriding = requirement.role is RequirementRole.OVERRIDE
+    return requirement.unknown or is_overriding or bool(requirement.url and not requirement.specifier)
+
+
 def _one(queries: ProjectQueries, required: ProductRequirement) -> bool:
     allowed = queries.allowed(required.product, [required.requirement.specifier])
     return bool(allowed and allowed.mask)
 
 
 def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
-    for located, use in plan.environment.images:
+    for located, use in plan.environment.images if "#" not in plan.environment.group else ():  # an environment apart sees none
         if not use.tag or use.group.startswith("from:"):
             continue
         image = known_image(queries, use)
@@ -313,10 +345,12 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     first = [use for use in uses if use.style == "index-url"]
     own_indexes = queries.context.scope.indexes
     flags = environment.flags.get(step, ())
-    if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
+    if queries.configures_index or any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
     found = _channels([*(use.url for use in uses), *own_indexes], queries)
-    if any("/" in image.repository or image.unknown for _, image in environment.images if not image.group.startswith("from:")):
+    own_pip = any(_SYSTEM_PIP.fullmatch(package.name) for _, package in environment.packages)
+    bases = [image for _, image in environment.images if not image.group.startswith("from:")]
+    if not own_pip and any("/" in image.repository or image.unknown for image in bases):
         found = found._replace(known=False)  # whoever made the image may have set indexes in it
     own = frozenset() if first or own_indexes else frozenset({queries.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := queries.channels.get(address(use.url))))

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from compatkb.check.project.environments import LocatedStatement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.values import AllowedVersions
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role

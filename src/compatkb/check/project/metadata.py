@@ -16,7 +16,8 @@ from compatkb.check.project.install_plan import (
     known_image,
     sources_of,
 )
-from compatkb.check.project.pins import at, cited, index_option
+from compatkb.check.project.listed import cited
+from compatkb.check.project.pins import at, index_option
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity

@@ -6,7 +6,9 @@ from itertools import combinations
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons, exactly, is_exact
+from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
+from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
+from compatkb.check.project.ways import fitting, requirement_of, shown, way
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
@@ -60,7 +62,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     yield from denied
     roles = {required.requirement.role for one in final for required in one.requirements}
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
-    if not denied and installs:
+    if not denied and installs and not plan.environment.is_locked:
         yield from _drifting(plan, final, queries)
 
 
@@ -133,7 +135,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
     if denial and denial.is_claimed:
         last = max(few, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
-        names = ", ".join(_shown(one, queries) for one in few)
+        names = ", ".join(shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
         yield finding._replace(level=Severity.WARNING)
@@ -184,19 +186,27 @@ def _denied(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
     reason = f"({_where(first, last)}): {short(denial.reason)} ({denial.basis})"
-    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} {reason}"
+    message = f"{shown(last, queries)} does not work with {shown(first, queries)} {reason}"
     located = last.parts[-1].located
     later = 0 <= first.step < last.step
     known = queries.facts.products
+    if _may_be_built_alike(one, other, plan, queries) or _may_be_built_alike(other, one, plan, queries):
+        return
     if later and known[last.allowed.product].role == Role.LEAF:
         yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
         return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
+    if (
+        replaced := later
+        and plan.resolves(last.step)
+        and any(queries.requires(build, first.allowed.product) for build in builds)
+    ):
         message += "; installers replace what was there"
     imports = {known[part.allowed.product].import_name for part in (one, other)}
     overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
     is_exact_pair = all(part.allowed.exact and not part.is_at_address for part in (first, last))
+    is_asked = any(w.requirement.role is not RequirementRole.CONSTRAINT for w in last.requirements)
+    is_fixed = is_asked and not any(origin.located.statement.derived for part in (first, last) for origin in part.parts)
     if overwrites and not is_exact_pair:
         return  # ranges that admit both of them everywhere are meant so
     between = denial.products - {one.allowed.product, other.allowed.product}
@@ -206,8 +216,20 @@ def _denied(
     )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, plan, queries))
-    yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way(last, first, denial, plan, queries))
+    is_one_step = first.step == last.step and plan.resolves(last.step)
+    yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
+
+
+def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether a pin without a label may bring a build like one with a label: an index of that is asked, or any."""
+    public, _, label = other.allowed.text.partition("+")
+    if not label or "+" in one.allowed.text or not one.requirements:
+        return False
+    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
+    every = queries.allowed(queries.facts.products[other.allowed.product], [public])
+    is_served = not asked.known or any(queries.addresses[c][0].rstrip("/").endswith(f"/{label}") for c in asked.channels)
+    return is_served and every is not None and not queries.refused([every, one.allowed])
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -216,58 +238,6 @@ def _where(first: InstalledProduct, last: InstalledProduct) -> str:
         return f"in {part.inside}"
     place = f"line {part.located.statement.place.line}"
     return place if part.located.document is last.parts[-1].located.document else f"{part.located.document.path}, {place}"
-
-
-def _shown(one: InstalledProduct, queries: ProjectQueries) -> str:
-    name = queries.facts.products[one.allowed.product].name
-    text = one.allowed.text
-    return f"{name} {text.removeprefix('==') if ',' not in text else text}".strip()
-
-
-def _way(
-    last: InstalledProduct, first: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
-) -> str | None:
-    """Return what to write instead, from the nearest stacks that keep one of the two."""
-    ways = []
-    for fixed, moved in ((first, last), (last, first)):
-        for near in denial.nearest:
-            if near.relaxed != (moved.allowed.product,):
-                continue
-            match = next((e for e in near.stack.packages if e.product == moved.allowed.product), None)
-            if match:
-                text = _fitting(moved, match, fixed.allowed, plan, queries) or _requirement(match, queries)
-                ways.append(f"{text} with {_shown(fixed, queries)}")
-                break
-    return "; or ".join(ways) or None
-
-
-def _fitting(
-    one: InstalledProduct, element: Element, beside: AllowedVersions, plan: InstallPlan, queries: ProjectQueries
-) -> str | None:
-    """Return the pin to write for a build, None where it would not bring it.
-
-    Where no pin beside it has its label it has none, unless installers then take a build that does not go with `beside`:
-    from the indexes that are asked, or where those have none of it, from their own.
-    """
-    text = _requirement(element, queries)
-    public = text.partition("+")[0]
-    pins = [other.allowed.text for other in plan.final.values() if other.requirements]
-    if text != public and any(pin.endswith(text.removeprefix(public)) for pin in pins):
-        return text
-    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries) if one.requirements else None
-    allowed = queries.allowed(queries.facts.products[element.product], [public[public.index("==") :]])
-    if asked is None or not asked.known or allowed is None:
-        return public
-    taken = queries.taken(allowed, asked.channels, [beside]) or queries.taken(allowed, frozenset({queries.own}), [beside])
-    there = queries.narrowed(beside, asked.channels)
-    if taken is None or queries.refused([exactly(taken), there if there.mask else beside]):
-        return text if text != public else None
-    return public
-
-
-def _requirement(element: Element, queries: ProjectQueries) -> str:
-    name = queries.facts.distribution(element.product, element.version) or element.product
-    return f"{name}=={element.version}"
 
 
 def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
@@ -354,9 +324,9 @@ def _drifts(
         if not denial and not declared and loose and newer:
             message = (
                 f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
-                f"{_shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
+                f"{shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
             )
-            text = _fitting(one, element, theirs, plan, queries) or _requirement(element, queries)
+            text = fitting(one, element, theirs, plan, queries) or requirement_of(element, queries)
             yield at(one.parts[-1].located, LOOSE, message, fix=f"write {text}")
             return
 
@@ -379,8 +349,8 @@ def _pin(
         if near.relaxed == (element.product,):
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
-            admitted = match is not None and bool(one.allowed.mask >> match.idx & 1)
-            text = _fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
+            admitted = match is not None and bool(one.allowed.mask >> match.idx & 1) and not match.is_yanked(queries.day)
+            text = fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()

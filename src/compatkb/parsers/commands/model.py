@@ -55,6 +55,8 @@ FILES |= {
     "-c": RequirementRole.CONSTRAINT,
     "--constraint": RequirementRole.CONSTRAINT,
     "--constraints": RequirementRole.CONSTRAINT,
+    "--override": RequirementRole.OVERRIDE,
+    "--overrides": RequirementRole.OVERRIDE,
 }
 
 
@@ -90,6 +92,11 @@ def active(scope: CommandScope, group: str) -> str:
     return name
 
 
+def environment_of(path: str) -> str:
+    """Return the environment that a path of its Python or of a program in it means."""
+    return re.sub(r"/(?:bin|Scripts)(?:/[^/]*)?$", "", path)
+
+
 class Invocation(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
@@ -97,6 +104,10 @@ class Invocation(NamedTuple):
     group: str
     step: int
     tool: str
+
+    def inside(self, environment: str) -> "Invocation":
+        """Return the command as one of another environment."""
+        return self._replace(group=active(self.scope.changed(active=environment), self.group.partition("#")[0]))
 
     def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
         """Add a statement of a kind that a word makes."""
@@ -150,7 +161,7 @@ def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *,
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
         if name in INDEXES:
-            for url in word.value.split():
+            for url in word.value.split() or [""]:
                 add_index(run, INDEXES[name], word._replace(value=url))
         elif name in FILES:
             add_include(run, word, FILES[name])
@@ -164,16 +175,16 @@ def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *,
 
 
 def add_index(run: Invocation, style: str, word: Word) -> None:
-    """Add the index that an option names, unless only a run would tell."""
-    url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
-    if url and not word.open:
+    """Add the index that an option names; where only a run would tell which, as it is written."""
+    url = word.raw if word.open else re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
+    if url:
         run.state(IndexUse, word, url=url, style=style)
 
 
 def add_include(run: Invocation, word: Word, role: RequirementRole) -> None:
-    """Add the file that a command reads, unless only a run would tell."""
-    if word.value and not word.open:
-        run.state(Include, word, path=word.value, role=role)
+    """Add the file that a command reads; where only a run would tell which, as it is written."""
+    if path := word.raw if word.open else word.value:
+        run.state(Include, word, path=path, role=role)
 
 
 def add_python(run: Invocation, word: Word) -> None:
@@ -202,7 +213,7 @@ def add_requirement(run: Invocation, word: Word) -> None:
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
     """Add the indexes that a variable names."""
     style = SETTINGS.get(name)
-    for url in word.value.split() if style and not word.open else ():
+    for url in (word.raw if word.open else word.value).split() if style else ():
         url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
         scope.reading.statements.append(
             IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
