@@ -44,28 +44,28 @@ def read_pixi_tables(document: Toml, base: _Where, reading: ParsedFile) -> None:
 
 def _with_default(document: Toml, base: _Where) -> set[str]:
     """Return the features that some environment has together with what all have by default."""
-    found: set[str] = set()
+    names: set[str] = set()
     for value in document.table(*base, "environments").values():
         features = value.get("features") if isinstance(value, dict) else value
         if isinstance(features, list) and not (isinstance(value, dict) and value.get("no-default-feature") is True):
-            found.update(name for name in features if isinstance(name, str))
-    return found
+            names.update(name for name in features if isinstance(name, str))
+    return names
 
 
 def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> None:
     for name, value in document.table(*where, "dependencies").items():
         text, place = _version(document, (*where, "dependencies", name), value)
-        if text is not None and (found := conda_requirement(f"{name} {text}", Word(text, text, place))):
-            reading.statements.append(found._replace(group=group, step=STEP))
+        if text is not None and (requirement := conda_requirement(f"{name} {text}", Word(text, text, place))):
+            reading.statements.append(requirement._replace(group=group, step=STEP))
     for name, value in document.table(*where, "pypi-dependencies").items():
         text, place = _version(document, (*where, "pypi-dependencies", name), value)
         index = value.get("index") if isinstance(value, dict) else None
         if text is None:
             continue
         specifier = "" if text.strip() == "*" else text
-        found = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
-        if found:
-            reading.statements.append(found._replace(text=text))
+        requirement = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
+        if requirement:
+            reading.statements.append(requirement._replace(text=text))
     options = (*where, "pypi-options")
     for key, style in (("index-url", "index-url"), ("extra-index-urls", "extra-index-url")):
         value = document.get(*options, key)

@@ -95,15 +95,15 @@ class _PyprojectReader:
                 self._add(self.document.place(*where, number), text, group, role)
 
     def _add(self, place: Place, text: str, group: str, role: RequirementRole) -> None:
-        found = parse(text.strip())
-        if found is None:
+        parts = parse(text.strip())
+        if parts is None:
             if "{" not in text:  # hatch fills such places in
                 self.reading.problem(place, f"invalid requirement: {text[:80]!r}")
             return
-        index, elsewhere = _taken_from(self.sources.get(found.name, ()), group)
-        made = statement(text, place, group=group, role=role, only_index=index, tool="project")
-        if made:
-            self.reading.statements.append(made._replace(unknown=elsewhere or found.name in self.redefined))
+        index, elsewhere = _taken_from(self.sources.get(parts.name, ()), group)
+        requirement = statement(text, place, group=group, role=role, only_index=index, tool="project")
+        if requirement:
+            self.reading.statements.append(requirement._replace(unknown=elsewhere or parts.name in self.redefined))
 
     def _dependency_groups(self) -> None:
         locks = self.document.table("tool").keys() & {"uv", "pdm", "poetry"}
@@ -121,14 +121,14 @@ class _PyprojectReader:
 
     def _uv_sources(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return where uv takes each package from, on the systems that devices are on."""
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        index_by_package: dict[str, list[Mapping[str, Any]]] = {}
         for name, value in self.document.table("tool", "uv", "sources").items():
             rows = [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)]
-            found[normal(name)] = [row for row in rows if _is_for_devices(row.get("marker"))]
+            index_by_package[normal(name)] = [row for row in rows if _is_for_devices(row.get("marker"))]
             for row in rows:
                 if isinstance(url := row.get("url", row.get("path")), str) and (version := _version_of(name, url)):
                     self._add_source(name, url, version, row)
-        return found
+        return index_by_package
 
     def _add_source(self, name: str, url: str, version: str, row: Mapping[str, object]) -> None:
         """Add a file that uv takes a package from, which counts where its marker holds and for its extra or group alone."""
@@ -201,14 +201,14 @@ class _PyprojectReader:
 
     def _poetry_extras(self) -> dict[str, str]:
         """Return the extra that brings an optional dependency, by its name."""
-        found = {}
+        group_by_package = {}
         for extra, names in self.document.table("tool", "poetry", "extras").items():
             group = f"extra:{extra}"
             self.reading.groups[group] = Group(group, "extra", f"the extra {extra}", (MAIN,))
             for name in names if isinstance(names, list) else []:
                 if isinstance(name, str):
-                    found[normal(name)] = group
-        return found
+                    group_by_package[normal(name)] = group
+        return group_by_package
 
     def _poetry_table(self, where: tuple[str, ...], group: str, optional: Mapping[str, str]) -> None:
         for name, value in self.document.table(*where).items():
@@ -255,9 +255,9 @@ def _limits(row: Mapping[str, Any]) -> list[str]:
 
 def _taken_from(rows: Iterable[Mapping[str, Any]], group: str) -> tuple[str | None, bool]:
     """Return the index that uv takes a requirement of a group from, of several it depends; and whether from none of any."""
-    mine = [row for row in rows if not (limits := _limits(row)) or group in limits]
-    indexes = [row["index"] for row in mine if isinstance(row.get("index"), str)]
-    return " ".join(indexes) or None, any("index" not in row and not of_file(str(row.get("url"))) for row in mine)
+    applicable = [row for row in rows if not (limits := _limits(row)) or group in limits]
+    indexes = [row["index"] for row in applicable if isinstance(row.get("index"), str)]
+    return " ".join(indexes) or None, any("index" not in row and not of_file(str(row.get("url"))) for row in applicable)
 
 
 def _is_for_devices(marker: object) -> bool:
@@ -278,18 +278,18 @@ def _is_for_devices(marker: object) -> bool:
 
 def _conflicting_with_all(document: Toml) -> frozenset[str]:
     """Return the extras and groups of which uv is told that they exclude the project itself."""
-    found: set[str] = set()
+    conflicting: set[str] = set()
     conflicts = document.get("tool", "uv", "conflicts")
     for several in conflicts if isinstance(conflicts, list) else ():
         rows = [row for row in (several if isinstance(several, list) else ()) if isinstance(row, dict)]
         if any(not _limits(row) for row in rows):
-            found.update(limit for row in rows for limit in _limits(row))
-    return frozenset(found)
+            conflicting.update(limit for row in rows for limit in _limits(row))
+    return frozenset(conflicting)
 
 
 def _version_of(name: str, url: str) -> str:
-    found = parse(f"{name} @ {url}") if is_name(name) and " " not in url else None
-    return pinned(found) if found else ""
+    parts = parse(f"{name} @ {url}") if is_name(name) and " " not in url else None
+    return pinned(parts) if parts else ""
 
 
 def _marker(table: Mapping[str, Any]) -> str | None:
@@ -306,5 +306,5 @@ def _marker(table: Mapping[str, Any]) -> str | None:
     if not parts:
         return None
     whole = " and ".join(f"({part})" for part in parts)
-    found = parse(f"x; {whole}")
-    return found.marker if found else None
+    requirement = parse(f"x; {whole}")
+    return requirement.marker if requirement else None

@@ -66,13 +66,13 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     hashed = "--hash" in text
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None
-    found = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
-    if found is None and (named := of_file(bare)):
-        found = Requirement(
+    requirement = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
+    if requirement is None and (named := of_file(bare)):
+        requirement = Requirement(
             place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
         )
-    if found is not None:
-        reading.statements.append(found)
+    if requirement is not None:
+        reading.statements.append(requirement)
     elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):
         reading.statements.append(
             Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True)

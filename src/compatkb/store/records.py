@@ -103,12 +103,12 @@ class Elements(tuple[Element, ...]):
 
     def of(self, mask: ElementSet) -> list[Element]:
         """Return those of a set, oldest first."""
-        left, found = mask & ((1 << len(self)) - 1), []
+        left, elements = mask & ((1 << len(self)) - 1), []
         while left:
             lowest = left & -left
-            found.append(self[lowest.bit_length() - 1])
+            elements.append(self[lowest.bit_length() - 1])
             left ^= lowest
-        return found
+        return elements
 
 
 class Floor(NamedTuple):

@@ -114,15 +114,15 @@ def _impossible(page: MarkdownPage, cell: TextRun, message: str) -> Finding:
 
 def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield each end of life of a product once, at the first place, with how many there are."""
-    found: dict[tuple[str, date], list[Occurrence]] = {}
+    occurrences: dict[tuple[str, date], list[Occurrence]] = {}
     cited: dict[tuple[str, date], tuple[str, ...]] = {}
     for occurrence in _everything(data, rows, context.day, context.within):
         ended = data.ended(occurrence.product, occurrence.mask, context.day, context.within)
         if ended:
             key = (occurrence.product, ended[0])
-            found.setdefault(key, []).append(occurrence)
+            occurrences.setdefault(key, []).append(occurrence)
             cited[key] = ended[1]
-    for key, places in found.items():
+    for key, places in occurrences.items():
         product, last = data.facts.products[key[0]], key[1]
         first = next((place for place in places if not place.inside), places[0])
         others = len({place.start for place in places}) - 1

@@ -17,5 +17,5 @@ def denial(page: MarkdownPage, context: CheckContext, *versions: tuple[str, str,
     page.questions.add(versions)
     page.queries = page.queries or ProjectQueries(context)
     allowed = [AllowedVersions(product, f"=={text.removeprefix('v')}", mask, exact=True) for product, text, mask in versions]
-    found: Denial | None = page.queries.denial(allowed, near=False)
-    return None if found and found.unbuilt else found
+    refusal: Denial | None = page.queries.denial(allowed, near=False)
+    return None if refusal and refusal.unbuilt else refusal

@@ -107,14 +107,14 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
     Of one that does not go with another, too, whatever else is said of the two.
     """
-    told: set[tuple[object, ...]] = set()
+    places: set[tuple[object, ...]] = set()
     for finding in findings:
         pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
         place = (finding.path, finding.line, finding.column, pair, finding.level)
-        if (finding.rule != pairs.DRIFTS.id and not pair) or place not in told:
+        if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
         if finding.rule == pairs.DRIFTS.id or pair:
-            told.add(place)
+            places.add(place)
 
 
 def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:

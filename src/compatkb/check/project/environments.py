@@ -97,11 +97,11 @@ class ProjectEnvironment:
     @cached_property
     def flags(self) -> dict[int, set[str]]:
         """The flags that installers are given, by step; asked once all is put in."""
-        found: dict[int, set[str]] = {}
+        flags_by_step: dict[int, set[str]] = {}
         for _, action in self.actions:
             if action.verb != "copy":
-                found.setdefault(action.step, set()).update(action.words)
-        return found
+                flags_by_step.setdefault(action.step, set()).update(action.words)
+        return flags_by_step
 
     @property
     def kind(self) -> str:
@@ -132,14 +132,14 @@ class Project:
     @cached_property
     def _unchecked(self) -> frozenset[str]:
         """The files that a step installs with overrides, or without what their packages need."""
-        found: set[str | None] = set()
+        paths: set[str | None] = set()
         for document, reading in self.read.values():
             steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
             named = (
                 one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
             )
-            found.update(self.target(document.path, one.path, reading) for one in named)
-        return frozenset(path for path in found if path)
+            paths.update(self.target(document.path, one.path, reading) for one in named)
+        return frozenset(path for path in paths if path)
 
     @cached_property
     def _uses_uv(self) -> bool:
@@ -147,8 +147,8 @@ class Project:
 
     def product(self, name: str, tool: str) -> Product | None:
         """Return the product that a package name means to a tool, None for packages that the data do not know."""
-        if found := self._names.get(name):
-            return self.facts.products[found]
+        if product_id := self._names.get(name):
+            return self.facts.products[product_id]
         if tool == "conda":
             product = self.facts.product(name)
             return product if product and product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) else None
@@ -161,21 +161,21 @@ class Project:
         names = [*self._copied(reading).get(base, ()), named, base]
         for name in names:
             for parent in _folders(path):
-                found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
-                if found in self.read and found != path:
-                    return found
+                candidate = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
+                if candidate in self.read and candidate != path:
+                    return candidate
         return None
 
     def _copied(self, reading: ParsedFile) -> dict[str, list[str]]:
         """Return the paths that are copied, a few by each last part."""
         if reading.path not in self._copies:
-            found: dict[str, list[str]] = {}
+            paths_by_name: dict[str, list[str]] = {}
             for statement in reading.statements:
                 if isinstance(statement, Action) and statement.verb == "copy":
                     for word in statement.words[:-1]:
-                        if len(names := found.setdefault(posixpath.basename(word), [])) < 5:
+                        if len(names := paths_by_name.setdefault(posixpath.basename(word), [])) < 5:
                             names.append(word)
-            self._copies[reading.path] = found
+            self._copies[reading.path] = paths_by_name
         return self._copies[reading.path]
 
     def environments(self) -> Iterator[ProjectEnvironment]:
@@ -186,21 +186,21 @@ class Project:
                 if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
-                made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
-                made.is_unchecked = document.path in self._unchecked
-                made.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
-                found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                environment.is_unchecked = document.path in self._unchecked
+                environment.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
+                pairs = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
                 around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
                 if around in reading.groups and around != group:
                     outer = (pair for member in reading.members(around) for pair in stated.get(member, ()))
-                    found = sorted([*found, *(p for p in outer if not isinstance(reading.statements[p[0]], _INSTALLED))])
-                own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
+                    pairs = sorted([*pairs, *(p for p in outer if not isinstance(reading.statements[p[0]], _INSTALLED))])
+                own = [LocatedStatement(document, reading.statements[number]) for number, _ in pairs]
                 if reading.kind in _OF_FOLDER:
                     own += self._python_version(document.path)
                 if reading.kind == "pyproject":
                     own = self._of_workspace(own, document.path)
-                self._put(made, own, (document.path,))
-                yield made
+                self._put(environment, own, (document.path,))
+                yield environment
 
     def _of_workspace(self, own: list[LocatedStatement], path: str) -> list[LocatedStatement]:
         """Return the statements of a member of a workspace of uv with what counts for all of them."""
@@ -236,8 +236,8 @@ class Project:
     def _python_version(self, path: str) -> Iterable[LocatedStatement]:
         """Return the Python of the nearest `.python-version`, beside a file or above it."""
         for folder in _folders(path):
-            if found := self.read.get(posixpath.join(folder, ".python-version")):
-                return [LocatedStatement(found[0], statement) for statement in found[1].statements]
+            if entry := self.read.get(posixpath.join(folder, ".python-version")):
+                return [LocatedStatement(entry[0], statement) for statement in entry[1].statements]
         return ()
 
     def unjudged(self) -> Iterator[tuple[TextDocument, int]]:
@@ -246,7 +246,7 @@ class Project:
             if (more := len(_by_group(reading)) - MOST_ENVIRONMENTS) > 0:
                 yield document, more
 
-    def _put(self, made: ProjectEnvironment, statements: Iterable[LocatedStatement], chain: tuple[str, ...]) -> None:
+    def _put(self, environment: ProjectEnvironment, statements: Iterable[LocatedStatement], chain: tuple[str, ...]) -> None:
         for located in statements:
             statement = located.statement
             self._left -= 1
@@ -255,30 +255,32 @@ class Project:
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
-                made.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
+                environment.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
                 if product:
-                    made.requirements.append(ProductRequirement(located, statement, product))
+                    environment.requirements.append(ProductRequirement(located, statement, product))
             elif isinstance(statement, IndexUse):
-                if len(made.indexes) < MOST_INDEXES:
-                    made.indexes.append((located, statement))
+                if len(environment.indexes) < MOST_INDEXES:
+                    environment.indexes.append((located, statement))
             elif isinstance(statement, PythonUse):
-                made.pythons.append((located, statement))
+                environment.pythons.append((located, statement))
             elif isinstance(statement, SystemUse):
-                made.systems.append((located, statement))
+                environment.systems.append((located, statement))
             elif isinstance(statement, ImageUse):
-                made.images.append((located, statement))
+                environment.images.append((located, statement))
             elif isinstance(statement, SystemPackage):
-                made.packages.append((located, statement))
+                environment.packages.append((located, statement))
             elif isinstance(statement, Action):
-                made.actions.append((located, statement))
+                environment.actions.append((located, statement))
             elif isinstance(statement, Include):
-                made.includes.append((located, statement))
-                self._include(made, located, statement, chain)
+                environment.includes.append((located, statement))
+                self._include(environment, located, statement, chain)
 
-    def _include(self, made: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]) -> None:
+    def _include(
+        self, environment: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]
+    ) -> None:
         target = self.target(located.document.path, include.path, self.read[located.document.path][1])
         if target is None:
-            made.missing = True
+            environment.missing = True
             return
         if target in chain or len(chain) > _DEEPEST:
             return
@@ -286,13 +288,13 @@ class Project:
         inner = []
         for statement in reading.statements:
             if reading.kind == "pyproject" and statement.group != MAIN:
-                made.missing = True  # which extras and groups are asked for is not read; they may exclude each other
+                environment.missing = True  # which extras and groups are asked for is not read; they may exclude each other
                 continue
             moved = statement._replace(group=include.group, step=include.step)
             if include.role is not RequirementRole.INSTALL and isinstance(moved, Requirement | Include):
                 moved = moved._replace(role=include.role)
             inner.append(LocatedStatement(document, moved))
-        self._put(made, inner, (*chain, target))
+        self._put(environment, inner, (*chain, target))
 
 
 def _goes_by_no_metadata(statement: Statement) -> bool:
@@ -312,17 +314,17 @@ def _folders(path: str) -> list[str]:
 
 def _by_group(reading: ParsedFile) -> dict[str, list[tuple[int, str]]]:
     """Return the numbers of the statements of each group that states something itself, in the order of the groups."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    numbers_by_group: dict[str, list[tuple[int, str]]] = {}
     for number, statement in enumerate(reading.statements):
-        found.setdefault(statement.group, []).append((number, statement.group))
-    return {group: found[group] for group in reading.groups if group in found}
+        numbers_by_group.setdefault(statement.group, []).append((number, statement.group))
+    return {group: numbers_by_group[group] for group in reading.groups if group in numbers_by_group}
 
 
 @lru_cache(maxsize=4)
 def _distributions(facts: Snapshot) -> Mapping[str, str]:
     """Return the products by the names that package indexes know them by."""
-    found = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
+    product_by_name = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
     for product, distribution in distributions(facts):
         if facts.products[product].role in (Role.PACKAGE, Role.COMPANION, Role.LEAF):
-            found.setdefault(normal(distribution), product)
-    return found
+            product_by_name.setdefault(normal(distribution), product)
+    return product_by_name

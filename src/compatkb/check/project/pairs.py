@@ -93,9 +93,9 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         return
     pinned = [one for one in final if one.allowed.text]
     singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
-    found = False
+    any_denied = False
     reported: set[str] = set()
-    told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
+    reasons: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
     denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
@@ -104,12 +104,12 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         denial = queries.denial([one.allowed, other.allowed])
         if not denial:
             continue
-        found = True
+        any_denied = True
         if not (denial.is_claimed or denial.of_device):
             continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
-        if any({frozenset({third, mine}) for mine in pair} & denied for third in between):
+        if any({frozenset({third, member}) for member in pair} & denied for third in between):
             continue  # one of them does not go with what the other needs, which is told
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
@@ -119,13 +119,13 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         builds = queries.elements(own.product, own.mask)  # of an image one contradiction is enough, also of what needs it
         again = inside and any(p == own.product or any(queries.requires(b, p) for b in builds) for p in reported)
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
-        if not again and not same & told:
+        if not again and not same & reasons:
             denied.add(frozenset(pair))
             yield from _denied(one, other, denial, plan, queries)
-        told |= same
+        reasons |= same
         if inside:
             reported.add(own.product)
-    if found or singles:
+    if any_denied or singles:
         return
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
@@ -152,15 +152,15 @@ def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQu
 
 
 def _for_other_devices(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
-    mine, theirs = ({d for e in queries.elements(x.allowed.product, x.allowed.mask) for d in e.devices} for x in (one, other))
-    return bool(mine and theirs) and not mine & theirs
+    own, others = ({d for e in queries.elements(x.allowed.product, x.allowed.mask) for d in e.devices} for x in (one, other))
+    return bool(own and others) and not own & others
 
 
 def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> list[InstalledProduct]:
     """Return what is installed without the builds that none of the indexes has, where all indexes are known."""
     if plan.environment.borrowed or plan.environment.missing:
         return final
-    found = []
+    narrowed = []
     for one in final:
         if (
             one.step < 0
@@ -174,8 +174,8 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
         allowed = one.allowed if leaf else queries.narrowed(one.allowed, sources.channels)
         if not sources.known or not allowed.mask:
             return final
-        found.append(one._replace(allowed=allowed))
-    return found
+        narrowed.append(one._replace(allowed=allowed))
+    return narrowed
 
 
 def _denied(
@@ -251,8 +251,10 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons) if drifting else ():
-            found = {(one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)}
-            drifting = [found[one.path, one.line] for one in drifting if (one.path, one.line) in found]
+            by_place = {
+                (one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)
+            }
+            drifting = [by_place[one.path, one.line] for one in drifting if (one.path, one.line) in by_place]
     yield from (one for one in drifting if one.rule == DRIFTS.id)
 
 
@@ -292,7 +294,7 @@ def _drifts(
     plan: InstallPlan,
     queries: ProjectQueries,
 ) -> Iterator[Finding]:
-    mine = exactly(chosen[one.allowed.product])
+    pin = exactly(chosen[one.allowed.product])
     for other in final:
         if (
             other is one
@@ -301,14 +303,14 @@ def _drifts(
             or queries.facts.products[other.allowed.product].role == Role.LEAF
         ):
             continue
-        theirs = exactly(chosen[other.allowed.product])
+        other_pin = exactly(chosen[other.allowed.product])
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         extras = {extra for required in one.requirements for extra in required.requirement.extras}
         if rest.product in extras or queries.requires(element, rest.product) or queries.requires(rest, element.product):
             continue  # installers see that, and take what goes together
-        denial = queries.denial([mine, theirs])
+        denial = queries.denial([pin, other_pin])
         if denial:
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (
@@ -326,7 +328,7 @@ def _drifts(
                 f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
                 f"{shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
             )
-            text = fitting(one, element, theirs, plan, queries) or requirement_of(element, queries)
+            text = fitting(one, element, other_pin, plan, queries) or requirement_of(element, queries)
             yield at(one.parts[-1].located, LOOSE, message, fix=f"write {text}")
             return
 

@@ -194,10 +194,10 @@ def _one_of(findings: list[Finding]) -> Iterator[Finding]:
 def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
     if required.requirement.role is RequirementRole.BUILD or (required.product.role == Role.LEAF and not allowed.exact):
         return  # a bound on what others need is no choice of a version
-    found = queries.lookups.ended(allowed.product, allowed.mask, queries.context.day, queries.context.within)
-    if found is None:
+    end = queries.lookups.ended(allowed.product, allowed.mask, queries.context.day, queries.context.within)
+    if end is None:
         return
-    last, sources = found
+    last, sources = end
     is_over = last < queries.context.day
     status = f"is out of support since {last}" if is_over else f"will be out of support after {last}"
     yield at(
@@ -262,9 +262,9 @@ def _routed(
     ends = []
     for other in (other for other in plan.requirements if other.document is required.document):
         allowed = queries.allowed(other.product, [other.requirement.specifier])
-        found = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
-        if found and channel in found[-1].channels and "default" not in found[-1].channels:
-            builds.append(found[-1])
+        elements = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
+        if elements and channel in elements[-1].channels and "default" not in elements[-1].channels:
+            builds.append(elements[-1])
             ends.append(other.located.span[1])
     return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
 
@@ -330,9 +330,9 @@ def _nearest_release(plan: InstallPlan, allowed: AllowedVersions, denial: Denial
         return None
     nearest = sorted((near for near in denial.nearest if near.relaxed == (allowed.product,)), key=lambda n: n.where != "above")
     elements = (element for near in nearest for element in near.stack.packages if element.product == allowed.product)
-    found = next((element for element in elements if not element.is_yanked(queries.day)), None)
-    name = found and (queries.facts.distribution(found.product, found.version) or found.product)
-    return f"{name}=={found.release}" if found else None
+    build = next((element for element in elements if not element.is_yanked(queries.day)), None)
+    name = build and (queries.facts.distribution(build.product, build.version) or build.product)
+    return f"{name}=={build.release}" if build else None
 
 
 def short(reason: str) -> str:

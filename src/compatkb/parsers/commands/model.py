@@ -111,8 +111,8 @@ class Invocation(NamedTuple):
 
     def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
         """Add a statement of a kind that a word makes."""
-        made = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
-        self.scope.reading.statements.append(kind(**{**made, **fields}))
+        common = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
+        self.scope.reading.statements.append(kind(**{**common, **fields}))
 
     def act(self, word: Word, verb: str, words: tuple[str, ...]) -> None:
         """Add an action, at the first word of its command."""
@@ -135,7 +135,7 @@ class CommandOptions:
 
 def sort_words(words: Sequence[Word]) -> CommandOptions:
     """Return the words of a command sorted into options, flags and the rest."""
-    found = CommandOptions()
+    options = CommandOptions()
     at = 0
     while at < len(words):
         word = words[at]
@@ -144,17 +144,17 @@ def sort_words(words: Sequence[Word]) -> CommandOptions:
         if word.value == "--":
             continue
         if not word.raw.lstrip("\"'").startswith("-") or word.value in ("-", ""):
-            found.rest.append(word)
+            options.rest.append(word)
         elif equals and name.startswith("--"):
-            found.valued.append((name, word._replace(value=value)))
+            options.valued.append((name, word._replace(value=value)))
         elif name in _VALUED and at < len(words):
-            found.valued.append((name, words[at]))
+            options.valued.append((name, words[at]))
             at += 1
         elif re.match(r"-[ricfe].", name) and not name.startswith("--"):
-            found.valued.append((name[:2], word._replace(value=word.value[2:])))
+            options.valued.append((name[:2], word._replace(value=word.value[2:])))
         else:
-            found.flags.append(name)
-    return found
+            options.flags.append(name)
+    return options
 
 
 def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *, files: bool = False) -> None:
@@ -206,8 +206,8 @@ def add_requirement(run: Invocation, word: Word) -> None:
         run.state(Requirement, word, **where, name=named[0], specifier=named[1], url=text)
     elif not re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) and not text.endswith((".txt", ".zip", ".gz")):
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
-        if found := statement(text, word.inside or word.place, lost=word.redirected, **common):
-            run.scope.reading.statements.append(found._replace(text=where["text"]))
+        if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
+            run.scope.reading.statements.append(requirement._replace(text=where["text"]))
 
 
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:

@@ -116,8 +116,8 @@ def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None
     run = run.inside(named) if named else run
     run.act(whole[0], "install", options.given)
     for word in options.rest[1:]:
-        if found := conda_requirement(word.value, word):
-            run.scope.reading.statements.append(found._replace(group=run.group, step=run.step))
+        if requirement := conda_requirement(word.value, word):
+            run.scope.reading.statements.append(requirement._replace(group=run.group, step=run.step))
 
 
 def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
