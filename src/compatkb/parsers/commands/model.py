@@ -246,5 +246,5 @@ def conda_requirement(text: str, word: Word) -> Requirement | PythonUse | None:
         return PythonUse(place=word.place, text=word.raw, specifier=specifier, runs=True) if specifier else None
     return Requirement(
         place=word.place, text=word.raw, name=name, specifier=specifier or "", unknown=specifier is None or word.open,
-        tool="conda", derived=word.open,
+        tool="conda", derived=word.open, lost=word.redirected,
     )  # fmt: skip
