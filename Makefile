@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of processes, each of which would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Three for two processors: many tests wait, for a kill or for an index that is silent.
-PYTEST := $(BIN)/python -m pytest --quiet -n 3
+# Three for two processors: many tests wait, for a kill or for an index that is silent. What was skipped is told.
+PYTEST := $(BIN)/python -m pytest --quiet -rs -n 3
 QUICK := -m "not long and not online" --hypothesis-profile=few
 VERDICTS := $(patsubst %,tests/test_%.py,cases first check_cases diagnose differential disputes doctor features migrate promises)
 

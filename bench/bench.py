@@ -1,7 +1,8 @@
 """Measure what users feel, as ratios within one run: machines are noisy, so no time stands alone.
 
 Each subject is a module beside this one with a function `measure(run)` that returns figures; SUBJECTS lists them. Prints
-a table; `--json FILE` keeps the figures, `--check FILE` compares them with kept ones and fails on a clear regression.
+a table; `--json FILE` keeps the figures, `--check FILE` compares them with kept ones and fails on a clear regression, and
+where a ratio has no kept one. Aims are printed beside the figures; what misses one does not fail.
 """
 
 import argparse
@@ -40,7 +41,7 @@ def main() -> int:
         text = json.dumps({name: figure._asdict() for name, figure in figures.items()}, indent=2)
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(text + "\n", encoding="utf-8")
-    worse = regressions(figures, kept)
+    worse = regressions(figures, kept) + uncompared(figures, kept)
     for line in worse:
         print(f"regression: {line}", file=sys.stderr)
     return 1 if worse else 0
@@ -80,6 +81,12 @@ def regressions(figures: dict[str, Figure], kept: dict[str, dict[str, float]]) -
                 f"{name}: {figure.value:.2f} {figure.unit}, {more:.1f} times the {before['value']:.2f} that were kept"
             )
     return found
+
+
+def uncompared(figures: dict[str, Figure], kept: dict[str, dict[str, float]]) -> list[str]:
+    """Return which ratios have no kept value to be compared with, where any is kept: a name that changed is no pass."""
+    new = [name for name, figure in figures.items() if figure.is_ratio and name not in kept]
+    return [f"{name}: nothing is kept to compare it with; keep the figures of this run" for name in new] if kept else []
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ what 2.8.0 says of its own. There is one set of machines: systems, Pythons, hard
 """
 
 import json
+import random
 import re
 import shutil
 import sqlite3
@@ -24,7 +25,7 @@ from common import ROOT, share, timed
 
 sys.path.insert(0, str(ROOT / "src"))
 
-from warm import Question, questions
+from warm import PRODUCTS, Question, questions
 
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
@@ -97,13 +98,18 @@ def _later(table: str, row: Row, generation: int, sizes: Mapping[str, int]) -> R
         new[column] = f"{int(row[column], 16) << generation * sizes.get(row[owner], 0):x}"
     for column in ("version", "release", "word"):
         if column in row:
-            new[column] = re.sub(r"\d+", lambda number: str(int(number[0]) + LATER * generation), row[column], count=1)
+            new[column] = _version(row[column], generation)
     if table == "element":
         new["idx"] += generation * sizes[row["product"]]
     for column in ("id", "edge", "position"):
         if column in row:
             new[column] += generation * 1_000_000
     return new
+
+
+def _version(text: str, generation: int) -> str:
+    """Return a version of a later generation."""
+    return re.sub(r"\d+", lambda number: str(int(number[0]) + LATER * generation), text, count=1)
 
 
 def ask(facts: Snapshot, question: Question) -> None:
@@ -116,9 +122,20 @@ def ask(facts: Snapshot, question: Question) -> None:
         resolve(facts, request, lambda: process_time() > end)
 
 
-def measure(path: Path) -> dict[str, float]:
+def asked_of(real: Path, times: int) -> list[Question]:
+    """Return the same questions for every size, each about one generation of so many."""
+    drawn = random.Random(7)
+    return [_moved(question, drawn.randrange(times)) for question in islice(questions(Snapshot(str(real)), 7), WARM)]
+
+
+def _moved(question: Question, generation: int) -> Question:
+    """Return a question about the same versions of a later generation."""
+    versions = ((name, _version(text, generation) if name in PRODUCTS else text) for name, text in question.versions)
+    return question._replace(versions=tuple(versions))
+
+
+def measure(path: Path, asked: list[Question]) -> dict[str, float]:
     """Return milliseconds of processor time an answer takes, by what is measured, and megabytes of the snapshot."""
-    asked = list(islice(questions(Snapshot(str(path)), 7), WARM))
     first = [timed(lambda question=question: ask(Snapshot(str(path)), question)) for question in asked[:FIRST]]
     facts = Snapshot(str(path))
     for question in asked:
@@ -143,7 +160,7 @@ def main() -> int:
             print(f"measuring: {times} times the data", file=sys.stderr)
             path = Path(folder, f"{times}.sqlite")
             grow(real, path, times)
-            figures[times] = measure(path)
+            figures[times] = measure(path, asked_of(real, times))
     grown = figures[10]["first: median"] / figures[1]["first: median"]
     PAGE.write_text(page(figures, grown, json.loads(KEPT.read_text(encoding="utf-8"))), encoding="utf-8")
     print(f"ten times the data: a first answer takes {grown:.1f} times as long, at most {BOUND:g} allowed")
@@ -188,8 +205,8 @@ answer, so causes and alternatives are looked for.
 The real knowledge base, and 3, 10 and 30 times as many releases, builds and claims of its own shape: a copy is a later
 generation, in which torch 2.8.0 is {later}.8.0 and says of its own generation what 2.8.0 says of its own. Times are
 milliseconds of processor time from the words of a question to its answer. *First* are {first} questions, each to a snapshot
-of which nothing is read yet; *warm* are {warm} that were asked before in the same process. The questions are drawn from all
-generations.
+of which nothing is read yet; *warm* are {warm} that were asked before in the same process. Every size is asked the same
+questions, each about the versions of one generation, drawn from all.
 
 {growth}
 

@@ -287,7 +287,7 @@ def prove_conda(facts: Snapshot, one: Asked) -> str:
     from rattler import Channel, MatchSpec, Subdir
 
     stack = stack_of(facts, one.answer, one.wanted)
-    wanted = {f"=={version}" for version in expected(facts, stack).values()}
+    wanted = {name: f"=={version}" for name, version in expected(facts, stack).items()}
     environment: dict[str, Any] = yaml.safe_load(one.file(facts, "conda"))
     for channel in environment["channels"]:
         Channel(channel)
@@ -295,12 +295,16 @@ def prove_conda(facts: Snapshot, one: Asked) -> str:
     assert [str(spec).split()[0] for spec in plain] == ["python", "pip"]
     lines = environment["dependencies"][-1]["pip"]
     pins = [Requirement(line) for line in lines if not line.startswith("--")]
-    assert {str(pin.specifier) for pin in pins} & wanted
+    brought = {each.name for each in packages_of(facts, stack) if facts.products[each.element.product].automatic}
+    named = {name: pin for name, pin in wanted.items() if name not in set(map(canonicalize_name, brought))}
+    assert named.items() <= {str(canonicalize_name(pin.name)): str(pin.specifier) for pin in pins}.items()
     project = tomllib.loads(one.file(facts, "pixi"))
     assert all(Subdir(name) for name in project["workspace"]["platforms"])
     assert MatchSpec(f"python {project['dependencies']['python']}", strict=True).version
-    named = {row["version"] for row in project["pypi-dependencies"].values() if isinstance(row, dict)}
-    assert named == wanted
+    rows = {
+        str(canonicalize_name(name)): row["version"] for name, row in project["pypi-dependencies"].items() if "version" in row
+    }
+    assert rows == wanted
     return "parsed"
 
 

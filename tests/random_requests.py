@@ -88,19 +88,22 @@ def silent(base: KnowledgeBase, answer: Answer) -> list[str]:
     return found + (["no stack and no reason"] if not answer.stacks and not answer.causes else [])
 
 
-def stronger(base: KnowledgeBase, asked: Asked, answer: Answer, chance: random.Random) -> list[str]:
-    """Return what a request with one pin less was told that the whole request is not: what that pin proved or admitted."""
+def stronger(base: KnowledgeBase, asked: Asked, answer: Answer, chance: random.Random) -> list[str] | None:
+    """Return what a request with one pin less was told that the whole request is not: what that pin proved or admitted.
+
+    None where there is no such request, or it is about other devices.
+    """
     fixed = [name for name in asked.words if name in FIXED and not (len(asked.words) == 1 and name in PACKAGES)]
     if not fixed:
-        return []
+        return None
     left = chance.choice(fixed)
     bare = (left,) if left in PACKAGES else ()
     less = Asked({name: text for name, text in asked.words.items() if name != left}, asked.device)
     if not less.words and not bare:
-        return []
+        return None
     fewer = ask(base, less, bare)
     if fewer is None or fewer.request.devices != answer.request.devices:
-        return []
+        return None
     found = []
     if best(answer) < best(fewer):
         found.append(f"{left}={asked.words[left]} raises {fewer.verdict} to {answer.verdict}: {asked}")
@@ -109,16 +112,18 @@ def stronger(base: KnowledgeBase, asked: Asked, answer: Answer, chance: random.R
     return found
 
 
-def disagreeing(base: KnowledgeBase, asked: Asked, answer: Answer) -> list[str]:
+def disagreeing(base: KnowledgeBase, asked: Asked, answer: Answer) -> list[str] | None:
     """Return where the same pins as PEP 440 words, as `explain` takes them, are judged otherwise.
 
-    Only whole builds mean the same in both ways of asking.
+    Only whole builds mean the same in both ways of asking: None for others.
     """
     words = asked.words
     if any(name in PACKAGES and not _is_build(base.facts, name, text) for name, text in words.items()):
-        return []
+        return None
     explained = ask(base, Asked({}, asked.device), tuple(f"{name}=={text}" for name, text in words.items()))
-    if explained is None or explained.request.devices != answer.request.devices or explained.verdict == answer.verdict:
+    if explained is None or explained.request.devices != answer.request.devices:
+        return None
+    if explained.verdict == answer.verdict:
         return []
     return [f"explain says {explained.verdict}, resolve says {answer.verdict}: {asked}"]
 
@@ -144,20 +149,24 @@ def repinned(base: KnowledgeBase, answer: Answer) -> tuple[str, str]:
     return stack.verdict, resolve(base.facts, request, near=False).verdict
 
 
-def look(base: KnowledgeBase, seed: int, count: int) -> tuple[list[str], Counter[str]]:
-    """Return what does not hold over so many random requests, and how many of each verdict there were."""
+def look(base: KnowledgeBase, seed: int, count: int) -> tuple[list[str], Counter[str], Counter[str]]:
+    """Return what does not hold over so many random requests, how many of each verdict there were, and what was compared."""
     requests, chance = Requests(base.facts, seed), random.Random(seed + 1)
     wrong: list[str] = []
     verdicts: Counter[str] = Counter()
+    compared: Counter[str] = Counter()
     while verdicts.total() < count:
         asked = requests.request()
         answer = ask(base, asked)
         if answer is None:
             continue
         verdicts[answer.verdict] += 1
-        found = [f"{flaw}: {asked}" for flaw in silent(base, answer)]
-        wrong += found + stronger(base, asked, answer, chance) + disagreeing(base, asked, answer)
-    return wrong, verdicts
+        wrong += [f"{flaw}: {asked}" for flaw in silent(base, answer)]
+        found = {"with a pin less": stronger(base, asked, answer, chance), "as explain": disagreeing(base, asked, answer)}
+        for way, flaws in found.items():
+            compared[way] += flaws is not None
+            wrong += flaws or []
+    return wrong, verdicts, compared
 
 
 def main() -> None:
@@ -166,10 +175,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--count", type=int, default=2_000)
     arguments = parser.parse_args()
-    wrong, verdicts = look(KnowledgeBase(), arguments.seed, arguments.count)
+    wrong, verdicts, compared = look(KnowledgeBase(), arguments.seed, arguments.count)
     print("\n".join(wrong))
     told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    print(f"seed {arguments.seed}: {verdicts.total()} requests ({told}), {len(wrong)} violations")
+    ways = ", ".join(f"{count} {way}" for way, count in compared.items())
+    print(f"seed {arguments.seed}: {verdicts.total()} requests ({told}), compared {ways}: {len(wrong)} violations")
     sys.exit(1 if wrong else 0)
 
 

@@ -91,7 +91,7 @@ PLANTED = [
     ("image-tag-gone", "`2.1.10-xpu-pip-jupyter`", "`2.1.10-xpu-pip-base`"),
     ("image-tag-twice", "| `2.3.0-pip-multinode` |", "| `2.3.0-pip-multinode`, `latest` |"),
     ("image-contents", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | [v2.3.0]"),
-    ("version-unknown", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | v2.4.7"),
+    ("version-unknown", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| | v2.4.7"),
     ("versions-together", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| | [v2.3.0]"),
     ("versions-differ", "| `2.3.0-idp-multinode` | [v2.3.0] ", "| `2.3.0-idp-multinode` | v2.3.1 "),
     ("driver-verified", "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736", "| | [v2.1.0] | [v2.1.10+xpu] | 647"),
@@ -123,6 +123,15 @@ def test_planted_defect_is_found(facts: Snapshot, rule: str, right: str, wrong: 
         assert 1 <= finding.line <= len(source)
         assert finding.column
         assert finding.column <= len(source[finding.line - 1]) + 1
+
+
+def test_a_rule_that_is_off_hides_nothing(facts: Snapshot) -> None:
+    """A version that was never released is not what the image holds, whether or not releases are looked at as such."""
+    text = CLEAN.replace("| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | v2.4.7", 1)
+    found = check([TextDocument("README.md", text)], CheckContext(facts, clock(DAY))).findings
+    assert [(f.rule, f.subject) for f in found if f.subject == "v2.4.7"] == [("image-contents", "v2.4.7")]
+    as_series = text.replace("v2.4.7", "v2.4", 1)
+    assert "image-contents" not in rules(review(facts, as_series, DAY))
 
 
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "> " + t.replace("\n", "\n> ")])

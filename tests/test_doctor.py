@@ -315,20 +315,25 @@ def test_build_for_the_wrong_device(facts: Snapshot) -> None:
     assert made.verdict == "gpu-not-used"
 
 
-def test_the_proven_stands_beside_the_newest(facts: Snapshot) -> None:
-    """Where a step of the newest stack is only inferred, the best one that is proven is told as well, and is no newer."""
-    for device in ("56a0", "e20b"):
-        graphics = (Graphics("0", "8086", device, "xe"),)
-        made = examine(facts, Machine("t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", graphics=graphics), clock())
-        assert made.best
-        assert (made.proven is not None) is (made.best.stack.verdict == "likely")
-        if made.proven:
-            first, second = (
-                next(e for e in stack.packages if e.product == "torch") for stack in (made.best.stack, made.proven)
-            )
-            assert made.proven.verdict in ("works", "works-with-warnings")
-            assert first.idx >= second.idx
-            assert "  proven  " in text_of(examination_lines(facts, made, DAY))
+@pytest.mark.parametrize(("device", "python", "is_proven"), [("e20b", "3.12", False), ("e20b", "3.9", True)])
+def test_the_proven_stands_beside_the_newest(facts: Snapshot, device: str, python: str, *, is_proven: bool) -> None:
+    """Where a step of the newest stack is only inferred, the best one that is proven is told as well, with its Pythons.
+
+    It is no newer, save on a Python that the machine does not have.
+    """
+    machine = Machine(
+        "t", python, "linux", ("ubuntu", "24.04"), arch="x86_64", graphics=(Graphics("0", "8086", device, "xe"),)
+    )
+    made = examine(facts, machine, clock())
+    assert made.best
+    assert (made.best.stack.verdict, made.proven is not None) == ("likely" if is_proven else "works", is_proven)
+    assert ("  proven  " in text_of(examination_lines(facts, made, DAY))) is is_proven
+    if made.proven:
+        first, second = (next(e for e in s.packages if e.product == "torch") for s in (made.best.stack, made.proven))
+        assert made.proven.verdict in ("works", "works-with-warnings")
+        assert first.idx >= second.idx or python not in made.proven.python
+        told = text_of(examination_lines(facts, made, DAY))
+        assert (f"{second.version} on Python 3." in told) is (python not in made.proven.python)
 
 
 def test_the_way_from_the_processor_to_the_graphics(facts: Snapshot) -> None:

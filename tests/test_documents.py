@@ -3,7 +3,7 @@
 import pytest
 from conftest import clock
 
-from compatkb.check import check
+from compatkb.check import check, rules
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.findings import Severity
@@ -14,16 +14,23 @@ HOSTILE = (
     "<table>" * 300, "<a href=x>" * 300, "&#", "&#99999999;", "<td colspan=9999>",
     "<pre>", "<script>", "</table>", "<tr><td>1.0<tr>",
 )  # fmt: skip
+TABLE = "<table><tr><th>PyTorch</th><th>IPEX</th></tr><tr><td>2.4.9</td><td>2.4.0</td></tr></table>"
+ALL_RULES = Settings(levels={rule.id: Severity.INFO for rule in rules()})
+READ = {"a.html": 12, "a.md": 15}
+"""Of how many pieces the table behind is read all the same; none in a file that is no page of HTML."""
 
 
 @pytest.mark.parametrize("path", ["a.html", "a.rst", "a.md", "a.ipynb"])
 def test_hostile_pages_are_read(path: str, facts: Snapshot) -> None:
     """Tags that are broken, nested or never closed yield findings or none, never an exception, and places in the file."""
+    asked, found = CheckContext(facts, clock(None)), 0
     for piece in HOSTILE:
-        document = TextDocument(path, f"<p>x</p>{piece}\n<table><tr><th>PyTorch</th></tr><tr><td>2.4.9</td></tr></table>\n")
-        for finding in check([document], CheckContext(facts, clock(None))).findings:
+        document = TextDocument(path, f"<p>x</p>{piece}\n\n{TABLE}\n")
+        for finding in check([document], asked, ALL_RULES).findings:
             assert 0 <= finding.line <= len(document.starts)
             assert finding.column is None or finding.column <= len(document.line(finding.line)) + 1
+            found += finding.rule == "version-unknown"
+    assert found >= READ.get(path, 0)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -122,8 +122,12 @@ def test_proofs_are_programs() -> None:
     """The command that proves an installation is a Python program that compiles and names what is installed above it."""
     proofs = commands("python", "-c")
     assert proofs
+    pinned = {(r.name, spec.version) for command in INSTALLS for r in requirements(command) for spec in r.specifier}
     for proof in proofs:
         compile(proof.words[0], "proof", "exec")
+        wanted = set(re.findall(r"'([\w.-]+)': '([^']+)'", proof.words[0]))
+        assert wanted
+        assert wanted <= pinned
 
 
 def test_docker_commands_name_listed_images(facts: Snapshot) -> None:

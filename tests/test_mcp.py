@@ -287,7 +287,7 @@ def found(server: ProtocolServer, pin: dict[str, Any]) -> bool:
     text, failed = call(server, "check_text", text="\n".join(pin["lines"]) + "\n", **given)
     assert not failed
     assert len(PIECE.findall(text)) <= MOST
-    return any(re.search(re.escape(right) + r"(?![\d.]*\d)", text) for right in pin["right"])
+    return any(re.search(rf"(?<![\w-]){re.escape(right)}(?![\d.]*\d)", text) for right in pin["right"])
 
 
 def test_some_wrong_pins(server: ProtocolServer) -> None:

@@ -73,6 +73,8 @@ def test_what_is_written_passes_check(facts: Snapshot, name: str) -> None:
     files = fixed(facts, {path: text.lstrip("\n") for path, text in case["files"].items()})
     found = check([TextDocument(path, text) for path, text in files.items()], CheckContext(facts, clock()))
     assert [f.message for f in found.findings if f.level is Severity.ERROR] == []
+    assert "intel-extension-for-pytorch=" in str(case["files"])
+    assert "intel-extension-for-pytorch=" not in str(files)
 
 
 def test_newest_that_works(facts: Snapshot) -> None:

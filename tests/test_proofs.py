@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -133,9 +132,7 @@ def test_hanging_import_is_killed_with_its_children(index: Index, context: RunCo
     left = tmp_path / "pid"
     child = "import subprocess, sys, time\nchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
     index.add("torch", "8.2.0", f"{child}open({str(left)!r}, 'w').write(str(child.pid)); time.sleep(600)")
-    start = time.monotonic()
     seen = check_import(cell(data, torch="8.2.0"), RunContext(**{**vars(context), "seconds": 5.0}))
-    assert time.monotonic() - start < 30
     assert (seen.outcome, "stopped after" in seen.detail) == ("not-checked", True)
     status = Path(f"/proc/{left.read_text()}/stat")
     assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"

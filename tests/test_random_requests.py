@@ -31,9 +31,10 @@ def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
 @pytest.mark.parametrize("count", [REQUESTS // 6, pytest.param(REQUESTS, marks=pytest.mark.long)])
 def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase, count: int) -> None:
     """Over random requests, a pin raises no verdict and weakens no "no"; reasons say something; `explain` says the same."""
-    wrong, verdicts = look(base, SEED, count)
+    wrong, _, compared = look(base, SEED, count)
     assert not wrong
-    assert verdicts.total() == count
+    assert compared["with a pin less"] > count / 2
+    assert compared["as explain"] > count / 5
 
 
 def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:
@@ -105,6 +106,6 @@ def test_what_is_not_so_is_told(base: KnowledgeBase) -> None:
     answer = ask(base, asked)
     assert answer is not None
     assert not silent(base, answer)
-    assert not disagreeing(base, asked, answer)
+    assert disagreeing(base, asked, answer) == []
     assert disagreeing(base, asked, answer._replace(verdict="unknown"))
     assert silent(base, answer._replace(stacks=(), causes=()))

@@ -1,6 +1,7 @@
 """Rules of the search and of what is near, each on the smallest world in which a slip in the code would show."""
 
 from datetime import timedelta
+from itertools import product as product_of
 from pathlib import Path
 from typing import Any
 
@@ -420,6 +421,23 @@ def test_a_pin_that_admits_nothing_has_no_series_beside_it(tmp_path: Path) -> No
     """Where no version is admitted, no series is below or above: the best of all is near."""
     answer = resolve(facts := universe(tmp_path, [TORCH]), request(facts, {"torch": ()}))
     assert (answer.verdict, [near.where for near in answer.nearest]) == ("does-not-work", ["best"])
+
+
+def test_what_is_near_keeps_every_pin_that_it_does_not_name(tmp_path: Path) -> None:
+    """Over all pins of three packages that go together number by number, and a Python, a near stack holds to the others."""
+    numbers, names = ("3.0", "2.0", "1.0"), ("torch", "helper", "extra")
+    made = [
+        product(name, releases=numbers, claims=[needs(f"{name}=={n}", f"torch=={n}") for n in numbers]) for name in names[1:]
+    ]
+    facts, kept = universe(tmp_path, [product("torch", releases=numbers), *made]), 0
+    for chosen in product_of(numbers, repeat=len(names)):
+        question = request(facts, {**dict(zip(names, chosen, strict=True)), "python": "3.11"})
+        for near in resolve(facts, question).nearest:
+            held = {element.product: element.version for element in near.stack.packages} | {"python": near.stack.python[0]}
+            left = {pin.product: pin.text for pin in question.pins if pin.product not in near.relaxed}
+            assert held | left == held, (chosen, near.relaxed)
+            kept += "torch" in left or "helper" in left
+    assert kept >= len(numbers) ** len(names) - len(numbers)
 
 
 @pytest.mark.parametrize("word", ["old", "old==1.0"])

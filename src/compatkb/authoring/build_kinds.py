@@ -43,8 +43,8 @@ def _build(product: ProductHead, release: Release, row: Variant, label: str, kno
 
 def runs_on(knowledge: Knowledge, device: str) -> tuple[str, ...]:
     """Return the devices on which a build for `device` is of use: itself, unless the data name others."""
-    found = _device(knowledge, device)
-    return found.runs_on if found and found.runs_on else (device,)
+    release = _device(knowledge, device)
+    return release.runs_on if release and release.runs_on else (device,)
 
 
 def is_foreign(knowledge: Knowledge, element: KnowledgeElement) -> bool:
@@ -58,8 +58,8 @@ def own_kind(knowledge: Knowledge, element: KnowledgeElement) -> BuildKind | Non
     if element.build is None or len(element.build.devices) != 1:
         return None
     device = element.build.devices[0]
-    found = _device(knowledge, device)
-    return BuildKind(device, element.version.partition("+")[2] if found and found.runs_on else device)
+    release = _device(knowledge, device)
+    return BuildKind(device, element.version.partition("+")[2] if release and release.runs_on else device)
 
 
 def other_kinds(knowledge: Knowledge, element: KnowledgeElement) -> list[tuple[BuildKind, int]]:
@@ -115,17 +115,19 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
     }
     knowledge.edges = [new for edge in knowledge.edges for new in _unlabelled(knowledge, edge, foreign[edge.to])]
     for product in knowledge.products.values():
-        if (said := product.built_with) is None:
+        if (built_with := product.built_with) is None:
             continue
-        if said.product not in knowledge.products:
-            problems.append(f"products/{product.id}.toml: built-with: {said.product} is no product")
+        if built_with.product not in knowledge.products:
+            problems.append(f"products/{product.id}.toml: built-with: {built_with.product} is no product")
             continue
-        mine, theirs = _Kinds(knowledge, product.id), _Kinds(knowledge, said.product)
-        regions = _regions(knowledge.grid.all, [*mine.places, *theirs.places])
+        of_kinds, to_kinds = _Kinds(knowledge, product.id), _Kinds(knowledge, built_with.product)
+        regions = _regions(knowledge.grid.all, [*of_kinds.places, *to_kinds.places])
         knowledge.edges = [
-            new for edge in knowledge.edges for new in _split(edge, product.id, said.product, mine, theirs, regions)
+            new
+            for edge in knowledge.edges
+            for new in _split(edge, product.id, built_with.product, of_kinds, to_kinds, regions)
         ]
-        knowledge.edges += _kept_apart(knowledge, product, said, mine, theirs, regions, problems)
+        knowledge.edges += _kept_apart(knowledge, product, built_with, of_kinds, to_kinds, regions, problems)
 
 
 def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int) -> Iterator[KnowledgeEdge]:
@@ -163,11 +165,11 @@ class _Kinds:
 
     def at(self, region: int) -> dict[BuildKind | None, int]:
         """Return the elements of each kind on such a region."""
-        found: dict[BuildKind | None, int] = {}
+        mask_by_kind: dict[BuildKind | None, int] = {}
         for number in range(len(self.elements)):
             kind = self.kind(number, region)
-            found[kind] = found.get(kind, 0) | 1 << number
-        return found
+            mask_by_kind[kind] = mask_by_kind.get(kind, 0) | 1 << number
+        return mask_by_kind
 
     def excluded(self, kind: BuildKind | None, there: Mapping[BuildKind | None, int]) -> int:
         """Return which of the elements by their kinds do not go with a kind; one that nobody knows goes with all."""
@@ -192,78 +194,78 @@ def _regions(everything: int, places: Iterable[int]) -> list[int]:
 
 
 def _split(
-    edge: KnowledgeEdge, of: str, to: str, mine: _Kinds, theirs: _Kinds, regions: Sequence[int]
+    edge: KnowledgeEdge, of: str, to: str, of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]
 ) -> Iterator[KnowledgeEdge]:
     """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
     if (edge.of, edge.to) != (of, to) or not edge.vouches:
         yield edge
         return
-    found: dict[tuple[int, int], int] = {}
+    cells_by_pair: dict[tuple[int, int], int] = {}
     for region in regions:
-        cells, there = edge.vouches & region, theirs.at(region)
-        for kind, mask in mine.at(region).items():
+        cells, there = edge.vouches & region, to_kinds.at(region)
+        for kind, mask in of_kinds.at(region).items():
             named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
             if cells and mask & edge.of_mask and named:
                 pair = (mask & edge.of_mask, named)
-                found[pair] = found.get(pair, 0) | cells
-    if found == {(edge.of_mask, edge.to_mask): edge.vouches}:
+                cells_by_pair[pair] = cells_by_pair.get(pair, 0) | cells
+    if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.vouches}:
         yield edge
         return
     if edge.denies:
         yield replace(edge, vouches=0)
-    for (of_mask, to_mask), cells in found.items():
+    for (of_mask, to_mask), cells in cells_by_pair.items():
         yield replace(edge, of_mask=of_mask, to_mask=to_mask, denies=0, vouches=cells)
 
 
 def _kept_apart(
     knowledge: Knowledge,
     product: ProductHead,
-    said: BuiltWith,
-    mine: _Kinds,
-    theirs: _Kinds,
+    built_with: BuiltWith,
+    of_kinds: _Kinds,
+    to_kinds: _Kinds,
     regions: Sequence[int],
     problems: list[str],
 ) -> Iterator[KnowledgeEdge]:
     """Yield what no build of a product goes with: builds for another device, everywhere first, then where else."""
     claim = Claim(
-        id=f"{product.id}-kind", kind=Kind.CONSTRAINS, of=product.id, to=(said.product,), basis=said.basis,
-        reason=said.reason, note=said.note, sources=said.sources,
+        id=f"{product.id}-kind", kind=Kind.CONSTRAINS, of=product.id, to=(built_with.product,), basis=built_with.basis,
+        reason=built_with.reason, note=built_with.note, sources=built_with.sources,
     )  # fmt: skip
     where = f"products/{product.id}.toml: built-with"
     if claim.id in knowledge.claims:
         problems.append(f"{where}: the id {claim.id} is used by a claim")
     problems += [
-        f"{where}: source {name} is not defined" for name in said.sources if (product.id, name) not in knowledge.sources
+        f"{where}: source {name} is not defined" for name in built_with.sources if (product.id, name) not in knowledge.sources
     ]
-    knowledge.claims[claim.id] = Cited(claim, product.id, _cited(knowledge, product.id, said))
-    every = (1 << len(theirs.elements)) - 1
-    for excluded, of_mask in _alike(mine, theirs, regions).items():
+    knowledge.claims[claim.id] = Cited(claim, product.id, _cited(knowledge, product.id, built_with))
+    every = (1 << len(to_kinds.elements)) - 1
+    for excluded, of_mask in _alike(of_kinds, to_kinds, regions).items():
         always = every
         for mask in excluded:
             always &= mask
-        found = {always: knowledge.grid.all}
+        cells_by_mask = {always: knowledge.grid.all}
         for region, mask in zip(regions, excluded, strict=True):
-            found[mask & ~always] = found.get(mask & ~always, 0) | region
-        for mask, cells in found.items():  # no version is asked for, so the specifier is empty
+            cells_by_mask[mask & ~always] = cells_by_mask.get(mask & ~always, 0) | region
+        for mask, cells in cells_by_mask.items():  # no version is asked for, so the specifier is empty
             if mask:
                 yield KnowledgeEdge(
-                    claim.id, claim.kind, product.id, of_mask, said.product, every & ~mask, "", cells, 0, claim.basis
+                    claim.id, claim.kind, product.id, of_mask, built_with.product, every & ~mask, "", cells, 0, claim.basis
                 )
 
 
-def _alike(mine: _Kinds, theirs: _Kinds, regions: Sequence[int]) -> dict[tuple[int, ...], int]:
+def _alike(of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]) -> dict[tuple[int, ...], int]:
     """Return the elements of a product by those of the other one that do not go with them, for each region."""
     excluded: list[dict[BuildKind | None, int]] = []
     for region in regions:
-        there = theirs.at(region)
-        excluded.append({kind: mine.excluded(kind, there) for kind in mine.at(region)})
-    found: dict[tuple[int, ...], int] = {}
-    for number in range(len(mine.elements)):
-        kinds = [mine.kind(number, region) for region in regions]
+        there = to_kinds.at(region)
+        excluded.append({kind: of_kinds.excluded(kind, there) for kind in of_kinds.at(region)})
+    mask_by_key: dict[tuple[int, ...], int] = {}
+    for number in range(len(of_kinds.elements)):
+        kinds = [of_kinds.kind(number, region) for region in regions]
         key = tuple(by_kind[kind] for by_kind, kind in zip(excluded, kinds, strict=True))
-        found[key] = found.get(key, 0) | 1 << number
-    return found
+        mask_by_key[key] = mask_by_key.get(key, 0) | 1 << number
+    return mask_by_key
 
 
-def _cited(knowledge: Knowledge, product: str, said: BuiltWith) -> tuple[SourceEntry, ...]:
-    return tuple(knowledge.sources[product, name] for name in said.sources if (product, name) in knowledge.sources)
+def _cited(knowledge: Knowledge, product: str, built_with: BuiltWith) -> tuple[SourceEntry, ...]:
+    return tuple(knowledge.sources[product, name] for name in built_with.sources if (product, name) in knowledge.sources)

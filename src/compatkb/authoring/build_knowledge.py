@@ -82,7 +82,7 @@ def build_knowledge(files: Files) -> Knowledge:
 
 def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
     """Return an index file without the releases whose version or Python bound cannot be read."""
-    kept = []
+    releases = []
     for release in file.release:
         try:
             parse(Scheme.PEP440, release.version)
@@ -90,8 +90,8 @@ def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
         except ValueError as error:
             problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
         else:
-            kept.append(release)
-    return file.model_copy(update={"release": tuple(kept)})
+            releases.append(release)
+    return file.model_copy(update={"release": tuple(releases)})
 
 
 def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
@@ -116,10 +116,10 @@ def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
     """Yield the terms outside claims that cannot be read."""
     for file in knowledge.files.products:
         where = f"products/{file.product.id}.toml"
-        found = [("complete", scope.of) for scope in file.product.complete]
-        found += [("install", install.of) for install in file.install]
-        found += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
-        yield from _unreadable_in(knowledge, where, found)
+        terms = [("complete", scope.of) for scope in file.product.complete]
+        terms += [("install", install.of) for install in file.install]
+        terms += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
+        yield from _unreadable_in(knowledge, where, terms)
     for images in knowledge.files.images:
         where = f"images/{images.repository.id}.toml"
         yield from _unreadable_in(
@@ -168,9 +168,9 @@ def _elements(
     product = file.product
     listed = {}
     if product.distribution:
-        found = index.get(str(canonicalize_name(product.distribution)))
-        listed = {parse(Scheme.PEP440, r.version): r for r in found.release} if found else {}
-    made: list[KnowledgeElement] = []
+        index_file = index.get(str(canonicalize_name(product.distribution)))
+        listed = {parse(Scheme.PEP440, r.version): r for r in index_file.release} if index_file else {}
+    elements: list[KnowledgeElement] = []
     for release in file.release:
         builds = builds_of(product, release, channels)
         try:
@@ -183,20 +183,20 @@ def _elements(
         entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
         for build in builds:
             on_default = "default" in build.channels
-            made.append(KnowledgeElement(product.id, build.version, release, build, entry if on_default else None, entry))
+            elements.append(KnowledgeElement(product.id, build.version, release, build, entry if on_default else None, entry))
         if not builds:
-            made.append(
+            elements.append(
                 KnowledgeElement(
                     product.id, release.version, release, None, entry if product.role is Role.LEAF else None, entry
                 )
             )
     if product.role is Role.LEAF:
-        known = {parse(product.scheme, element.version) for element in made}
+        known = {parse(product.scheme, element.version) for element in elements}
         for version, entry in listed.items():
             if version not in known:
                 release = Release(version=entry.version, sources=("index",))
-                made.append(KnowledgeElement(product.id, entry.version, release, None, entry, entry))
-    return _oldest_first(product.scheme, made)
+                elements.append(KnowledgeElement(product.id, entry.version, release, None, entry, entry))
+    return _oldest_first(product.scheme, elements)
 
 
 def _oldest_first(scheme: Scheme, elements: list[KnowledgeElement]) -> list[KnowledgeElement]:

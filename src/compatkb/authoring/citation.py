@@ -46,8 +46,8 @@ def document_of(source: SourceEntry) -> tuple[str, str]:
         return _in_repository(source.repo, str(source.path or source.thread))
     if source.url:
         page = re.sub(r"^\w+://", "", re.split(r"[?#]", source.url)[0]).rstrip("/")
-        if found := _GITHUB.fullmatch(page):
-            return _in_repository(found[1], found[2])
+        if match := _GITHUB.fullmatch(page):
+            return _in_repository(match[1], match[2])
         host, *parts = page.split("/")
         labels = host.partition(":")[0].lower().removesuffix(".github.io").split(".")
         publisher = labels[-2] if len(labels) > 1 else labels[0]

@@ -100,19 +100,19 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
 def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
     """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
     listed = [edge for edge in knowledge.edges if edge.listed]
-    found: dict[tuple[str, int, str, str], KnowledgeEdge] = {}
+    edge_by_key: dict[tuple[str, int, str, str], KnowledgeEdge] = {}
     for edge in listed:  # which grows: what is passed on can be an exact pin itself
         pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec
         if not pinned or knowledge.products[edge.to].role is not Role.LEAF:
             continue
         for other in [e for e in listed if e.of == edge.to]:
             cells, key = edge.denies & other.denies, (edge.of, edge.of_mask, other.to, other.spec)
-            if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in found:
+            if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in edge_by_key:
                 continue
             one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
             name = f"{one.claim.id}-{two.claim.id}"
             claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
             knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), ClaimOrigin.INDEX)
-            found[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
-            listed.append(found[key])
-    return list(found.values())
+            edge_by_key[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
+            listed.append(edge_by_key[key])
+    return list(edge_by_key.values())

@@ -115,12 +115,12 @@ class Knowledge:
         """
         key = (product, listed)
         if key not in self._numbered:
-            found: dict[Version, int] = {}
+            numbers: dict[Version, int] = {}
             for number, element in enumerate(self.elements[product]):
                 if not listed or element.listed is not None:
                     with suppress(InvalidVersion):
-                        found.setdefault(Version(element.version), number)
-            self._numbered[key] = found
+                        numbers.setdefault(Version(element.version), number)
+            self._numbered[key] = numbers
         return self._numbered[key]
 
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
@@ -137,7 +137,7 @@ class Knowledge:
 
     def _matching(self, product: str, spec: str, *, strict: bool) -> int:
         scheme = self.products[product].scheme
-        found = 0
+        mask = 0
         for number, element in enumerate(self.elements[product]):
             if strict and scheme is Scheme.PEP440:
                 hit = matches(spec, element.version)
@@ -146,8 +146,8 @@ class Knowledge:
             else:
                 builds = (element.version, *(element.build.aliases if element.build else ()))
                 hit = any(admits(scheme, spec, element.release.version, build) for build in builds)
-            found |= int(hit) << number
-        return found
+            mask |= int(hit) << number
+        return mask
 
 
 @lru_cache(maxsize=65536)

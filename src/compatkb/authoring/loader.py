@@ -229,10 +229,10 @@ def _read_symbols(path: str, content: bytes, problems: list[LoadProblem]) -> lis
 
 
 def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[Observation]:
-    found = []
+    observations = []
     for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
-            found.append(Observation.model_validate(json.loads(line)))
+            observations.append(Observation.model_validate(json.loads(line)))
         except (ValueError, RecursionError) as error:
             problems.append(LoadProblem(path, number, str(error).splitlines()[0]))
-    return found
+    return observations

@@ -43,20 +43,20 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
             if known.are_silent(*pair, to):
                 linked[pair][to] = linked[pair].get(to, 0) | cells
                 seen_on.setdefault(pair, observation)
-    made = [
-        _denial(knowledge, key, arch, found, sorted(beside[key[:3]]))
+    edges = [
+        _denial(knowledge, key, arch, group, sorted(beside[key[:3]]))
         for key, by_arch in sorted(denied.items())
-        for arch, found in sorted(by_arch.items())
+        for arch, group in sorted(by_arch.items())
     ]
     for pair, masks in sorted(linked.items()):
         by_cells: dict[int, list[int]] = defaultdict(list)
         for to, cells in masks.items():
             by_cells[cells].append(to)
-        made += [
-            _hint(knowledge, pair, cells, sorted(found), sorted(beside[pair]), seen_on[pair])
-            for cells, found in sorted(by_cells.items())
+        edges += [
+            _hint(knowledge, pair, cells, sorted(group), sorted(beside[pair]), seen_on[pair])
+            for cells, group in sorted(by_cells.items())
         ]
-    return made
+    return edges
 
 
 class _OtherEdges:
@@ -73,11 +73,11 @@ class _OtherEdges:
 
     def excluded(self, one: str, of: int, other: str, to: int) -> int:
         """Return on which platforms one of two builds demands another release than that of the other, or breaks it."""
-        found = 0
+        cells = 0
         for edge, named in self._between(one, of, other, to):
             demands = edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.claim in self._of_releases
-            found |= edge.denies if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
-        return found
+            cells |= edge.denies if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
+        return cells
 
     def are_silent(self, one: str, of: int, other: str, to: int) -> bool:
         """Return whether no edge denies or supports two builds on any platform."""
@@ -99,16 +99,16 @@ def _denial(
     knowledge: Knowledge,
     key: tuple[str, int, str, str, str],
     arch: str,
-    found: list[tuple[int, Observation]],
+    denials: list[tuple[int, Observation]],
     beside: list[int],
 ) -> KnowledgeEdge:
     one, of, other, system, symbol = key
-    numbers = sorted(to for to, _ in found)
+    numbers = sorted(to for to, _ in denials)
     verb = "bring" if symbol.endswith(_LIBRARY_ENDINGS) or ".so." in symbol else "export"
     does = "does" if len(numbers) == 1 else "do"
     others = _named(knowledge, other, numbers, beside)
     reason = f"{_named(knowledge, one, [of], [of])} needs `{symbol}`, which {others} {does} not {verb}"
-    newest = max(found, key=lambda item: item[1].checked)[1]
+    newest = max(denials, key=lambda item: item[1].checked)[1]
     when = When(os=(system,), arch=(arch,))
     return _edge(knowledge, (one, of), (other, numbers), newest, knowledge.grid.cells(when.os, when.arch), reason, when)
 
@@ -166,10 +166,10 @@ def _edge(
 
 
 def _unused(knowledge: Knowledge, name: str) -> str:
-    found, number = name, 2
-    while found in knowledge.claims:
-        found, number = f"{name}-{number}", number + 1
-    return found
+    candidate, number = name, 2
+    while candidate in knowledge.claims:
+        candidate, number = f"{name}-{number}", number + 1
+    return candidate
 
 
 def _named(knowledge: Knowledge, product: str, numbers: list[int], beside: list[int]) -> str:

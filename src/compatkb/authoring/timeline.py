@@ -39,16 +39,16 @@ def date_events(knowledge: Knowledge, problems: list[str]) -> list[Dated]:
     if file is None:
         return []
     problems += _references(file)
-    found = []
+    events = []
     for event in file.event:
         wrong: list[str] = []
         dated = _dated(knowledge, file, event, wrong)
         problems += [f"{FILE}: event {event.id}: {text}" for text in wrong]
         if dated:
-            found.append(dated)
+            events.append(dated)
     lanes = [vendor.id for vendor in file.vendor]
     order = {vendor: number for number, vendor in enumerate(lanes)}
-    return sorted(found, key=lambda d: (d.first, d.last, order.get(d.event.who, len(lanes)), d.event.id))
+    return sorted(events, key=lambda d: (d.first, d.last, order.get(d.event.who, len(lanes)), d.event.id))
 
 
 def _references(file: TimelineFile) -> list[str]:

@@ -27,8 +27,8 @@ def mark_gaps(knowledge: Knowledge) -> None:
     for edge in knowledge.edges:
         if edge.to in bounded:
             specs[edge.to].add(edge.spec)
-    gaps = {name: _gaps(knowledge, name, said) for name, said in specs.items()}
-    admitted = {(name, spec): _admitted(gaps[name], spec) for name, said in specs.items() for spec in said}
+    gaps = {name: _gaps(knowledge, name, specifiers) for name, specifiers in specs.items()}
+    admitted = {(name, spec): _admitted(gaps[name], spec) for name, specifiers in specs.items() for spec in specifiers}
     knowledge.edges = [
         replace(edge, unlisted=_open(edge, admitted[edge.to, edge.spec], len(gaps[edge.to]))) if edge.to in bounded else edge
         for edge in knowledge.edges
@@ -48,8 +48,8 @@ def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> list[str]:
     listed = {parse(Scheme.PEP440, element.version) for element in knowledge.elements[product]}
     bounds = {bound for spec in specs for bound in _BOUND.findall(spec)}
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
-    found = {Version(text) for text in {*around, "0"}}
-    return [str(version) for version in sorted(found - listed)]
+    versions = {Version(text) for text in {*around, "0"}}
+    return [str(version) for version in sorted(versions - listed)]
 
 
 def _next(version: str) -> str:

@@ -42,9 +42,9 @@ def place(knowledge: Knowledge) -> None:
                 element.floors.append(KnowledgeFloor(row.glibc, row.glibc_inferred, seen, cells & ~seen))
             if element.listed:
                 for tag, platforms in element.listed.wheels.items():
-                    found = grid.wheel_cells(tag, platforms, element.listed.requires_python)
+                    cells_by_floor = grid.wheel_cells(tag, platforms, element.listed.requires_python)
                     neutral, exact = platforms == ("any",), tag.startswith("cp") and not tag.endswith(STABLE_ABI)
-                    for floor, cells in found.items():
+                    for floor, cells in cells_by_floor.items():
                         glibc = NEUTRAL if neutral else floor
                         known = cells & ~below(glibc)
                         seen, guessed = (known, 0) if exact else (0, known)

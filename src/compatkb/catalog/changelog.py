@@ -44,19 +44,19 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
     if since > until:
         raise UsageError(f"--since {since} lies after {until}, the last day asked about")
     order = list(facts.products)
-    mine = _holding(facts, product) if product else set()
-    found = [
+    names = _holding(facts, product) if product else set()
+    changes = [
         change
         for change in _all(facts)
         if since <= change.day <= until
-        and (product is None or not mine.isdisjoint((change.product, change.subject, *change.concerns)))
+        and (product is None or not names.isdisjoint((change.product, change.subject, *change.concerns)))
     ]
 
     def place(change: Change) -> tuple[Any, ...]:
         rank = order.index(change.product) if change.product in order else len(order)
         return (change.day, KINDS.index(change.kind), rank)
 
-    return tuple(sorted(found, key=place))  # of one product, in the order in which the data have them
+    return tuple(sorted(changes, key=place))  # of one product, in the order in which the data have them
 
 
 def _holding(facts: Snapshot, product: str) -> set[str | None]:
@@ -78,9 +78,9 @@ def _all(facts: Snapshot) -> Iterator[Change]:
     for seen in observations(facts):
         where = f"Python {seen.python}, {seen.os} {seen.arch}, {seen.device}"
         named = f"{', '.join(f'{name} {version}' for name, version in sorted(seen.packages.items()))} ({where})"
-        mine = [facts.product(name) for name in seen.packages]
-        first = next((product.id for product in mine if product), None)
-        others = tuple(product.id for product in mine if product)
+        products = [facts.product(name) for name in seen.packages]
+        first = next((product.id for product in products if product), None)
+        others = tuple(product.id for product in products if product)
         detail = f"{seen.level}: {seen.outcome}"
         detail += ", with libraries of another device replaced by empty ones" if seen.stubbed else ""
         detail += f"; it proves {seen.culprit}" if seen.culprit else ""

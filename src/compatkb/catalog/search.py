@@ -63,9 +63,9 @@ def _of_kind(facts: Snapshot, wanted: Sequence[str], until: int) -> list[SearchR
     """Return the records of the kinds that are named, which have the other words: the images of `image vllm`."""
     kinds = {kind for kind in KINDS if kind in wanted or f"{kind}s" in wanted}
     words = tuple(word for word in wanted if word.removesuffix("s") not in kinds)
-    found = search_records(facts, words, until) if kinds and words else ()
+    records = search_records(facts, words, until) if kinds and words else ()
     key = word_key(" ".join(words))
-    return sorted((record for record in found if record.kind in kinds), key=lambda record: _order(record, key))
+    return sorted((record for record in records if record.kind in kinds), key=lambda record: _order(record, key))
 
 
 def _order(record: SearchRecord, key: str) -> tuple[int, bool, int, int, int]:
@@ -84,9 +84,9 @@ def _hit(record: SearchRecord, wanted: tuple[str, ...]) -> SearchHit:
     title = record.title.casefold()
     missing = [word for word in wanted if word not in title and word.removesuffix("s") != record.kind]
     texts = (*record.names, *record.remarks)
-    found = next((text for text in texts if any(word in text.casefold() for word in missing)), "")
+    passage = next((text for text in texts if any(word in text.casefold() for word in missing)), "")
     return SearchHit(
-        record.kind, record.product, record.version, _line(record.title), _snippet(found, missing), record.command
+        record.kind, record.product, record.version, _line(record.title), _snippet(passage, missing), record.command
     )
 
 

@@ -136,8 +136,8 @@ def statistics(facts: Snapshot, day: date) -> Stats:
     )
 
 
-def _counted(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:
-    counter = Counter(found)
+def _counted(names: Iterable[str], occurrences: Iterable[str]) -> dict[str, int]:
+    counter = Counter(occurrences)
     return {name: counter[name] for name in names}
 
 
@@ -163,7 +163,7 @@ def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independe
         if cited.claim in documents:
             documents[cited.claim].add(cited.document)
             publishers[cited.claim].add(cited.publisher)
-    several = (sum(len(names) > 1 for names in found.values()) for found in (documents, publishers))
+    several = (sum(len(names) > 1 for names in names_by_claim.values()) for names_by_claim in (documents, publishers))
     return Independence(len(requirements), *several)
 
 
@@ -175,19 +175,19 @@ def _disputes(facts: Snapshot) -> Disputes:
 
 
 def _observations(looked: tuple[ReadingRecord, ...]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {level: {} for level in LEVELS}
+    counts: dict[str, dict[str, int]] = {level: {} for level in LEVELS}
     for reading in sorted(looked, key=lambda reading: (reading.level, reading.outcome)):
         if reading.kind == "evidence":
-            outcomes = found[reading.level]
+            outcomes = counts[reading.level]
             outcomes[reading.outcome] = outcomes.get(reading.outcome, 0) + reading.number
-    return found
+    return counts
 
 
 def _readings(looked: tuple[ReadingRecord, ...]) -> list[ReadingCount]:
-    found = []
+    counts = []
     for kind in READINGS:
-        mine = [reading for reading in looked if reading.kind == kind and reading.outcome != UNCHECKED]
-        if mine:
-            days = (date.fromisoformat(mine[0].day), date.fromisoformat(mine[-1].day))
-            found.append(ReadingCount(kind, sum(reading.number for reading in mine), *days, mine[0].example))
-    return found
+        records = [reading for reading in looked if reading.kind == kind and reading.outcome != UNCHECKED]
+        if records:
+            days = (date.fromisoformat(records[0].day), date.fromisoformat(records[-1].day))
+            counts.append(ReadingCount(kind, sum(reading.number for reading in records), *days, records[0].example))
+    return counts

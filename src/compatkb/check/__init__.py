@@ -86,22 +86,22 @@ def check(
     recorded: "Counter[baseline.BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
 ) -> CheckReport:
-    """Return what is wrong with documents; `unread` are findings about files that are none, `known` is the baseline."""
+    """Return what is wrong with documents; `unread` are findings about files that are none, `recorded` is the baseline."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
     context = context._replace(documents=tuple(by_path.values()))
-    found = list(unread)
+    findings = list(unread)
     for document in by_path.values():
         for family in CHECKERS:
             if family.reads(document.path):
-                found += family.checker().check(document, context)
+                findings += family.checker().check(document, context)
     for several in REPOSITORY_CHECKERS:
-        mine = tuple(document for document in by_path.values() if several.reads(document.path))
-        if any(kind_of(document.path) != "markdown" for document in mine):
-            found += several.checker().check(mine, context)
+        matching = tuple(document for document in by_path.values() if several.reads(document.path))
+        if any(kind_of(document.path) != "markdown" for document in matching):
+            findings += several.checker().check(matching, context)
     copies = _copies(by_path, context)
-    found = [finding for finding in found if not finding.path.startswith(copies)]
-    return make_report(found, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
+    findings = [finding for finding in findings if not finding.path.startswith(copies)]
+    return make_report(findings, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 
 
 def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
 
 
 def make_report(
-    found: list[Finding],
+    findings: list[Finding],
     by_path: Mapping[str, TextDocument],
     settings: Settings,
     recorded: "Counter[baseline.BaselineEntry] | None",
@@ -123,7 +123,7 @@ def make_report(
 
     `others` are the rules that were not asked.
     """
-    left, accepted = _unsuppressed(found, by_path, others)
+    left, accepted = _unsuppressed(findings, by_path, others)
     counting = _with_its_pin([_levelled(f, settings) for f in left if _counts(f, settings)])
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
     report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
@@ -134,12 +134,12 @@ def make_report(
 
 
 def _unsuppressed(
-    found: list[Finding], documents: Mapping[str, TextDocument], others: frozenset[str]
+    findings: list[Finding], documents: Mapping[str, TextDocument], others: frozenset[str]
 ) -> tuple[list[Finding], int]:
     """Return the findings that no comment accepts, and how many are accepted."""
     by_path: dict[str, list[Finding]] = {path: [] for path in documents}
     left: list[Finding] = []
-    for finding in found:
+    for finding in findings:
         by_path.get(finding.path, left).append(finding)
     accepted = 0
     for path, document in documents.items():
@@ -159,10 +159,10 @@ def _counts(finding: Finding, settings: Settings) -> bool:
     return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
 
 
-def _with_its_pin(found: list[Finding]) -> Iterator[Finding]:
+def _with_its_pin(findings: list[Finding]) -> Iterator[Finding]:
     """Yield findings; what of a line has ended is told once, of a pin with what else is at least as wrong with it."""
-    ending = [one for one in found if _is_end_of_pin(one)]
-    others = [one for one in found if not _is_end_of_pin(one)]
+    ending = [one for one in findings if _is_end_of_pin(one)]
+    others = [one for one in findings if not _is_end_of_pin(one)]
     telling = {(one.path, one.line, one.column, one.level): one for one in others}
     firsts: dict[tuple[str, int], Finding] = {}
     more: dict[Finding, list[Finding]] = {}

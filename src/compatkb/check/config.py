@@ -118,13 +118,13 @@ class _SettingsReader:
         return str(value)
 
     def _levels(self, key: str, value: Any) -> dict[str, Severity]:
-        found = {}
+        levels = {}
         for name, level in self._table(key, value).items():
             self._rules(key, [name])
             if level not in tuple(Severity):
                 raise self._error(f"{key}.{name}", f"is one of {', '.join(Severity)}")
-            found[name] = Severity(level)
-        return found
+            levels[name] = Severity(level)
+        return levels
 
     def _per_file(self, key: str, value: Any) -> dict[str, tuple[str, ...]]:
         return {pattern: self._rules(f"{key}.{pattern}", rules) for pattern, rules in self._table(key, value).items()}

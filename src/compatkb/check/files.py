@@ -41,7 +41,7 @@ def find(
     Others below folders are counted in `passed`, by their ending or name.
     Raises UsageError for a file that is not there, or that is named and that nothing reads.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for name in names:
         path = Path(name)
         if path.is_dir():
@@ -49,7 +49,7 @@ def find(
                 if not file.exists():
                     continue  # a link into what was not checked out, as a submodule
                 if reads(shown(file)):
-                    found.setdefault(os.path.realpath(file), file)
+                    paths.setdefault(os.path.realpath(file), file)
                 elif passed is not None:
                     passed[file.suffix or file.name] += 1
         elif not path.exists():
@@ -57,8 +57,8 @@ def find(
         elif not reads(shown(path)):
             raise UsageError(f"{name}: nothing here reads files of this name; docs/check.md lists what is read")
         else:
-            found.setdefault(os.path.realpath(path), path)
-    return sorted(found.values(), key=shown)
+            paths.setdefault(os.path.realpath(path), path)
+    return sorted(paths.values(), key=shown)
 
 
 def shown(path: Path) -> str:

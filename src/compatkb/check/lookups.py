@@ -153,10 +153,10 @@ class Lookups:
         key = (product.id, text)
         if key not in self._masks:
             try:
-                found = 0 if len(text) > 60 or re.search(r"[<>=!~,]", text) else find_versions(self.facts, product, text)
+                mask = 0 if len(text) > 60 or re.search(r"[<>=!~,]", text) else find_versions(self.facts, product, text)
             except UsageError:
-                found = 0
-            self._masks[key] = found
+                mask = 0
+            self._masks[key] = mask
         return self._masks[key]
 
     def names(self, product: str, mask: int) -> list[str]:
@@ -217,22 +217,22 @@ class Lookups:
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
-        found = {reference(url) for url in cited_addresses(self.facts)}
-        return frozenset((r.repository.lower(), r.ref.lower()) for r in found if r and r.ref)
+        references = {reference(url) for url in cited_addresses(self.facts)}
+        return frozenset((r.repository.lower(), r.ref.lower()) for r in references if r and r.ref)
 
     # -- images ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def images(self) -> dict[str, tuple[Image, ...]]:
         """Every image tag by its name; several repositories may have one of the same name."""
-        found: dict[str, list[Image]] = {}
+        images_by_name: dict[str, list[Image]] = {}
         for record in images(self.facts):
             image = Image(
                 record.id, record.repository, record.name, record.device, record.runs, urls(record.sources),
                 record.flavour, record.option, record.built,
             )  # fmt: skip
-            found.setdefault(image.name, []).append(image)
-        return {name: tuple(images) for name, images in found.items()}
+            images_by_name.setdefault(image.name, []).append(image)
+        return {name: tuple(images) for name, images in images_by_name.items()}
 
     @cached_property
     def repositories(self) -> tuple[str, ...]:
@@ -267,13 +267,13 @@ class Lookups:
         from difflib import SequenceMatcher
 
         numbers = re.findall(r"\d+", name)
-        found = []
+        candidates = []
         for other in self.images:
             same = re.findall(r"\d+", other) == numbers
             apart = slips(name, other, 2)
             if apart <= 2 or (same and SequenceMatcher(None, name, other).ratio() >= 0.8):
-                found.append((not same, apart, other))
-        return min(found)[2] if found else None
+                candidates.append((not same, apart, other))
+        return min(candidates)[2] if candidates else None
 
     def speaker(self, tags: Iterable[tuple[str, str | None]], day: date) -> Image | None:
         """Return the image that a row's tags name: the first that is known; a moving tag only while it is what it is now."""
@@ -294,13 +294,13 @@ class Lookups:
     @cached_property
     def states(self) -> dict[tuple[str, str], BuildFilesState]:
         """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
-        found = {}
+        states = {}
         for built in [image.built for image in images(self.facts) if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
                 day = date.fromisoformat(built.on).toordinal()
-                found[target.repository.lower(), target.ref] = BuildFilesState(day, urls(built.sources))
-        return found
+                states[target.repository.lower(), target.ref] = BuildFilesState(day, urls(built.sources))
+        return states
 
     # -- days --------------------------------------------------------------------------------------------------------
 

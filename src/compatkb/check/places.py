@@ -21,14 +21,17 @@ _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 _STEPS = ("shell", "batch", "makefile", "compose", "devcontainer", "yaml")
 _PIPELINES = ("github", "gitlab", "azure")
 _VERSION = r"v?\d+(?:\.\d+)+"
+_GONE = "deprecated|legacy|obsolete|outdated|unmaintained|unused|old|bak|backups?|attic|graveyard|orig"
 _PASSED_OVER = re.compile(
-    rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|(?:[^/]*[-_.])?deprecated[^/]*|retired[^/]*|legacy|obsolete|old|blogs?|_?posts|news|"
+    rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?|deprecated[^/]*|retired[^/]*|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
     r"torchhub|"
-    r"fixtures?|test[-_]?data|snapshots|ISSUE_TEMPLATE)/"
+    r"_*fixtures?_*|test[-_]?(?:data|files|resources|assets)|snapshots|ISSUE_TEMPLATE|"
+    r"tests?/(?:[^/]+/)*(?:data|files|resources|assets|inputs|projects|samples|cases))/"
+    rf"|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?$"
     r"|(?<=/)[\w.-]+[-_](?:main|master)/"  # an unpacked archive of another repository
     r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$"
-    r"|[^/]*\{\{|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
+    r"|[^/]*\{\{|(?:^|/)(?:cookiecutters?|scaffolds?)/|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
     re.IGNORECASE,
 )
 

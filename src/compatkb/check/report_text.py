@@ -56,8 +56,8 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     ranked = sorted(findings, key=lambda finding: (finding.fix == WAITS, -order.index(finding.level)))
     weights = {finding: rank for rank, finding in enumerate(ranked)}
     blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
-    kept = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
-    shows, before = {id(block) for block in kept}, None
+    fitting = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
+    shows, before = {id(block) for block in fitting}, None
     lines = head
     for block, finding in zip(blocks, findings, strict=True):
         if id(block) in shows:
@@ -65,7 +65,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
             lines += [line for line in block.lines if before != place or line.style not in (QUOTED, CARETS)]
             before = place
     more = [] if why or not any(finding.sources for finding in findings) else ["--why: sources"]
-    more += [f"--all: {len(blocks) - len(kept)} more"] if len(blocks) > len(kept) else []
+    more += [f"--all: {len(blocks) - len(fitting)} more"] if len(blocks) > len(fitting) else []
     foot = wrapped(footer(shown.asked.facts, shown.asked.day.toordinal(), more), "  ", style="dim")
     return [*lines, BLANK, *foot]
 

@@ -43,13 +43,13 @@ def apply_suppressions(
 
     `others` are rules that were not asked: a comment that names one may accept what another command finds.
     """
-    found = list(findings)
+    all_findings = list(findings)
     if "compatkb:" not in document.text:
-        return found, 0
+        return all_findings, 0
     suppressions = list(suppressions_of(document))
     used: set[int] = set()
     left = []
-    for finding in found:
+    for finding in all_findings:
         accepting = [
             n for n, i in enumerate(suppressions) if finding.rule in i.rules and i.reason and i.first <= finding.line <= i.last
         ]
@@ -59,7 +59,7 @@ def apply_suppressions(
     real = [(n, i) for n, i in enumerate(suppressions) if not i.shown]
     used |= {n for n, suppression in real if others & set(suppression.rules)}
     wrong = [finding for n, suppression in real for finding in _wrong(document, suppression, is_rule, used=n in used)]
-    return [*left, *wrong], len(found) - len(left)
+    return [*left, *wrong], len(all_findings) - len(left)
 
 
 def suppressions_of(document: TextDocument) -> Iterator[Suppression]:
@@ -114,14 +114,14 @@ def _wrong(
 
 def _code_lines(document: TextDocument) -> set[int]:
     """Return the lines of a Markdown text that stand in fenced blocks."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     fence = ""
     for number in range(1, len(document.starts) + 1):
         mark = re.match(_FENCE, document.line(number))
         if fence:
-            found.add(number)
+            numbers.add(number)
             if mark and mark[1].startswith(fence):
                 fence = ""
         elif mark:
             fence = mark[1]
-    return found
+    return numbers

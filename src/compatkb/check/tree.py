@@ -74,11 +74,15 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
             yield from _tabled(page, names)
 
 
-def _pages(documents: Mapping[str, TextDocument], folder: str, kept: dict[str, list[MarkdownPage]]) -> list[MarkdownPage]:
-    if folder not in kept:
-        mine = [d for path, d in documents.items() if posixpath.dirname(path) == folder and path.lower().endswith(".md")]
-        kept[folder] = [read_page(document) for document in mine if "|" in document.text]
-    return kept[folder]
+def _pages(
+    documents: Mapping[str, TextDocument], folder: str, pages_by_folder: dict[str, list[MarkdownPage]]
+) -> list[MarkdownPage]:
+    if folder not in pages_by_folder:
+        folder_documents = [
+            d for path, d in documents.items() if posixpath.dirname(path) == folder and path.lower().endswith(".md")
+        ]
+        pages_by_folder[folder] = [read_page(document) for document in folder_documents if "|" in document.text]
+    return pages_by_folder[folder]
 
 
 def _services(document: TextDocument, data: Lookups) -> Iterator[Service]:
@@ -232,13 +236,13 @@ def _unused(document: TextDocument, source: SourceFile, shell: Shell, data: Look
 def _installed(document: TextDocument, data: Lookups) -> list[dict[str, Requirement]]:
     """Return what each stage installs, by product."""
     reading = read(document.path, document.text, "dockerfile")
-    found = []
+    stages = []
     for group in reading.groups.values():
         if group.kind == "stage" and group.name.startswith("stage:"):
-            mine = [s for s in reading.statements if isinstance(s, Requirement) and s.group == group.name]
-            named = [(product, one) for one in mine if (product := data.facts.product(one.name))]
-            found.append({product.id: one for product, one in named if one.specifier.startswith("==")})
-    return found
+            requirements = [s for s in reading.statements if isinstance(s, Requirement) and s.group == group.name]
+            named = [(product, one) for one in requirements if (product := data.facts.product(one.name))]
+            stages.append({product.id: one for product, one in named if one.specifier.startswith("==")})
+    return stages
 
 
 def _labels(document: TextDocument, shell: Shell, installed: Mapping[str, Requirement], data: Lookups) -> Iterator[Finding]:
@@ -249,8 +253,8 @@ def _labels(document: TextDocument, shell: Shell, installed: Mapping[str, Requir
             one = installed.get(product.id) if product else None
             if product is None or one is None:
                 continue
-            mine, theirs = data.mask(product, value), data.mask(product, one.specifier.removeprefix("=="))
-            if mine and theirs and not mine & theirs:
+            labelled, pinned = data.mask(product, value), data.mask(product, one.specifier.removeprefix("=="))
+            if labelled and pinned and not labelled & pinned:
                 start = document.offset(*word.place)
                 message = f"the label says {product.name} {value}, and line {one.place.line} installs {one.specifier[2:]}"
                 yield document.finding(

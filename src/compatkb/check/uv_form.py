@@ -30,8 +30,12 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     brought = [e for e in automatic_of(facts, builds, facts.all_platforms) if not _is_named(text, e)]
     names = list(dict.fromkeys(e.distribution or e.product for e in (*builds, *brought)))
     header = _SOURCES.search(text)
-    told = {normal(name) for name in uv.get("sources", {})}
-    if told & {normal(name) for name in names} or (told and not header) or text[end : end + 1] not in ("'", '"'):
+    source_names = {normal(name) for name in uv.get("sources", {})}
+    if (
+        source_names & {normal(name) for name in names}
+        or (source_names and not header)
+        or text[end : end + 1] not in ("'", '"')
+    ):
         return ()
     index = next(
         (i["name"] for i in uv.get("index", ()) if i.get("url", "").rstrip("/") == url.rstrip("/") and "name" in i), ""

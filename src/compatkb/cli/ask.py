@@ -64,9 +64,9 @@ def answer(
     request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=clock.day.toordinal() - min_age - 1)
-    found = answer_of(facts, request, patience())
-    edges = why or (form == "json" and explains and not found.causes)
+    resolution = answer_of(facts, request, patience())
+    edges = why or (form == "json" and explains and not resolution.causes)
     each = len([*(device or ()), *(name for name, _ in [*pins, *read] if name == "device")]) > 1
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
-    show(registry.form(ctx.info_name or "", form)(facts, found, wanted))
-    return 1 if found.verdict in ("does-not-work", "unknown") else 0
+    show(registry.form(ctx.info_name or "", form)(facts, resolution, wanted))
+    return 1 if resolution.verdict in ("does-not-work", "unknown") else 0

@@ -50,18 +50,18 @@ def show_record(
         (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))
         return 0
     name, wanted = read_release(facts, product, version)
-    found = find_product(facts, name)
-    if found.role == "feature":
-        show(registry.form("features", form)(facts, clock.day, feature=found.id))
+    known_product = find_product(facts, name)
+    if known_product.role == "feature":
+        show(registry.form("features", form)(facts, clock.day, feature=known_product.id))
     elif wanted:
         if as_json:
-            print(catalog.release_json(facts, found, wanted, clock.day), end="")
+            print(catalog.release_json(facts, known_product, wanted, clock.day), end="")
         else:
-            show(catalog.release_screen(facts, found, wanted, clock.day, why=why))
+            show(catalog.release_screen(facts, known_product, wanted, clock.day, why=why))
     elif as_json:
-        print(catalog.product_json(facts, found, clock.day), end="")
+        print(catalog.product_json(facts, known_product, clock.day), end="")
     else:
-        show(catalog.product_screen(facts, found, clock.day, why=why))
+        show(catalog.product_screen(facts, known_product, clock.day, why=why))
     return 0
 
 
@@ -70,10 +70,10 @@ def list_products(
 ) -> int:
     """List products, or the versions of one."""
     facts, clock = open_facts(data, as_of)
-    found = find_product(facts, product) if product else None
-    if found and found.role == "feature":
-        raise UsageError(f"{found.id} is a feature; see `compatkb features {found.id}`")
-    show(registry.form("list", form)(facts, found, clock.day))
+    known_product = find_product(facts, product) if product else None
+    if known_product and known_product.role == "feature":
+        raise UsageError(f"{known_product.id} is a feature; see `compatkb features {known_product.id}`")
+    show(registry.form("list", form)(facts, known_product, clock.day))
     return 0
 
 
@@ -109,9 +109,9 @@ def search(
     from compatkb.output.search_results import search_text
 
     facts, clock = open_facts(data, as_of)
-    found = find(facts, words, clock.day)
-    (show if form == "json" else show_text)(search_text(facts, found, clock.day, limit, as_json=form == "json"))
-    return 0 if found.hits else 1
+    search_result = find(facts, words, clock.day)
+    (show if form == "json" else show_text)(search_text(facts, search_result, clock.day, limit, as_json=form == "json"))
+    return 0 if search_result.hits else 1
 
 
 def eol(
@@ -128,9 +128,9 @@ def eol(
 
     facts, clock = open_facts(data, as_of)
     name, wanted = read_release(facts, product, version) if product else (None, None)
-    found = find_product(facts, name) if name else None
+    known_product = find_product(facts, name) if name else None
     days = _WHENEVER if wanted else parse_days(within)
-    show(registry.form("eol", form)(facts, found, clock.day, days, version=wanted, everything=everything))
+    show(registry.form("eol", form)(facts, known_product, clock.day, days, version=wanted, everything=everything))
     return 0
 
 
@@ -150,6 +150,6 @@ def changes(
     facts, clock = open_facts(data, as_of)
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
-    found = find_changes(facts, first, clock.day, of)
-    (show_text if form == "text" else show)(registry.form("changes", form)(facts, found, first, clock.day))
+    changelog = find_changes(facts, first, clock.day, of)
+    (show_text if form == "text" else show)(registry.form("changes", form)(facts, changelog, first, clock.day))
     return 0

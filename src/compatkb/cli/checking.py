@@ -83,17 +83,17 @@ def check(
     asked = CheckContext(*open_facts(data, as_of), settings.within, settings.scope)
     verify_scope(asked)
     passed: Counter[str] = Counter()
-    found = files.find(paths or ["."], reads, settings, passed)
+    file_paths = files.find(paths or ["."], reads, settings, passed)
     if verbose:
         remark_on_others(passed)
         settings = settings._replace(levels={files.UNREAD.id: files.UNREAD.level, **settings.levels})
     known = None if write_baseline else _baseline(baseline, settings)
-    report = _checked(found, asked, settings, known)
+    report = _checked(file_paths, asked, settings, known)
     if show_diff:
         return print_diff(report)
     if fix:
-        done = mend(found, report)
-        report = _checked(found, asked, settings, known) if done else report
+        done = mend(file_paths, report)
+        report = _checked(file_paths, asked, settings, known) if done else report
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
     if write_baseline:
         from compatkb.core.atomic_write import write_file
@@ -206,9 +206,9 @@ def _configured(named: str | None) -> Settings:
     folders = [Path.cwd(), *Path.cwd().parents]
     for path in [Path(named)] if named else [folder / "pyproject.toml" for folder in folders]:
         if named or path.is_file():
-            found = parse_settings(_text(path), files.shown(path), str(path.parent.resolve()), rules_by_id)
-            if found is not None:
-                return found
+            settings = parse_settings(_text(path), files.shown(path), str(path.parent.resolve()), rules_by_id)
+            if settings is not None:
+                return settings
         if (path.parent / ".git").exists():
             break
     if named:
@@ -224,8 +224,8 @@ def _baseline(named: str | None, settings: Settings) -> Counter[BaselineEntry] |
         path = Path(settings.folder, settings.baseline)
     else:
         return None
-    kept = parse_baseline(_text(path), files.shown(path))
-    return Counter({k._replace(path=files.shown(_folder(path) / k.path)): count for k, count in kept.items()})
+    entries = parse_baseline(_text(path), files.shown(path))
+    return Counter({k._replace(path=files.shown(_folder(path) / k.path)): count for k, count in entries.items()})
 
 
 def _known(finding: Finding, report: CheckReport, folder: Path) -> BaselineEntry:
@@ -251,11 +251,11 @@ def _text(path: Path) -> str:
 
 def remark_on(report: CheckReport) -> None:
     """Print on stderr what does not count."""
-    said = [
+    remarks = [
         (report.accepted, "accepted by comments"),
         (report.recorded, "known to the baseline"),
     ]
-    for count, how in said:
+    for count, how in remarks:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
     if report.outdated:

@@ -31,8 +31,10 @@ def _open(ctx: typer.Context) -> Snapshot:
 
 def products(ctx: typer.Context, incomplete: str) -> Values:
     """Return products, features left out."""
-    found = _open(ctx).products.values()
-    return [(product.id, product.name) for product in found if product.role != "feature" and product.id.startswith(incomplete)]
+    candidates = _open(ctx).products.values()
+    return [
+        (product.id, product.name) for product in candidates if product.role != "feature" and product.id.startswith(incomplete)
+    ]
 
 
 def features(ctx: typer.Context, incomplete: str) -> Values:
@@ -87,8 +89,8 @@ def words(ctx: typer.Context, incomplete: str) -> Values:
     name, equals, version = incomplete.partition("==")
     if equals:
         product = facts.product(name)
-        found = _versions(facts, product.id, version) if product else []
-        return [(f"{name}=={text}", about) for text, about in found]
+        candidates = _versions(facts, product.id, version) if product else []
+        return [(f"{name}=={text}", about) for text, about in candidates]
     places = [value for place in _PLACES for value in _versions(facts, place, incomplete)]
     return products_and_features(ctx, incomplete) + places
 
@@ -99,7 +101,7 @@ def _versions(facts: Snapshot, product: str, start: str) -> Values:
         return []
     names = {record.version: record.name for record in releases_of(facts, product)}
     releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
-    found = [(release, names.get(release) or "") for release in releases if release.startswith(start)]
-    if found or not start or facts.products[product].scheme != "listed":
-        return found
+    candidates = [(release, names.get(release) or "") for release in releases if release.startswith(start)]
+    if candidates or not start or facts.products[product].scheme != "listed":
+        return candidates
     return [(text, "") for text in facts.names(product).values() if text.startswith(start) and " " not in text]

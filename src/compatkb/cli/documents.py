@@ -96,14 +96,14 @@ def docs_diff(
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
-    compared, found = compare(facts, read_text(file), day)
+    compared, differences = compare(facts, read_text(file), day)
     if form == "json":
-        print(diff_json(facts, day, file, compared, found), end="")
+        print(diff_json(facts, day, file, compared, differences), end="")
     else:
-        print(diff_text(file, compared, found), end="")
+        print(diff_text(file, compared, differences), end="")
     if not compared:
         print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if differences else 0
 
 
 def _day(as_of: str | None) -> date | None:

@@ -40,12 +40,12 @@ def diagnose(
     if not text.strip():
         raise UsageError("there is no text; paste what the program printed, or name a file")
     facts, clock = open_facts(data, as_of)
-    made = look(facts, text, clock)
+    diagnosis = look(facts, text, clock)
     if form == "json":
-        print(diagnosis_json(facts, made, clock.day), end="")
+        print(diagnosis_json(facts, diagnosis, clock.day), end="")
     else:
-        print_lines(diagnosis_lines(facts, made, clock.day, shell or shell_here()))
-    return 0 if made.candidates else 1
+        print_lines(diagnosis_lines(facts, diagnosis, clock.day, shell or shell_here()))
+    return 0 if diagnosis.candidates else 1
 
 
 def _text_of(words: list[str]) -> tuple[bytes, int]:
@@ -105,12 +105,12 @@ def doctor(
         raise UsageError(f"{sysfs}: is not a directory; give a copy of /sys")
     facts, clock = open_facts(data, as_of)
     machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
-    made = examine(facts, machine, clock)
+    examination = examine(facts, machine, clock)
     if form == "json":
-        print(examination_json(facts, made, clock.day), end="")
+        print(examination_json(facts, examination, clock.day), end="")
     else:
-        print_lines(examination_lines(facts, made, clock.day, shell or shell_here()))
-    return 0 if made.healthy else 1
+        print_lines(examination_lines(facts, examination, clock.day, shell or shell_here()))
+    return 0 if examination.healthy else 1
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":

@@ -54,17 +54,17 @@ def migrate(
     reports = [report_of(text) for text in report_to or ()]
     asked = CheckContext(*open_facts(data, as_of))
     _known_device(asked, device)
-    found = files.find(paths or ["."], reads, settings)
-    report = _judged(found, asked, settings, device)
+    file_paths = files.find(paths or ["."], reads, settings)
+    report = _judged(file_paths, asked, settings, device)
     if show_diff:
         return print_diff(report)
     if fix:
         done = 0
         for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
-            if not (mending := mend(found, report)):
+            if not (mending := mend(file_paths, report)):
                 break
             done += mending
-            report = _judged(found, asked, settings, device)
+            report = _judged(file_paths, asked, settings, device)
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
     named = ("--device", device) if device else ()
     shown = Shown(report, asked, ("migrate", *named, *(paths or ())))

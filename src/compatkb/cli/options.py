@@ -76,8 +76,8 @@ def days(text: str) -> int:
     from compatkb.request.parser import parse_days
 
     try:
-        if found := parse_days(str(text)):
-            return found
+        if span := parse_days(str(text)):
+            return span
     except UsageError as error:
         raise typer.BadParameter(str(error)) from None
     raise typer.BadParameter(f"{text!r} is no day at all; name one or more, such as 90d")

@@ -10,13 +10,13 @@ _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
 
 def describe(error: TyperException) -> str:
     """Return what is wrong with a command line, and on the next line what would be right or where it is described."""
-    found: Any = error  # the kinds of usage errors are known by what they carry: their classes are not public
-    context = getattr(found, "ctx", None)
-    message, near = _sentence(found, context)
+    usage_error: Any = error  # the kinds of usage errors are known by what they carry: their classes are not public
+    context = getattr(usage_error, "ctx", None)
+    message, near = _sentence(usage_error, context)
     if near:
         return f"{message}\n  did you mean: {', '.join(near)}?"
-    if getattr(found, "option_name", None) and hasattr(found.ctx.command, "commands"):
-        return f"{message}\n  options stand after the command: `compatkb COMMAND {found.option_name}`"
+    if getattr(usage_error, "option_name", None) and hasattr(usage_error.ctx.command, "commands"):
+        return f"{message}\n  options stand after the command: `compatkb COMMAND {usage_error.option_name}`"
     path = context.command_path if context else "compatkb"
     return f"{message}\n  see `{path} --help`"
 

@@ -199,11 +199,11 @@ def _check_known(facts: "Snapshot", pythons: list[str], channel: str) -> None:
 
 def _indexes(named: list[str]) -> dict[str, str]:
     """Return the addresses that answer in place of channels; raises UsageError."""
-    found = dict(text.partition("=")[::2] for text in named)
-    for channel, url in found.items():
+    urls = dict(text.partition("=")[::2] for text in named)
+    for channel, url in urls.items():
         if not channel or not url.startswith(("https://", "http://")):
             raise UsageError(f"{channel}={url} is not CHANNEL=URL, such as default=https://index.example/simple")
-    return found
+    return urls
 
 
 def _touched(facts: "Snapshot", options: "ValidationOptions", directory: Path, since: str) -> "list[Claimed]":
@@ -211,8 +211,8 @@ def _touched(facts: "Snapshot", options: "ValidationOptions", directory: Path, s
     from compatkb.validate.changed import change, earlier
 
     with earlier(directory, since) as old:
-        found = change(old, facts, options.wanted)
+        claim_change = change(old, facts, options.wanted)
     what = "denied" if options.wanted.denied else "claimed"
-    counts = f"{len(found.touched)} changed, {found.same} unchanged, {len(found.gone)} no longer {what}"
+    counts = f"{len(claim_change.touched)} changed, {claim_change.same} unchanged, {len(claim_change.gone)} no longer {what}"
     print(f"stacks {what}, since {since}: {counts}", file=sys.stderr)
-    return found.touched
+    return claim_change.touched

@@ -36,24 +36,24 @@ def spellings(product: str, text: str) -> list[str]:
     Without marks of trade, brackets (or what is in them) and filling words; a system without its patch release.
     """
     plain = re.sub(_TRADE, " ", text, flags=re.IGNORECASE)
-    found = [text, plain, re.sub(r"[(\[][^)\]\n]{0,80}[)\]]", " ", plain), *re.findall(r"[(\[]([^)\]\n]{0,80})[)\]]", plain)]
+    forms = [text, plain, re.sub(r"[(\[][^)\]\n]{0,80}[)\]]", " ", plain), *re.findall(r"[(\[]([^)\]\n]{0,80})[)\]]", plain)]
     if filling := _FILLING.get(product):
-        found += [" ".join(word for word in each.split() if word.lower() not in filling) for each in found]
+        forms += [" ".join(word for word in each.split() if word.lower() not in filling) for each in forms]
     if product == "hardware":
-        found += [re.sub(f"{_MEMORY}|{_CLOCK}", " ", each, flags=re.IGNORECASE) for each in found]
+        forms += [re.sub(f"{_MEMORY}|{_CLOCK}", " ", each, flags=re.IGNORECASE) for each in forms]
     if product == "os":
-        found += [re.sub(r"(?<!\d)(\d++\.\d++)(\.\d++)+", r"\1", each) for each in found]
-        found += [re.sub(r"(?<!\d)(\d++)(\.\d++)+", r"\1", each) for each in found]
-    return [each for each in dict.fromkeys(found) if each.strip()]
+        forms += [re.sub(r"(?<!\d)(\d++\.\d++)(\.\d++)+", r"\1", each) for each in forms]
+        forms += [re.sub(r"(?<!\d)(\d++)(\.\d++)+", r"\1", each) for each in forms]
+    return [each for each in dict.fromkeys(forms) if each.strip()]
 
 
 def search_words(text: str) -> list[str]:
     """Return the words of a text for search, in small letters; 2.8.10 is one word, of torch.compile also its parts."""
-    found = []
+    words = []
     for word in SEARCH_WORD.findall(text.casefold()):
         parts = word.split(".")
-        found += [word, *(part for part in parts if len(parts) > 1 and len(part) > 1 and part.isalpha())]
-    return found
+        words += [word, *(part for part in parts if len(parts) > 1 and len(part) > 1 and part.isalpha())]
+    return words
 
 
 def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
@@ -64,9 +64,9 @@ def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = Non
 
     words = sorted(set(known), reverse=True)
     begun = [word for word in words if len(text) > _BEGUN and word.startswith(text)]
-    found = get_close_matches(text, words, n=_NEAR, cutoff=0.6)
-    found.sort(key=lambda word: min(slips(text, word[: len(text) + more], len(text)) for more in (0, 1)))  # what begins alike
-    right = [shown[word] if shown else word for word in begun or found]
+    near = get_close_matches(text, words, n=_NEAR, cutoff=0.6)
+    near.sort(key=lambda word: min(slips(text, word[: len(text) + more], len(text)) for more in (0, 1)))  # what begins alike
+    right = [shown[word] if shown else word for word in begun or near]
     once: dict[str, str] = {}
     for word in right:  # one of several spellings: ubuntu24.04, not ubuntu2404 or ubuntu:24.04
         plain = re.sub(r"\W", "", word.lower())

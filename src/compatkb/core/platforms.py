@@ -31,6 +31,11 @@ _INSTALLERS = {  # OS family and architecture: conda's word, and uv's
 }
 
 
+def spelling_of(family: str) -> dict[str, str]:
+    """Return how the markers of PEP 508 spell an OS family."""
+    return dict(zip(("sys_platform", "platform_system", "os_name"), _SYSTEMS[family], strict=True))
+
+
 def marker_of(family: str, arch: str) -> str:
     """Return the marker (PEP 508) that is true on an OS family and architecture, and on no other."""
     return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
@@ -126,10 +131,10 @@ class Grid:
 
     def widened(self, systems: Iterable[str]) -> tuple[str, ...]:
         """Return the systems and the families around them: what holds on one Linux holds on some Linux."""
-        found = dict.fromkeys(systems)
-        for system in tuple(found):
-            found.update(dict.fromkeys(self._wider.get(system, ())))
-        return tuple(found)
+        names = dict.fromkeys(systems)
+        for system in tuple(names):
+            names.update(dict.fromkeys(self._wider.get(system, ())))
+        return tuple(names)
 
     def families(self, system: str) -> tuple[str, ...]:
         """Return the families that markers and wheel tags know among a system and the ones around it."""
@@ -142,7 +147,7 @@ class Grid:
     def wheel_cells(self, python_tag: str, platform_tags: Iterable[str], requires_python: str) -> dict[str | None, int]:
         """Return the bits that wheels of one Python tag serve, by the oldest glibc that their platform tag admits."""
         pythons = tuple(python for python in self.admitted(requires_python) if _serves(python_tag, python))
-        found: dict[str | None, int] = {}
+        cells_by_glibc: dict[str | None, int] = {}
         for tag in (part for tags in platform_tags for part in tags.split(".")):
             where = target(tag)
             if where is None:
@@ -152,8 +157,8 @@ class Grid:
             )
             if where.macos is not None:
                 cells &= ~self.cells(self._older_macos(where.macos), members=False)
-            found[where.glibc] = found.get(where.glibc, 0) | cells
-        return found
+            cells_by_glibc[where.glibc] = cells_by_glibc.get(where.glibc, 0) | cells
+        return cells_by_glibc
 
     def _older_macos(self, oldest: int) -> list[str]:
         """Return the members of the family that end with an older version than a platform tag asks for."""

@@ -38,13 +38,13 @@ class SymbolTable(NamedTuple):
 
     def symbols(self) -> dict[str, frozenset[str]]:
         """Return the symbols of each release."""
-        found: dict[str, set[str]] = {release: set() for release in self.releases}
+        symbols_by_release: dict[str, set[str]] = {release: set() for release in self.releases}
         for line in self.lines.split("\n")[1:-1]:
             symbol, _, bits = line.partition("\t")
             for number, release in enumerate(self.releases):
                 if int(bits, 16) >> number & 1:
-                    found[release].add(symbol)
-        return {release: frozenset(symbols) for release, symbols in found.items()}
+                    symbols_by_release[release].add(symbol)
+        return {release: frozenset(symbols) for release, symbols in symbols_by_release.items()}
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ class SourceText:
     @cached_property
     def starts(self) -> "array[int]":
         """The offset at which each line begins."""
-        found = array("q", (0,))
-        found.extend(match.end() for match in _BREAK.finditer(self.text))
-        return found
+        offsets = array("q", (0,))
+        offsets.extend(match.end() for match in _BREAK.finditer(self.text))
+        return offsets
 
     def place(self, offset: int) -> Place:
         """Return line and column of a character."""

@@ -41,12 +41,12 @@ class Places:
     def nearest(self, where: Where) -> Place:
         """Return the place of the value at `where`, or of the nearest thing around it."""
         for end in range(len(where), 0, -1):
-            if found := self.of.get(where[:end]):
-                return found
+            if place := self.of.get(where[:end]):
+                return place
         return Place(1, 1)
 
     def _read(self, text: str) -> list[_Token]:
-        found = []
+        tokens = []
         line, start = 1, 0
         for match in re.finditer(_TOKEN, text, re.DOTALL):
             kind = match.lastgroup or ""
@@ -54,11 +54,11 @@ class Places:
             if kind == "comment":
                 self.comments.append(place)
                 continue
-            found.append(_Token(kind, match[0], place))
+            tokens.append(_Token(kind, match[0], place))
             if breaks := match[0].count("\n"):
                 line += breaks
                 start = match.start() + match[0].rindex("\n") + 1
-        return found
+        return tokens
 
     def _document(self) -> None:
         table: Where = ()

@@ -88,15 +88,15 @@ def admits_python(requires_python: str, python: str) -> bool:
 @lru_cache(maxsize=4096)
 def _patches(requires_python: str) -> tuple[int, ...]:
     """Return the patches that its bounds name and those beside them: all others are judged as one of these."""
-    found = {0}
+    patches = {0}
     for clause in specifier(requires_python):
         try:
             release = Version(clause.version.removesuffix(".*")).release
         except InvalidVersion:  # `===` takes any text
             continue
         patch = release[2] if len(release) > 2 else 0
-        found |= {max(patch - 1, 0), patch, patch + 1}
-    return tuple(sorted(found))
+        patches |= {max(patch - 1, 0), patch, patch + 1}
+    return tuple(sorted(patches))
 
 
 def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) -> bool:

@@ -56,14 +56,14 @@ def _file(asked: RegionContext) -> list[Block]:
 def _conda(asked: RegionContext, stack: Stack) -> list[str]:
     """Return an environment with a Python from conda, and the stack from its own indexes: the data know no conda channel."""
     python = next(p for p in reversed(stack.python) if not p.endswith("t"))
-    made = [f"conda create --name {_ENVIRONMENT} python={python}", f"conda activate {_ENVIRONMENT}"]
-    return [*made, *commands.pip_commands(asked.facts, stack)]
+    lines = [f"conda create --name {_ENVIRONMENT} python={python}", f"conda activate {_ENVIRONMENT}"]
+    return [*lines, *commands.pip_commands(asked.facts, stack)]
 
 
 def _container(asked: RegionContext, stack: Stack) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
-    found = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
-    declaring = [image for image in images(asked.facts) if image.reference in found]
+    references = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
+    declaring = [image for image in images(asked.facts) if image.reference in references]
     if not declaring:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
     held = contents(asked.facts)  # the plainest image, by its own name

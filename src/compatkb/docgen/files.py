@@ -44,13 +44,13 @@ def find_files(names: Iterable[str]) -> list[Path]:
         named = [path for path in map(Path, USUAL) if path.exists()]
         if not named:
             raise UsageError(f"there is neither {' nor '.join(USUAL)} here; name the files")
-    found: dict[str, Path] = {}
+    files_by_path: dict[str, Path] = {}
     for path in named:
         if not path.exists():
             raise UsageError(f"{path}: no such file")
         for file in _below(path) if path.is_dir() else [path]:
-            found.setdefault(os.path.realpath(file), file)
-    return list(found.values())
+            files_by_path.setdefault(os.path.realpath(file), file)
+    return list(files_by_path.values())
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -62,7 +62,7 @@ def _below(folder: Path) -> Iterator[Path]:
 def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[MarkedFile]:
     """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
     problems: list[str] = []
-    found = []
+    documents = []
     for path in paths:
         try:
             before = path.read_bytes()
@@ -77,10 +77,10 @@ def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = No
             continue
         after, regions, wrong = fill(facts, text, FORMS.get(path.suffix.lower(), MARKDOWN), day)
         problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
-        found.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
+        documents.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
     if problems:
         raise DocumentError(tuple(problems))
-    return found
+    return documents
 
 
 def read_text(name: str) -> str:

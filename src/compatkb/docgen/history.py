@@ -19,17 +19,17 @@ def _timeline(asked: RegionContext) -> list[Block]:
         if kind not in events.KINDS:
             raise UsageError(f"what={kind}: it is one of {', '.join(events.KINDS)}")
     vendors = asked.words("vendor")
-    found = events.select(asked.facts, asked.day, since, until, vendors, asked.words("what"))
-    if not found:
+    selection = events.select(asked.facts, asked.day, since, until, vendors, asked.words("what"))
+    if not selection:
         return [Paragraph(f"The data know of no event here, as of {asked.day}.")]
     rows = []
-    for event in found:
+    for event in selection:
         title = " ".join([event.title, *(f"({mark})" for mark in events.marks(event, asked.day))])
         who = () if len(vendors) == 1 else (asked.facts.vendors[event.vendor],)
         rows.append((events.date_text(event), *who, event.kind, title, numbered(event.sources)))
     notes = tuple(
         f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
-        for event in found
+        for event in selection
         for d in event.disputes
     )
     disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
@@ -48,12 +48,12 @@ def numbered(sources: Any) -> Inline:
 def _wheels(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
-    made = python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
-    if not made.rows:
+    matrix = python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
+    if not matrix.rows:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
-    shown = made.rows[: asked.number("limit")]
-    kept = [n for n in range(len(made.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
-    shown = tuple(row._replace(cells=tuple(row.cells[n] for n in kept)) for row in shown)
+    shown = matrix.rows[: asked.number("limit")]
+    columns = [n for n in range(len(matrix.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
+    shown = tuple(row._replace(cells=tuple(row.cells[n] for n in columns)) for row in shown)
     rows = tuple(
         (f"{row.release} (yanked)" if row.yanked else row.release, *("" if c.words == NO else c.words for c in row.cells))
         for row in shown
@@ -61,7 +61,7 @@ def _wheels(asked: RegionContext) -> list[Block]:
     used = {name for row in shown for cell in row.cells for name in (cell.level, *(level for _, level in cell.devices))}
     words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in used and level != NO)
     empty = "; empty: there is none" if NO in used else ""
-    head = (product.name, *(made.pythons[n] for n in kept))
+    head = (product.name, *(matrix.pythons[n] for n in columns))
     return [Table(head, rows), Paragraph(f"{words}{empty}."), asked.foot]
 
 
@@ -86,17 +86,17 @@ def _replacements(asked: RegionContext) -> list[Block]:
 def _since(asked: RegionContext, feature: str) -> str:
     """Return the oldest release that has a feature, for each device and system that its statements name."""
     oldest: dict[tuple[str, str], tuple[int, str]] = {}
-    for said in statements(asked.facts):
-        elements = asked.facts.elements(said.product).of(said.mask)
-        if not elements or said.feature != feature or said.status != "supported":
+    for statement in statements(asked.facts):
+        elements = asked.facts.elements(statement.product).of(statement.mask)
+        if not elements or statement.feature != feature or statement.status != "supported":
             continue
-        name = f"{asked.facts.products[said.product].name} {elements[0].release}"
-        for device in said.device or ("",):
-            for system in said.os or ("",):
+        name = f"{asked.facts.products[statement.product].name} {elements[0].release}"
+        for device in statement.device or ("",):
+            for system in statement.os or ("",):
                 key = (device, system)
                 oldest[key] = min(oldest.get(key, (elements[0].idx, name)), (elements[0].idx, name))
     if any(device for device, _ in oldest):  # what is said of no device adds nothing then
-        oldest = {key: found for key, found in oldest.items() if key[0]}
+        oldest = {key: release for key, release in oldest.items() if key[0]}
     places: dict[str, list[str]] = {}
     for key, (_, name) in sorted(oldest.items(), key=lambda pair: (pair[1][0], pair[0])):
         places.setdefault(name, []).append(" on ".join(word for word in key if word) or "everywhere")

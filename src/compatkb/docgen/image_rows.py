@@ -41,7 +41,7 @@ def rows_on(facts: Snapshot, day: date) -> list[ImageRow]:
     A tag is one image: where it stood on several rows of a table, only the first one keeps it.
     """
     known = {(image.repository, image.name): image for image in images(facts)}
-    found = []
+    rows = []
     seen: set[tuple[str, str, str]] = set()
     for row in listings(facts):
         if not any(first <= day.toordinal() <= last for first, last in row.runs):
@@ -52,8 +52,8 @@ def rows_on(facts: Snapshot, day: date) -> list[ImageRow]:
             continue
         seen |= {(*where, tag) for tag in tags}
         image = known.get((row.repository, tags[0])) if row.lists == "tags" else None
-        found.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
-    return found
+        rows.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
+    return rows
 
 
 def cell_of(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Inline:
@@ -122,8 +122,8 @@ def _version(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) ->
 
 def _names(exact: re.Match[str], elements: list[Element], device: str) -> dict[str, str]:
     """Return how a version can be named: its series, its release, and the build that an image for a device holds."""
-    mine = [e for e in elements if device in e.devices] or elements
-    newest = mine[-1] if mine else None
+    builds = [e for e in elements if device in e.devices] or elements
+    newest = builds[-1] if builds else None
     build = exact[1] if "+" in exact[1] or not newest else newest.version
     return {"series": exact[1], "release": newest.release if newest else exact[1], "build": build}
 

@@ -64,8 +64,8 @@ def _age(asked: RegionContext, row: ImageRow) -> tuple[int, ...]:
     """Return what puts newer images first: the numbers of what they hold, product by product."""
     if row.image is None:
         return ()
-    found = {part.product: part.mask.bit_length() for part in contents_of(asked.facts, row.image.same)}
-    return tuple(-found.get(name, 0) for name, product in asked.facts.products.items() if product.role == Role.PACKAGE)
+    numbers = {part.product: part.mask.bit_length() for part in contents_of(asked.facts, row.image.same)}
+    return tuple(-numbers.get(name, 0) for name, product in asked.facts.products.items() if product.role == Role.PACKAGE)
 
 
 def _columns(asked: RegionContext, rows: list[ImageRow]) -> list[dict[str, ColumnRecord]]:
@@ -77,14 +77,14 @@ def _columns(asked: RegionContext, rows: list[ImageRow]) -> list[dict[str, Colum
         tags = heads[0] if rows[0].image else heads[-1]
         shown = {name for row in rows for name in row.cells}
         names = [tags, *dict.fromkeys(name for columns in known.values() for name in columns if name in shown)]
-    found = []
+    selection = []
     for name in names:
         columns = {repository: columns[name] for repository, columns in known.items() if name in columns}
         if not columns:
             there = dict.fromkeys(name for columns in known.values() for name in columns)
             raise UsageError(f"columns={name}: there is no such column; there are {', '.join(there)}")
-        found.append(columns)
-    return found
+        selection.append(columns)
+    return selection
 
 
 def _images(asked: RegionContext) -> list[Block]:

@@ -82,15 +82,15 @@ def content_of(facts: Snapshot, name: str, arguments: Mapping[str, str], today: 
 
 def parse_arguments(words: Iterable[str]) -> dict[str, str]:
     """Return KEY=VALUE words as arguments; raises UsageError."""
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     for word in words:
         key, mark, value = word.partition("=")
         if not mark or not key:
             raise UsageError(f"{word!r} is not KEY=VALUE")
-        if key in found:
+        if key in arguments:
             raise UsageError(f"argument {key} is there twice")
-        found[key] = value
-    return found
+        arguments[key] = value
+    return arguments
 
 
 def _check(argument: RegionArgument, value: str) -> None:

@@ -30,20 +30,20 @@ class Marker(NamedTuple):
 
 def restructured_markers(text: str, problems: list[MarkerProblem]) -> Iterator[Marker]:
     """Yield the markers of a reStructuredText: comments that start at the beginning of a line, after a blank one."""
-    for found in _COMMENT.finditer(text):
-        line = _line_of(text, found.start())
-        before = text[: found.start()].rstrip(" \t")
+    for match in _COMMENT.finditer(text):
+        line = _line_of(text, match.start())
+        before = text[: match.start()].rstrip(" \t")
         if before and not re.search(r"(?:^|\r\n?|\n)[ \t]*(?:\r\n?|\n)$", before):
             problems.append(MarkerProblem(line, "a marker needs a blank line before it"))
             continue
-        ending = re.search(r"\r\n?|\n", found[0])
-        rest = " ".join(found["rest"].split())
-        yield Marker(found["word"], f" {rest}", line, found.start(), found.end(), "", ending[0] if ending else "\n")
+        ending = re.search(r"\r\n?|\n", match[0])
+        rest = " ".join(match["rest"].split())
+        yield Marker(match["word"], f" {rest}", line, match.start(), match.end(), "", ending[0] if ending else "\n")
 
 
 def without_raw_text(text: str) -> str:
     """Return HTML of the same length in which scripts and the like hold no markers: what stands there is no comment."""
-    return _RAW.sub(lambda found: found[0].replace(_WORD, "-" * len(_WORD)), text)
+    return _RAW.sub(lambda match: match[0].replace(_WORD, "-" * len(_WORD)), text)
 
 
 def _line_of(text: str, place: int) -> int:

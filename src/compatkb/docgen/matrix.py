@@ -36,8 +36,8 @@ def _cell(asked: RegionContext, product: Product, series: str, other: Product) -
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         return "none" if answer.verdict == Verdict.DOES_NOT_WORK else "unknown"
     stack = answer.stacks[0]
-    found = {element.product: element for element in stack.packages}
-    return f"{found[other.id].version} with {found[product.id].release}{_MARKS[stack.verdict]}"
+    elements = {element.product: element for element in stack.packages}
+    return f"{elements[other.id].version} with {elements[product.id].release}{_MARKS[stack.verdict]}"
 
 
 def _alone(asked: RegionContext, product: Product, series: str) -> str:

@@ -18,11 +18,11 @@ def _code(asked: RegionContext) -> list[Block]:
     if wanted and facts.product(wanted) is None:
         raise UsageError(f"product={wanted}: no such product")
     rows: list[tuple[Inline, ...]] = []
-    for kind, told in (("replacement", _name), ("value", _value), ("launcher", _launcher)):
+    for kind, formatter in (("replacement", _name), ("value", _value), ("launcher", _launcher)):
         for record in guide_records(facts, kind):
             if wanted and record["product"] != wanted:
                 continue
-            before, after = told(record)
+            before, after = formatter(record)
             known = "stated" if record["basis"] == "stated" else f"inferred: {record['note']}"
             known = known if record["instead"] or record["how"] else ""
             rows.append((before, after, record["device"] or "any", known, numbered(record["sources"])))

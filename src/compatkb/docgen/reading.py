@@ -34,7 +34,7 @@ class DocumentTable(NamedTuple):
 
 def read_tables(text: str) -> list[DocumentTable]:
     """Return the tables of a Markdown text in order; link definitions are resolved wherever they stand."""
-    found = []
+    tables = []
     rows: list[DocumentRow] = []
     cells: list[TableCell] = []
     line = 0
@@ -48,8 +48,8 @@ def read_tables(text: str) -> list[DocumentTable]:
         elif token.type == "tr_close":
             rows.append(DocumentRow(line, tuple(cells)))
         elif token.type == "table_close":
-            found.append(DocumentTable(rows[0].line, rows[0].cells, tuple(rows[1:])))
-    return found
+            tables.append(DocumentTable(rows[0].line, rows[0].cells, tuple(rows[1:])))
+    return tables
 
 
 def _cell(tokens: list[Token]) -> TableCell:

@@ -73,19 +73,19 @@ def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems
     place, end = lines[0][0], lines[-1][1]
     while opening := _OPENING.search(text, place, end):
         number = next(n for n, (start, stop) in enumerate(lines) if start <= opening.start() < stop)
-        found = _MARKER.match(text, opening.start(), end)
-        if found is None:
+        match = _MARKER.match(text, opening.start(), end)
+        if match is None:
             problems.append(MarkerProblem(first + number, "the comment of this marker is not closed: --> is missing"))
             return
-        place = found.end()
+        place = match.end()
         start = lines[number][0]
-        stop = next(stop for _, stop in lines if found.end() <= stop)
-        after = text[found.end() : stop]
-        indent = text[start : found.start()]
+        stop = next(stop for _, stop in lines if match.end() <= stop)
+        after = text[match.end() : stop]
+        indent = text[start : match.start()]
         if indent.strip() or after.strip():
             problems.append(MarkerProblem(first + number, "a marker stands alone on its line"))
             continue
-        yield Marker(found["word"], found["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
+        yield Marker(match["word"], match["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
 
 
 def _inline_markers(token: Token, line: int) -> Iterator[MarkerProblem]:

@@ -77,7 +77,7 @@ def _defined(text: str, regions: list[Region]) -> Mapping[str, str]:
     by_hand = "".join(text[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
     known: dict[str, dict[str, dict[str, str]]] = {}
     MarkdownIt("commonmark").disable("inline").parse(by_hand, known)
-    return {label: found["href"] for label, found in known.get("references", {}).items()}
+    return {label: reference["href"] for label, reference in known.get("references", {}).items()}
 
 
 def _placed(content: str, region: Region) -> str:

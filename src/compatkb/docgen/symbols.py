@@ -21,12 +21,12 @@ def _links(asked: RegionContext) -> list[Block]:
     platform, releases = asked.values["platform"], {table.platform: table.releases for table in symbol_tables(asked.facts)}
     if platform not in releases:
         raise UsageError(f"no symbols were read for {platform}; they were for {', '.join(releases)}")
-    found: dict[str, dict[str, ObservationRecord]] = defaultdict(dict)
+    links: dict[str, dict[str, ObservationRecord]] = defaultdict(dict)
     for seen in _seen_on(asked, platform):
         other = next((other for other in seen.packages if other != name), None)
         if name in seen.packages and other and seen.outcome in ("links", "missing-symbol"):
-            found[seen.packages[name]][seen.packages[other]] = seen
-    rows = [_row(releases[platform], version, found[version]) for version in reversed(order) if version in found]
+            links[seen.packages[name]][seen.packages[other]] = seen
+    rows = [_row(releases[platform], version, links[version]) for version in reversed(order) if version in links]
     heads = ("release", "links with", "without some libraries with", "older releases lack", "newer releases lack", "looked at")
     return [Table(heads, tuple(rows))]
 

@@ -38,14 +38,14 @@ class Compared(NamedTuple):
 def compare(facts: Snapshot, text: str, day: date) -> tuple[list[Compared], list[Deviation]]:
     """Return the tables of image tags in a Markdown text that the data know, and their differences, by line."""
     listed = rows_on(facts, day)
-    compared, found = [], []
+    compared, differences = [], []
     for table in read_tables(text):
-        mine = _recognised(facts, table, listed)
-        if mine:
-            cells, deviations = _compare(facts, table, mine, day)
-            compared.append(Compared(table.line, mine[0].repository, mine[0].table, cells))
-            found += deviations
-    return compared, sorted(found, key=lambda deviation: deviation.line)
+        own_rows = _recognised(facts, table, listed)
+        if own_rows:
+            cells, deviations = _compare(facts, table, own_rows, day)
+            compared.append(Compared(table.line, own_rows[0].repository, own_rows[0].table, cells))
+            differences += deviations
+    return compared, sorted(differences, key=lambda deviation: deviation.line)
 
 
 def _recognised(facts: Snapshot, table: DocumentTable, listed: list[ImageRow]) -> list[ImageRow]:
@@ -67,47 +67,47 @@ def _names(cell: TableCell) -> tuple[str, ...]:
     return cell.codes or tuple(re.split(r"[\s,]+", cell.text))
 
 
-def _compare(facts: Snapshot, table: DocumentTable, mine: list[ImageRow], day: date) -> tuple[int, list[Deviation]]:
-    columns = columns_of(facts, mine[0].repository)
+def _compare(facts: Snapshot, table: DocumentTable, own_rows: list[ImageRow], day: date) -> tuple[int, list[Deviation]]:
+    columns = columns_of(facts, own_rows[0].repository)
     titles = {column.title.casefold(): column for column in columns.values()}
     heads = [titles.get(cell.text.casefold()) for cell in table.head]
-    made = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in mine]
+    own_cells = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in own_rows]
     reasons: dict[tuple[str, ...], CellReason | None] = {}
-    cells, found = 0, []
+    cells, deviations = 0, []
     matched: list[int] = []
     for row in table.rows:
-        theirs = _names(row.cells[0])
-        number = max(range(len(mine)), key=lambda n: (theirs[0] in mine[n].tags, len(set(theirs) & set(mine[n].tags))))
-        same = mine[number]
-        known = set(theirs) & set(same.tags)
+        tags = _names(row.cells[0])
+        number = max(range(len(own_rows)), key=lambda n: (tags[0] in own_rows[n].tags, len(set(tags) & set(own_rows[n].tags))))
+        same = own_rows[number]
+        known = set(tags) & set(same.tags)
         if not known or number in matched:
-            text = f"no row of {same.document} had {', '.join(theirs)} in this table on {day}"
+            text = f"no row of {same.document} had {', '.join(tags)} in this table on {day}"
             text = "the row is there twice" if known else text
-            found.append(Deviation(row.line, same.table, theirs[0], "row", ", ".join(theirs), "", text, ()))
+            deviations.append(Deviation(row.line, same.table, tags[0], "row", ", ".join(tags), "", text, ()))
             continue
         matched.append(number)
         for column, cell in zip(heads, row.cells, strict=False):
             if column is None:
                 continue
             cells += 1
-            ours = made[number][column.name]
+            ours = own_cells[number][column.name]
             if _is_same(cell, ours):
                 continue
-            key = (column.name, *same.tags, *theirs)  # a tag too many has its reason as well
+            key = (column.name, *same.tags, *tags)  # a tag too many has its reason as well
             if key not in reasons:
-                reasons[key] = reason_of(facts, same._replace(tags=(*same.tags, *theirs)), column)
+                reasons[key] = reason_of(facts, same._replace(tags=(*same.tags, *tags)), column)
             why, cited = reasons[key] or (_same_version(cell, ours) if column.product else None) or (None, ())
             shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
-            found.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
-    for number, other in enumerate(mine):
+            deviations.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
+    for number, other in enumerate(own_rows):
         if number not in matched:
             text = f"{other.document} had it in this table on {day}"
-            found.append(Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ()))
+            deviations.append(Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ()))
     if matched != sorted(matched):
-        names = ", ".join(mine[number].tags[0] for number in sorted(matched))
+        names = ", ".join(own_rows[number].tags[0] for number in sorted(matched))
         text = "the rows stand in another order"
-        found.append(Deviation(table.line, mine[0].table, "", "order", "", names, text, ()))
-    return cells, found
+        deviations.append(Deviation(table.line, own_rows[0].table, "", "order", "", names, text, ()))
+    return cells, deviations
 
 
 def _is_same(cell: TableCell, ours: Inline) -> bool:
@@ -146,21 +146,21 @@ def _shown(text: str, links: tuple[tuple[str, str], ...]) -> str:
     return " ".join([text, *(f"<{url}>" for _, url in links)])
 
 
-def diff_text(path: str, compared: list[Compared], found: list[Deviation]) -> str:
+def diff_text(path: str, compared: list[Compared], differences: list[Deviation]) -> str:
     """Return the deviations for people, with reason and sources, and a sum."""
     lines = []
-    for d in found:
+    for d in differences:
         where = f"{path}:{d.line}: {d.table}: {d.row}: {d.column}" if d.row else f"{path}:{d.line}: {d.table}: {d.column}"
         lines += [where, f"  document:  {d.theirs or 'nothing'}", f"  generated: {d.ours or 'nothing'}"]
         lines.append(f"  reason:    {d.reason or 'the data give none'}")
         lines += [f"  source:    {url or text}" for text, url in d.sources]
     cells = sum(table.cells for table in compared)
-    lines.append(f"{len(compared)} tables, {cells} cells compared, {len(found)} deviations")
+    lines.append(f"{len(compared)} tables, {cells} cells compared, {len(differences)} deviations")
     return "\n".join(lines) + "\n"
 
 
-def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], found: list[Deviation]) -> str:
+def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], differences: list[Deviation]) -> str:
     """Return the compared tables and the deviations for programs."""
-    deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in found]
+    deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in differences]
     content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
     return document(facts, day, content)

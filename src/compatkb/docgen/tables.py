@@ -69,13 +69,13 @@ def _versions(asked: RegionContext) -> list[Block]:
     cells = []
     for version in records or _names(elements):
         released = records[version].released if records else None
-        mine = [e for e in reversed(elements) if e.release == version and (e.since is None or e.since <= today)]
-        mine = [e for e in mine if not devices or devices & e.devices]
-        if (released or "")[:10] > asked.day.isoformat() or not mine:
+        matching = [e for e in reversed(elements) if e.release == version and (e.since is None or e.since <= today)]
+        matching = [e for e in matching if not devices or devices & e.devices]
+        if (released or "")[:10] > asked.day.isoformat() or not matching:
             continue
-        builds = (", ".join(_build(e) for e in mine if e.devices),) if has_builds else ()
+        builds = (", ".join(_build(e) for e in matching if e.devices),) if has_builds else ()
         eol = records[version].eol if records else None
-        cells.append((version, _released(released), *builds, _state(eol, mine, asked.day)))
+        cells.append((version, _released(released), *builds, _state(eol, matching, asked.day)))
     if not cells:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     head = ("release", "released", *(("builds",) if has_builds else ()), "state")

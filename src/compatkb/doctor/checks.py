@@ -49,13 +49,13 @@ class Remark(NamedTuple):
 
 def modules(facts: Snapshot) -> dict[str, str]:
     """Return the import names of the products of the data, by distribution in its canonical form."""
-    found = {}
+    import_names = {}
     for product in facts.products.values():
         if product.distribution and product.import_name and product.role in (Role.PACKAGE, Role.COMPANION):
             builds = (element.distribution for element in facts.elements(product.id) if element.distribution)
             names = (str(canonicalize_name(name)) for name in (product.distribution, *builds))
-            found.update(dict.fromkeys(names, product.import_name))
-    return found
+            import_names.update(dict.fromkeys(names, product.import_name))
+    return import_names
 
 
 def driver_packages(facts: Snapshot) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def driver_packages(facts: Snapshot) -> tuple[str, ...]:
 
 def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
     """Return the installed distributions that the data know, in the order of the products."""
-    found = []
+    held = []
     providers = {route.provider for route in facts.routes}
     for installed in machine.packages:
         product = facts.product(str(canonicalize_name(installed.name)))
@@ -74,8 +74,8 @@ def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
         version = installed.version
         known = bool(version) and is_known(facts, product.id, str(version))
         core = product.id in providers or product.role == Role.COMPANION
-        found.append(Held(product.id, installed, known, product.role != Role.LEAF, core))
-    return sorted(found, key=lambda item: (facts.ranks[item.product], item.installed.name))
+        held.append(Held(product.id, installed, known, product.role != Role.LEAF, core))
+    return sorted(held, key=lambda item: (facts.ranks[item.product], item.installed.name))
 
 
 def seen_as(facts: Snapshot, graphics: Graphics) -> Seen:
@@ -130,38 +130,38 @@ def driver_of(facts: Snapshot, machine: Machine) -> str | None:
     """Return the series of the GPU driver that the system's packages belong to, where their versions tell it."""
     wanted = set(driver_packages(facts))
     for name, version in machine.drivers or ():
-        if name in wanted and (found := _SERIES.search(version)):
-            return found[1]
+        if name in wanted and (match := _SERIES.search(version)):
+            return match[1]
     return None
 
 
 def package_remarks(held: tuple[Held, ...]) -> list[Remark]:
     """Return what is wrong with installed packages, whatever their versions."""
-    found = []
+    remarks = []
     for item in held:
         name, version, *_ = item.installed
         written = item.installed.written
         again = f"reinstall {name}: `pip install --force-reinstall --no-deps {name}=={version}`" if version else None
         if version is None and item.installed.place is None:
             message = f"{name} can be imported, but has no metadata; it was built, copied or half removed"
-            found.append(Remark("no-metadata", Severity.ERROR, message, f"remove it, and install {name} again"))
+            remarks.append(Remark("no-metadata", Severity.ERROR, message, f"remove it, and install {name} again"))
         elif version is None:
-            found.append(Remark("broken-metadata", Severity.ERROR, f"{name} has metadata without a version", again))
+            remarks.append(Remark("broken-metadata", Severity.ERROR, f"{name} has metadata without a version", again))
         elif item.installed.found is False:
             message = f"{name} {version} has metadata, but its package {item.installed.module} is not there"
-            found.append(Remark("missing-package", Severity.ERROR, message, again))
+            remarks.append(Remark("missing-package", Severity.ERROR, message, again))
         elif written and written != version and _public(written) != _public(version):
             message = f"{name} has the metadata of {version}, yet the package says of itself that it is {written}"
-            found.append(Remark("two-versions", Severity.ERROR, message, f"remove it twice, and install {name} again"))
+            remarks.append(Remark("two-versions", Severity.ERROR, message, f"remove it twice, and install {name} again"))
         elif not item.known:
             message = f"{name} {version} is not in the data, so it was not checked"
-            found.append(Remark("unknown-version", Severity.WARNING, message))
+            remarks.append(Remark("unknown-version", Severity.WARNING, message))
     names = [canonicalize_name(item.installed.name) for item in held]
     for name in sorted({name for name in names if names.count(name) > 1}):
         versions = [str(item.installed.version) for item in held if canonicalize_name(item.installed.name) == name]
         message = f"{name} is installed {len(versions)} times: {', '.join(versions)}; sys.path decides which is imported"
-        found.append(Remark("installed-twice", Severity.ERROR, message, f"remove every {name}, then install one"))
-    return found
+        remarks.append(Remark("installed-twice", Severity.ERROR, message, f"remove every {name}, then install one"))
+    return remarks
 
 
 def _public(version: str) -> str:
@@ -170,16 +170,16 @@ def _public(version: str) -> str:
 
 def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) -> list[Remark]:
     """Return what is to be said of the graphics, their drivers and device files."""
-    found = []
+    remarks = []
     intel = [item for item in seen if _is_intel(facts, item)]
     for item in intel:
         shown = f"{item.name} ({item.graphics.vendor}:{item.graphics.device})" if item.graphics.device else item.name
         if item.hardware is None or not serves(facts, item.hardware):
             message = f"{shown} is not on the vendor's list of supported XPU hardware"
-            found.append(Remark("unnamed-graphics", Severity.WARNING, message, item.note, item.sources[:1]))
+            remarks.append(Remark("unnamed-graphics", Severity.WARNING, message, item.note, item.sources[:1]))
         if item.graphics.driver is None and machine.nodes is not None:
             message = f"no kernel driver is bound to {shown}"
-            found.append(Remark("no-kernel-driver", Severity.ERROR, message, "load or update the kernel driver"))
+            remarks.append(Remark("no-kernel-driver", Severity.ERROR, message, "load or update the kernel driver"))
     named = [item for item in intel if item.hardware and serves(facts, item.hardware)]
     if machine.drivers is not None and machine.whole and named:
         there = {name for name, _ in machine.drivers}
@@ -188,16 +188,16 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
                 sources = tuple((source[0], source[1]) for source in record["sources"])
                 message = f"no system package provides the {record['name']}, without which programs find no GPU"
                 fix = f"install {record['packages'][0]}; a driver that was built or copied would not show here"
-                found.append(Remark("driver-part-missing", Severity.WARNING, message, fix, sources))
+                remarks.append(Remark("driver-part-missing", Severity.WARNING, message, fix, sources))
     if intel and machine.nodes is not None:
         if not machine.nodes:
             message = "no render node found; in a container, pass --device /dev/dri"
-            found.append(Remark("no-render-node", Severity.ERROR, message))
+            remarks.append(Remark("no-render-node", Severity.ERROR, message))
         elif not any(node.usable for node in machine.nodes):
             message = f"this user may not open {', '.join(node.path for node in machine.nodes)}"
             fix = "add the user to the group of the device files (render or video), and log in again"
-            found.append(Remark("render-node-refused", Severity.ERROR, message, fix))
-    return found
+            remarks.append(Remark("render-node-refused", Severity.ERROR, message, fix))
+    return remarks
 
 
 def _is_intel(facts: Snapshot, item: Seen) -> bool:
@@ -212,13 +212,13 @@ def serves(facts: Snapshot, hardware: str) -> bool:
 
 def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
     """Return what variables and run-time libraries can spoil."""
-    found = []
+    remarks = []
     for record in guide(facts, "variable"):
         value = dict(machine.variables).get(record["name"])
         if value and record["hides"]:
             sources = tuple((source[0], source[1]) for source in record["sources"])
             message = f"{record['name']}={value}: {record['means']}"
-            found.append(Remark("devices-hidden", Severity.WARNING, message, f"unset {record['name']} to see all", sources))
+            remarks.append(Remark("devices-hidden", Severity.WARNING, message, f"unset {record['name']} to see all", sources))
     generations = {record["library"]: record for record in guide(facts, "generation")}
     there = {path.replace("\\", "/").rpartition("/")[2]: path for path in reversed(machine.libraries)}
     kinds: dict[str, list[str]] = {}
@@ -229,8 +229,8 @@ def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
             shown = ", ".join(f"{there[n]} (oneAPI {generations[n]['version'] if n in generations else '?'})" for n in names)
             message = f"programs find run-time libraries of different generations: {shown}"
             fix = "start a shell without an activated oneAPI, or activate the release that the wheels require"
-            found.append(Remark("mixed-runtimes", Severity.WARNING, message, fix))
-    return found
+            remarks.append(Remark("mixed-runtimes", Severity.WARNING, message, fix))
+    return remarks
 
 
 def hardware_of(facts: Snapshot, seen: tuple[Seen, ...]) -> tuple[str, ...]:

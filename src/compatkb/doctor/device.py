@@ -58,7 +58,7 @@ def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     another. Of the systems of the kind that is decided, the first in the data counts.
     """
     shown = _shown(facts, pasted, "os")
-    told = {record["version"]: n for n, record in enumerate(guide(facts, "reading"))}
+    order = {record["version"]: n for n, record in enumerate(guide(facts, "reading"))}
     lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
     left: set[str] = set()
     for kind in ShownBy:
@@ -70,7 +70,7 @@ def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
         left = {LINUX}
     if len(left) != 1 or (kind is ShownBy.BUILD and {facts.family(system) for system in shown[ShownBy.MENTION]} - left):
         return None
-    system = min((name for name in lines if facts.family(name) in left), key=told.__getitem__)
+    system = min((name for name in lines if facts.family(name) in left), key=order.__getitem__)
     return Read("os", system, lines[system], SAYS)
 
 
@@ -90,16 +90,16 @@ def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
 
 def _graphics(facts: Snapshot, pasted: Pasted) -> dict[str, int]:
     """Return the devices of the GPUs that a text names as the data name them, each with a line."""
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     releases = releases_of(facts, "hardware")
     graphic = {device for device in {d for release in releases for d in release.devices} if needs_graphics(facts, device)}
     for release in releases:
         device = next(iter(release.devices), "")
-        if device not in graphic or device in found:
+        if device not in graphic or device in lines:
             continue
         names = (*release.aliases, release.version.replace("-", " "), *((release.name,) if release.name else ()))
         for name in filter(_MODEL.fullmatch, map(plain, names)):
             for at in pasted.places(name):
                 if not _WORD.search(pasted.plain[at - 1 : at]) and not _WORD.match(pasted.plain, at + len(name)):
-                    found.setdefault(device, pasted.line_at(at)[0])
-    return found
+                    lines.setdefault(device, pasted.line_at(at)[0])
+    return lines

@@ -103,10 +103,10 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
         target = target._replace(foreign=top["device"])
     symbols = undefined_symbols(facts, text, versions)
     collect = () if candidates else COLLECT
-    made = Diagnosis(candidates, versions, unread, answer, missed, (), target=target, symbols=symbols, collect=collect)
-    if (candidates and (not made.about_versions or top["kind"] == "library")) or not (candidates or target.device):
-        return made
-    return _with_stacks(facts, made, top, pins, clock)
+    diagnosis = Diagnosis(candidates, versions, unread, answer, missed, (), target=target, symbols=symbols, collect=collect)
+    if (candidates and (not diagnosis.about_versions or top["kind"] == "library")) or not (candidates or target.device):
+        return diagnosis
+    return _with_stacks(facts, diagnosis, top, pins, clock)
 
 
 def _devices_of_causes(facts: Snapshot, causes: dict[str, dict[str, Any]], named: Read | None, text: str) -> set[str]:
@@ -120,19 +120,21 @@ def _devices_of_causes(facts: Snapshot, causes: dict[str, dict[str, Any]], named
     return about if is_phrase(text) else about - set(served_devices(facts))
 
 
-def _with_stacks(facts: Snapshot, made: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...], clock: Clock) -> Diagnosis:
+def _with_stacks(
+    facts: Snapshot, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...], clock: Clock
+) -> Diagnosis:
     """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
-    target = made.target
+    target = diagnosis.target
     words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
     if top.get("newest"):
         choices = choices_of(facts, None, Sought(words=words), target, clock)
     else:
-        kept = pins if made.candidates else ()
-        choices = choices_of(facts, made.answer, Sought(_wishes(pins, made.wanted), kept, words), target, clock)
-    named = {read.product for read in made.versions if facts.products[read.product].role != Role.DIMENSION}
+        kept_pins = pins if diagnosis.candidates else ()
+        choices = choices_of(facts, diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), kept_pins, words), target, clock)
+    named = {read.product for read in diagnosis.versions if facts.products[read.product].role != Role.DIMENSION}
     named |= {re.split(r"[=<>!~]", word)[0] for word in words}
     sure = bool(target.device) and not any(choice.systems for choice in choices)
-    return made._replace(
+    return diagnosis._replace(
         nearest=tuple(choice.near for choice in choices) if sure else (),
         either=() if sure else choices,
         instead=successor_of(facts, named, target, clock),
@@ -142,31 +144,31 @@ def _with_stacks(facts: Snapshot, made: Diagnosis, top: dict[str, Any], pins: tu
 
 def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evidence:
     """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
-    made = _Evidence({}, {}, {}, [], {})
+    evidence = _Evidence({}, {}, {}, [], {})
     symptoms = guide(facts, "symptom")
     for symptom in symptoms:
         if symptom["devices"] and device not in symptom["devices"]:
             continue
-        found = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
+        hits = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
         beside, unless = (any(map(pasted.find, symptom[name])) for name in ("beside", "unless"))
-        if not found or unless or (symptom["beside"] and not beside):
+        if not hits or unless or (symptom["beside"] and not beside):
             continue
-        _add(facts, made, symptom, found)
-    if not made.weights and is_phrase(text):
+        _add(facts, evidence, symptom, hits)
+    if not evidence.weights and is_phrase(text):
         for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide(facts, "cause")}):
-            _add(facts, made, symptom, [Hit(1, text.strip(), ())])
-    return made
+            _add(facts, evidence, symptom, [Hit(1, text.strip(), ())])
+    return evidence
 
 
-def _add(facts: Snapshot, made: _Evidence, symptom: dict[str, Any], found: list[Hit]) -> None:
-    for hit in found:
-        made.learnt.extend(Read(n, shape(facts, n, v), hit.line, SLOTS) for n, v in hit.slots if n in facts.products)
-        made.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
+def _add(facts: Snapshot, evidence: _Evidence, symptom: dict[str, Any], hits: list[Hit]) -> None:
+    for hit in hits:
+        evidence.learnt.extend(Read(n, shape(facts, n, v), hit.line, SLOTS) for n, v in hit.slots if n in facts.products)
+        evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
     for speaks in symptom["causes"]:
         name = speaks["cause"]
-        made.weights[name] = made.weights.get(name, 0) + speaks["weight"]
-        made.hits.setdefault(name, []).extend(found)
-        made.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
+        evidence.weights[name] = evidence.weights.get(name, 0) + speaks["weight"]
+        evidence.hits.setdefault(name, []).extend(hits)
+        evidence.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
 
 
 def _ranked(

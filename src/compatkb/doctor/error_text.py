@@ -69,11 +69,11 @@ class Pasted:
 
     @cached_property
     def _ends(self) -> "array[int]":
-        return array("I", (found.start() for found in re.finditer("\n", self.plain)))
+        return array("I", (newline.start() for newline in re.finditer("\n", self.plain)))
 
     @cached_property
     def _pasted_ends(self) -> "array[int]":
-        return array("I", (found.start() for found in re.finditer("\n", self._text)))
+        return array("I", (newline.start() for newline in re.finditer("\n", self._text)))
 
     def line_at(self, position: int) -> tuple[int, str]:
         """Return number and text of the line at a position of the plain text; a long line is cut."""
@@ -153,15 +153,15 @@ def _literal(pattern: str) -> str:
 @cache
 def _segments(pattern: str) -> tuple[_Segment, ...]:
     """Return what stands between the gaps of a pattern, each in a form without unbounded repetition."""
-    found = []
+    segments = []
     for piece in pattern.split("*"):
         parts = _SLOT.split(piece)
         form = "".join(
             re.escape(plain(part)) if n % 2 == 0 else _REQUIREMENT if part == "requirement" else _VERSION
             for n, part in enumerate(parts)
         )
-        found.append(_Segment(tuple(parts[1::2]), re.compile(form)))
-    return tuple(found)
+        segments.append(_Segment(tuple(parts[1::2]), re.compile(form)))
+    return tuple(segments)
 
 
 def _match(window: str, segments: tuple[_Segment, ...]) -> tuple[tuple[str, str], ...] | None:
@@ -169,9 +169,9 @@ def _match(window: str, segments: tuple[_Segment, ...]) -> tuple[tuple[str, str]
     at = 0
     slots: list[tuple[str, str]] = []
     for number, segment in enumerate(segments):
-        found = segment.form.match(window, at) if number == 0 else segment.form.search(window, at, at + _GAP + _WINDOW // 2)
-        if found is None:
+        match = segment.form.match(window, at) if number == 0 else segment.form.search(window, at, at + _GAP + _WINDOW // 2)
+        if match is None:
             return None
-        at = found.end()
-        slots += ((name, value.rstrip(".-_+")) for name, value in zip(segment.names, found.groups(), strict=True))
+        at = match.end()
+        slots += ((name, value.rstrip(".-_+")) for name, value in zip(segment.names, match.groups(), strict=True))
     return tuple(slots)

@@ -25,24 +25,24 @@ class Told(NamedTuple):
 
 def without_other_pythons(text: str) -> str:
     """Return plain text without the lines that list which Pythons a release requires: those are nobody's versions."""
-    return _OTHER_PYTHON.sub(lambda found: " " * len(found[0]), text)
+    return _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), text)
 
 
 def put_in(text: str) -> list[Told]:
     """Return what an installer says it installed."""
-    found = [Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] != "-"]
+    packages = [Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] != "-"]
     for match in _PUT_IN.finditer(text):
         for word in match[1].split():
             name, sign, version = word.rpartition("-")
             if sign and version[:1].isdigit():
-                found.append(Told(name, version, match.start()))
-    return found
+                packages.append(Told(name, version, match.start()))
+    return packages
 
 
 def taken_out(text: str) -> list[Told]:
     """Return what an installer says it removed."""
-    found = [Told(m[1].rstrip("-."), m[2].rstrip(".-_"), m.start()) for m in _TAKEN_OUT.finditer(text)]
-    return [*found, *(Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] == "-")]
+    packages = [Told(m[1].rstrip("-."), m[2].rstrip(".-_"), m.start()) for m in _TAKEN_OUT.finditer(text)]
+    return [*packages, *(Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] == "-")]
 
 
 def satisfied(text: str) -> list[Told]:
@@ -52,7 +52,7 @@ def satisfied(text: str) -> list[Told]:
 
 def echoed(text: str) -> list[Told]:
     """Return the versions that an interpreter printed when it was asked for `name.__version__`, by the names asked for."""
-    found: list[Told] = []
+    packages: list[Told] = []
     waiting: list[str] = []
     left = at = 0
     for line in text.split("\n"):
@@ -60,7 +60,7 @@ def echoed(text: str) -> list[Told]:
         if asked:
             waiting, left = asked, _ECHO_REACH
         elif waiting and left and (bare := _BARE.match(line)):
-            found.append(Told(waiting.pop(0), bare[1], at))
+            packages.append(Told(waiting.pop(0), bare[1], at))
         left = max(0, left - 1)
         at += len(line) + 1
-    return found
+    return packages

@@ -15,14 +15,14 @@ from compatkb.store.records import Request
 
 def place_of(facts: Snapshot, machine: Machine, system: str | None) -> list[tuple[str, str]]:
     """Return Python, system, architecture and glibc of a machine as options, as far as the data know them."""
-    found = []
+    options = []
     pythons = [text for text in (machine.patch, machine.python) if text and is_known(facts, "python", text)]
     python = pythons[0] if pythons else None
     pairs = (("python", python), ("os", system), ("arch", machine.arch), ("glibc", None if system else machine.glibc))
     for name, value in pairs:
         if value and name in facts.products and is_known(facts, name, value):
-            found.append((name, value))
-    return found
+            options.append((name, value))
+    return options
 
 
 def pins_of(facts: Snapshot, held: tuple[Held, ...], *, leaves: bool) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[s
     words = [_NUMBER.sub("", word) for word in _WORD.findall(plain(text)) if word not in _SMALL]
     if not words or (len(words) == 1 and len(words[0]) < _LONG):
         return []
-    return [symptom for symptom in symptoms if any(_has(said, words) for said in _sayings(symptom, causes))]
+    return [symptom for symptom in symptoms if any(_has(saying, words) for saying in _sayings(symptom, causes))]
 
 
 def _sayings(symptom: dict[str, Any], causes: dict[str, dict[str, Any]]) -> list[str]:

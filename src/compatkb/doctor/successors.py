@@ -34,16 +34,18 @@ def instead_of(
     `options` are version words of what stays, such as the system; the first of them are given up last.
     """
     ended = tuple(product for product in facts.products if product in facts.successors and product in set(products))
-    told = [successor for name in ended for successor in facts.successors[name]]
-    fitting = [successor for successor in told if successor.device is None or not devices or successor.device in devices]
+    successors = [successor for name in ended for successor in facts.successors[name]]
+    fitting = [successor for successor in successors if successor.device is None or not devices or successor.device in devices]
     if not fitting:
         return None
     words = tuple(dict.fromkeys(successor.product + successor.specifier for successor in fitting))
-    kept = [option for option in options if option[0] not in ended]
+    kept_options = [option for option in options if option[0] not in ended]
     asked = [device for device in dict.fromkeys(successor.device for successor in fitting) if device] or list(devices)
-    for number in range(len(kept), -1, -1):
+    for number in range(len(kept_options), -1, -1):
         try:
-            stacks = best_stacks(facts, make_request(facts, kept[:number], words, asked, clock), certain_only=certain_only)
+            stacks = best_stacks(
+                facts, make_request(facts, kept_options[:number], words, asked, clock), certain_only=certain_only
+            )
         except CompatkbError:
             continue
         for stack in stacks:

@@ -63,12 +63,12 @@ class StackChoice(NamedTuple):
 
 def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
     """Return what a text is about, as far as it tells."""
-    told = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
-    device = told.pop("device", None)
-    system, python = told.pop("os", None), told.pop("python", None)
+    dimensions = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
+    device = dimensions.pop("device", None)
+    system, python = dimensions.pop("os", None), dimensions.pop("python", None)
     if python and not is_known(facts, "python", python):
         python = None
-    others = tuple((name, value) for name, value in told.items() if is_known(facts, name, value))
+    others = tuple((name, value) for name, value in dimensions.items() if is_known(facts, name, value))
     served = served_devices(facts)
     if device and device not in served:
         return Target(None, device, system, python, others, served)
@@ -98,15 +98,15 @@ def choices_of(
     facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
 ) -> tuple[StackChoice, ...]:
     """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
-    found: dict[tuple[object, ...], list[tuple[str, Near]]] = {}
+    groups: dict[tuple[object, ...], list[tuple[str, Near]]] = {}
     meant = target.meant()
-    said = answer if target.device and target.os else None
+    exact_answer = answer if target.device and target.os else None
     for aim in meant:
-        near = nearest_of(facts, said, sought, aim, clock)
+        near = nearest_of(facts, exact_answer, sought, aim, clock)
         for one in near if len(meant) == 1 else near[:1]:
-            found.setdefault((aim.device, *_builds(facts, one.stack)), []).append((facts.family(aim.os or ""), one))
+            groups.setdefault((aim.device, *_builds(facts, one.stack)), []).append((facts.family(aim.os or ""), one))
     choices = []
-    for placed in found.values():
+    for placed in groups.values():
         systems = tuple(system for system, _ in placed)
         near_one = placed[0][1]._replace(stack=_together([near.stack for _, near in placed]))
         choices.append(
@@ -149,12 +149,12 @@ def nearest_of(facts: Snapshot, answer: Answer | None, sought: Sought, target: T
         if not pins and not asked:
             continue
         for system in dict.fromkeys((target.os, generic)):
-            found = ask(facts, pins, aim, clock, asked, system)
+            new_answer = ask(facts, pins, aim, clock, asked, system)
             given_up = ("python",) if aim.python != target.python else ()
-            stacks = found.stacks if found and found.verdict.is_usable else ()
+            stacks = new_answer.stacks if new_answer and new_answer.verdict.is_usable else ()
             if stack := next((stack for stack in stacks if target.takes(facts, stack, python=not given_up)), None):
                 return (Near(given_up, "best", stack),)
-            if found and pins and (near := _fitting(facts, found.nearest, target)):
+            if new_answer and pins and (near := _fitting(facts, new_answer.nearest, target)):
                 return near
     return ()
 
@@ -166,9 +166,9 @@ def _works(answer: Answer) -> bool:
 def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tuple[Near, ...]:
     """Return the near stacks that work and are for a target; first those that keep the package that brings the device."""
     providers = {route.provider for route in facts.routes}
-    found = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
-    found.sort(key=lambda near: bool(providers & set(near.relaxed)))
-    return tuple(n for n in found if target.takes(facts, n.stack, python="python" not in n.relaxed))[:_MOST]
+    candidates = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
+    candidates.sort(key=lambda near: bool(providers & set(near.relaxed)))
+    return tuple(n for n in candidates if target.takes(facts, n.stack, python="python" not in n.relaxed))[:_MOST]
 
 
 def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> Instead | None:
@@ -176,17 +176,17 @@ def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clo
 
     None where the device is not known, or the system and what is installed depends on it.
     """
-    found: dict[tuple[Element, ...], list[Instead]] = {}
+    groups: dict[tuple[Element, ...], list[Instead]] = {}
     for aim in target.meant() if target.device else ():
         place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
-        made = instead_of(facts, products, [*place, *target.others], [aim.device or ""], clock)
-        if made is None or not aim.takes(facts, made.stack, python=False):
+        instead = instead_of(facts, products, [*place, *target.others], [aim.device or ""], clock)
+        if instead is None or not aim.takes(facts, instead.stack, python=False):
             return None
-        found.setdefault(_builds(facts, made.stack), []).append(made)
-    if len(found) != 1:
+        groups.setdefault(_builds(facts, instead.stack), []).append(instead)
+    if len(groups) != 1:
         return None
-    same = next(iter(found.values()))
-    return Instead(same[0].ended, _together([made.stack for made in same]))
+    same = next(iter(groups.values()))
+    return Instead(same[0].ended, _together([instead.stack for instead in same]))
 
 
 def installed(reads: tuple[Read, ...]) -> tuple[Read, ...]:

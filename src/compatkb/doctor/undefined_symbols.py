@@ -41,12 +41,12 @@ def undefined_symbols(facts: Snapshot, text: str, versions: Iterable[Read]) -> t
 
     One that no release exports is returned too where it was asked for by a library of a known product.
     """
-    found = list(dict.fromkeys(_asked(text)))[:_MOST]
-    tables = _best_first(symbol_tables(facts), text) if found else ()
+    symbols = list(dict.fromkeys(_asked(text)))[:_MOST]
+    tables = _best_first(symbol_tables(facts), text) if symbols else ()
     seen: dict[str, str] = {}
     for read in versions:
         seen.setdefault(read.product, read.version)
-    return tuple(filter(None, (_looked_up(facts, tables, *asked, seen) for asked in found)))
+    return tuple(filter(None, (_looked_up(facts, tables, *asked, seen) for asked in symbols)))
 
 
 def _asked(text: str) -> Iterator[tuple[str, str]]:
@@ -66,15 +66,15 @@ def _asked(text: str) -> Iterator[tuple[str, str]]:
 
 def _paths(text: str) -> list[str]:
     """Return the paths of libraries in a text: of each word what stands before its last suffix of a library, with that."""
-    ends = ((word[0], [found.end() for found in _LIBRARY.finditer(word[0])]) for word in _WORD.finditer(text))
-    return [word[: found[-1]] for word, found in ends if found]
+    ends = ((word[0], [match.end() for match in _LIBRARY.finditer(word[0])]) for word in _WORD.finditer(text))
+    return [word[: places[-1]] for word, places in ends if places]
 
 
 def _best_first(tables: tuple[SymbolTable, ...], text: str) -> tuple[SymbolTable, ...]:
     """Return tables with those first that are for the system and architecture of which the text speaks."""
-    told = text.lower()
-    system = "macos" if ".dylib" in told or "symbol not found" in told else "windows" if ".dll" in told else "linux"
-    arch = ("aarch64", "arm64") if "aarch64" in told or "arm64" in told or system == "macos" else ("x86_64",)
+    lowered = text.lower()
+    system = "macos" if ".dylib" in lowered or "symbol not found" in lowered else "windows" if ".dll" in lowered else "linux"
+    arch = ("aarch64", "arm64") if "aarch64" in lowered or "arm64" in lowered or system == "macos" else ("x86_64",)
     wanted = [table for table in tables if table.platform in {f"{system}-{name}" for name in arch}]
     return (*wanted, *(table for table in tables if table not in wanted))
 
@@ -118,5 +118,5 @@ def _fitting(facts: Snapshot, product: Product, table: SymbolTable, release: str
         where = (seen.outcome, seen.os, seen.arch, seen.packages.get(other))
         return where == ("links", system, arch, release) and own in seen.packages and not seen.missing
 
-    found = {seen.packages[own] for seen in observations(facts, "symbols") if fits(seen)}
-    return tuple(version for version in reversed(order) if version in found)
+    versions = {seen.packages[own] for seen in observations(facts, "symbols") if fits(seen)}
+    return tuple(version for version in reversed(order) if version in versions)

@@ -105,8 +105,10 @@ def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
     proven = proven_of(facts, unsure, place, hardware, clock) if unsure else None
     unused = blind or (answer is not None and is_idle(facts, devices, seen))
-    made = Examination(machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead, proven)
-    return made._replace(unused=unused)
+    examination = Examination(
+        machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead, proven
+    )
+    return examination._replace(unused=unused)
 
 
 def _blind_remark(machine: Machine) -> Remark:

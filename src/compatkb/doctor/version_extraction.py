@@ -59,8 +59,8 @@ def guide(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
     return guide_records(facts, kind)
 
 
-def read_versions(facts: Snapshot, pasted: Pasted, told: tuple[Read, ...] = ()) -> tuple[Read, ...]:
-    """Return for each product the version that the text tells best, in rank order; `told` was learnt from symptoms.
+def read_versions(facts: Snapshot, pasted: Pasted, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
+    """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
 
     What an installer removed does not count, and no more do the Pythons that releases require.
     """
@@ -70,9 +70,9 @@ def read_versions(facts: Snapshot, pasted: Pasted, told: tuple[Read, ...] = ()) 
     removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
     listed = _by_product(facts, pasted, installer_output.satisfied, INSTALLED)
     echoes = _by_product(facts, pasted, installer_output.echoed, SAYS)
-    found = [*told, *new, *echoes, *_says(facts, pasted), *listed, *_named(facts, pasted)]
+    reads = [*learnt, *new, *echoes, *_says(facts, pasted), *listed, *_named(facts, pasted)]
     best: dict[str, Read] = {}
-    for read in found:
+    for read in reads:
         if (read.product, read.version) in removed:
             continue
         if read.product in facts.products and (read.product not in best or read.how < best[read.product].how):
@@ -95,32 +95,32 @@ def minor(python: str) -> str:
     return ".".join(python.split(".")[:2])
 
 
-def _by_product(facts: Snapshot, pasted: Pasted, told: Callable[[str], list[Told]], how: int) -> list[Read]:
+def _by_product(facts: Snapshot, pasted: Pasted, parser: Callable[[str], list[Told]], how: int) -> list[Read]:
     imports = {product.import_name: product.id for product in facts.products.values() if product.role != Role.LEAF}
-    found = []
-    for name, version, at in told(pasted.plain):
+    reads = []
+    for name, version, at in parser(pasted.plain):
         known = facts.product(str(canonicalize_name(name)))
         product = known.id if known else imports.get(name)
         if product is not None and facts.products[product].distribution is not None:
-            found.append(Read(product, version, pasted.line_at(at)[0], how))
-    return found
+            reads.append(Read(product, version, pasted.line_at(at)[0], how))
+    return reads
 
 
 def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
-    found = []
+    reads = []
     for record in guide(facts, "reading"):
         if record["shown_by"]:
             continue
         for hit in filter(None, map(pasted.find, record["patterns"])):
             for name, value in hit.slots:
                 if name in facts.products and "." in shape(facts, name, value):
-                    found.append(Read(name, shape(facts, name, value), hit.line, SAYS))
-    return found
+                    reads.append(Read(name, shape(facts, name, value), hit.line, SAYS))
+    return reads
 
 
 def _named(facts: Snapshot, pasted: Pasted) -> list[Read]:
     """Return the versions that stand behind the names of packages, as installers, lists and file names write them."""
-    found = []
+    reads = []
     text = pasted.plain
     for product in facts.products.values():
         for name in _spellings(facts, product.id):
@@ -130,8 +130,8 @@ def _named(facts: Snapshot, pasted: Pasted) -> list[Read]:
                 if after is None or (_BEFORE.search(before) and not before.endswith("/")):
                     continue
                 version = shape(facts, product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
-                found.append(Read(product.id, version, pasted.line_at(at)[0], _how(text, before, after)))
-    return found
+                reads.append(Read(product.id, version, pasted.line_at(at)[0], _how(text, before, after)))
+    return reads
 
 
 def _how(text: str, before: str, after: "re.Match[str]") -> int:

@@ -72,18 +72,18 @@ def _best_for(
     main = next(iter(route.provider for route in facts.routes))
     companions = tuple(item.product for item in held if facts.products[item.product].role == Role.COMPANION)
     place = place_of(facts, machine, system)
-    kept, there = _releases(facts, held), {item.product for item in held}
+    releases, there = _releases(facts, held), {item.product for item in held}
     last: Near | None = None
     for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
-        for pins in (kept, [pin for pin in kept if pin[0] == main], []):
+        for pins in (releases, [pin for pin in releases if pin[0] == main], []):
             for words in ((main, *companions), (main,)):
                 fixed = {name for name, _ in pins}
                 request = request_of(facts, [*pins, *options], devices, clock, tuple(w for w in words if w not in fixed))
                 usable = [stack for stack in (best_stacks(facts, request) if request else ()) if stack.verdict.is_usable]
                 last = last or next((Near((), "best", stack) for stack in usable), None)
-                found = next((stack for stack in usable if not _ended(facts, stack) - there), None)
-                if found:
-                    return Near((), "best", found)
+                best = next((stack for stack in usable if not _ended(facts, stack) - there), None)
+                if best:
+                    return Near((), "best", best)
     return last
 
 
@@ -94,13 +94,13 @@ def _ended(facts: Snapshot, stack: Stack) -> set[str]:
 
 def _releases(facts: Snapshot, held: tuple[Held, ...]) -> list[tuple[str, str]]:
     """Return the releases of what is installed, whatever their builds; of what the data do not know, none."""
-    found: dict[str, str] = {}
+    releases: dict[str, str] = {}
     for item in held:
         release = (item.installed.version or "").partition("+")[0]
         role = facts.products[item.product].role
         if release and item.known and role in _RELEASES and is_known(facts, item.product, release):
-            found.setdefault(item.product, release)
-    return list(found.items())
+            releases.setdefault(item.product, release)
+    return list(releases.items())
 
 
 def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock) -> tuple[UpgradeStep, ...]:
@@ -112,7 +112,7 @@ def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock
     for item in held:
         before.setdefault(item.product, item.installed)
     after = {e.product: e for e in stack.packages if e.distribution}
-    found: list[UpgradeStep] = []
+    steps: list[UpgradeStep] = []
     for product in facts.products:
         old, new = before.get(product), after.get(product)
         role = facts.products[product].role
@@ -120,21 +120,21 @@ def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock
             continue  # run-time packages come and go with those that require them
         if old and new is None and _may_stay(facts, product, old, stack, clock):
             continue
-        found += _steps(facts, product, old, new)
-    return tuple(found)
+        steps += _steps(facts, product, old, new)
+    return tuple(steps)
 
 
 def _steps(facts: Snapshot, product: str, old: Installed | None, new: Element | None) -> list[UpgradeStep]:
-    found = []
+    steps = []
     name = (new.distribution if new else None) or facts.products[product].distribution or product
     version = (old.version or "?") if old else None
     renamed = old is not None and canonicalize_name(old.name) != canonicalize_name(name)
     if old and (renamed or new is None):  # installing another distribution does not take it away
-        found.append(UpgradeStep(old.name if renamed else name, version, None))
+        steps.append(UpgradeStep(old.name if renamed else name, version, None))
         version = None
     if new and version != new.version:
-        found.append(UpgradeStep(name, version, new.version))
-    return found
+        steps.append(UpgradeStep(name, version, new.version))
+    return steps
 
 
 def _may_stay(facts: Snapshot, product: str, old: Installed, stack: Stack, clock: Clock) -> bool:
@@ -157,6 +157,6 @@ def proven_of(
     for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
         request = request_of(facts, options, (stack.device,), clock, (main.product,))
         stacks = best_stacks(facts, request, certain_only=True) if request else ()
-        if found := [other for other in stacks if other.route == stack.route]:
-            return found[0]
+        if matching := [other for other in stacks if other.route == stack.route]:
+            return matching[0]
     return None

@@ -36,27 +36,29 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     if problem.facts.products[product].role in UNBUILT:
         return []
     element, request = problem.question.element(product, idx), problem.request
-    found = []
+    warnings = []
     if element.yank_by is not None and element.may_be_yanked(request.as_of):
         unsure = element.yank_after if request.as_of < element.yank_by else None
-        found.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
+        warnings.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
     if element.has_ended(request.today):
-        found.append(Warned("eol", product, element.version, element.eol, None, "", ()))
+        warnings.append(Warned("eol", product, element.version, element.eol, None, "", ()))
     if element.is_preview:
-        found.append(Warned("preview", product, element.version, None, None, element.stage, ()))
+        warnings.append(Warned("preview", product, element.version, None, None, element.stage, ()))
     members, hardware = dict(chosen), problem.context.hardware
     for advisory in problem.context.candidates.advisories(product, idx):
         if not advisory.cells & platforms or (hardware and advisory.hardware and not advisory.hardware & hardware):
             continue
         if advisory.to and not advisory.to_mask >> max(members.get(advisory.to, -1), 0) & (members.get(advisory.to, -1) >= 0):
             continue
-        found.append(Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources))
-    return found
+        warnings.append(
+            Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)
+        )
+    return warnings
 
 
 def unnamed_releases(problem: Problem, chosen: list[Member], platforms: PlatformSet) -> list[Warned]:
     """Return the warnings that a package stands beside another release of a series than the one that its maker names."""
-    facts, found = problem.facts, []
+    facts, warnings = problem.facts, []
     packages = [(p, i) for p, i in chosen if facts.products[p].role not in UNBUILT and i < facts.sizes[p]]
     for one, i in packages:
         for other, j in packages:
@@ -74,8 +76,8 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
             if any(mask >> j & 1 and mask & named for mask in facts.series(other)):
                 sources = tuple(dict.fromkeys(source for edge in exact for source in facts.citations(edge.claim)))
                 version, detail = facts.elements(one)[i].version, f"{other} {' or '.join(sorted(releases))}"
-                found.append(Warned("unnamed", one, version, None, None, detail, sources))
-    return found
+                warnings.append(Warned("unnamed", one, version, None, None, detail, sources))
+    return warnings
 
 
 def _is_named(problem: Problem, one: Member, other: Member, platforms: PlatformSet) -> bool:

@@ -69,11 +69,11 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
     return ()
 
 
-def _other_versions(facts: Snapshot, request: Request, found: Iterable[_Hit], budget: Budget) -> Iterator[_Hit]:
+def _other_versions(facts: Snapshot, request: Request, hits: Iterable[_Hit], budget: Budget) -> Iterator[_Hit]:
     """Yield the nearest series on the same machine where its Python or system is all that was given up of several pins."""
     dimensions = {name for name, product in facts.products.items() if product.role == Role.DIMENSION}
     pinned = frozenset(pin.product for pin in request.pins if facts.products[pin.product].role in _INSTALLED)
-    if len(pinned) > 1 and all(dimensions.issuperset(hit.relaxed) for hit in found):
+    if len(pinned) > 1 and all(dimensions.issuperset(hit.relaxed) for hit in hits):
         for hit in _without(facts, request, pinned, budget, series_of_first=True):
             if hit.where in ("above", "below"):
                 yield hit
@@ -113,13 +113,13 @@ def _ease(product: str) -> int:
 
 def _distinct(hits: Iterable[_Hit]) -> tuple[_Hit, ...]:
     """Return the first few that differ in what they install."""
-    kept: dict[object, _Hit] = {}
+    distinct: dict[object, _Hit] = {}
     for hit in hits:
-        _, found = hit.ties[0]
-        kept.setdefault((found.device, found.route, found.chosen), hit)
-        if len(kept) == MOST_ALTERNATIVES:
+        _, assignment = hit.ties[0]
+        distinct.setdefault((assignment.device, assignment.route, assignment.chosen), hit)
+        if len(distinct) == MOST_ALTERNATIVES:
             break
-    return tuple(kept.values())
+    return tuple(distinct.values())
 
 
 def _without(
@@ -167,8 +167,8 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[_Hit]:
 
 def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Ties:
     """Return what is best of the first group of a product's elements that has any stack."""
-    found = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
-    return next((ties for ties in found if ties), ())
+    best_of_each = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
+    return next((ties for ties in best_of_each if ties), ())
 
 
 def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | None:
@@ -187,8 +187,8 @@ def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) ->
     """Return what is best of all that is supported, at `worst` so, on any device and over any route; empty: nothing is."""
     hits: list[tuple[Problem, Found]] = []
     for problem in problems:
-        bar = min((preference(each, found.quality) for each, found in hits), default=None)
-        hits += [(problem, found) for found in Search(problem, Aim.BEST, worst, bar).run()]
+        bar = min((preference(each, assignment.quality) for each, assignment in hits), default=None)
+        hits += [(problem, assignment) for assignment in Search(problem, Aim.BEST, worst, bar).run()]
     return foremost(hits)
 
 
@@ -196,8 +196,8 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
     """Return a request without some pins; their products stay asked for, in any version."""
     given_up = set(names)
     bare = [n for n in given_up if facts.products[n].role in _INSTALLED]
-    kept = tuple(pin for pin in request.pins if pin.product not in given_up)
-    return request._replace(pins=kept, bare=tuple(sorted({*request.bare, *bare}, key=facts.ranks.__getitem__)))
+    pins = tuple(pin for pin in request.pins if pin.product not in given_up)
+    return request._replace(pins=pins, bare=tuple(sorted({*request.bare, *bare}, key=facts.ranks.__getitem__)))
 
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -216,9 +216,9 @@ def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: B
     mask = sum(1 << e.idx for e in elements if e.release == provider.release and "default" in e.channels)
     if not mask or ((pin := request.pin(provider.product)) and not pin.mask & mask):
         return None
-    kept = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
+    other_pins = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
     systems = Pin("os", "", sum(1 << n for n, name in enumerate(facts.grid["os"]) if name in best.os))
-    pins = (*kept, systems, Pin(provider.product, provider.release, mask))
+    pins = (*other_pins, systems, Pin(provider.product, provider.release, mask))
     ties = _best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget))
     return stack_of(ties) if ties else None
 
@@ -237,9 +237,9 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
         request = request._replace(pins=(*request.pins, Pin("os", "", systems)))
     others = tuple(pin for pin in request.pins if pin.product not in replaced)
     machine = tuple(pin for pin in others if facts.products[pin.product].role == Role.DIMENSION)
-    for kept in dict.fromkeys((others, machine, tuple(pin for pin in machine if pin.product != "python"))):
-        bare = {successor.product for each in successors for successor in each} - {pin.product for pin in kept}
-        free = request._replace(pins=kept, bare=tuple(sorted(bare)), devices=devices, route=None)
+    for pins in dict.fromkeys((others, machine, tuple(pin for pin in machine if pin.product != "python"))):
+        bare = {successor.product for each in successors for successor in each} - {pin.product for pin in pins}
+        free = request._replace(pins=pins, bare=tuple(sorted(bare)), devices=devices, route=None)
         problems = _problems(facts, free, budget)
         ties = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
         stack = stack_of(ties) if ties else None

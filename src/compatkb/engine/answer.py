@@ -73,13 +73,13 @@ def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> 
 
 
 def _beside(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> tuple[Beside, ...]:
-    found = []
+    beside = []
     if best.level != Certainty.CERTAIN and (stack := proven(facts, request, best, budget)):
-        found.append(Beside("proven", stack))
+        beside.append(Beside("proven", stack))
     if stack := from_default_index(facts, request, best, budget):
-        found.append(Beside("default-index", stack))
+        beside.append(Beside("default-index", stack))
     held = _on(facts, request, best)
-    return (*found, *_way_out(facts, held, [element.product for element in best.packages], budget))
+    return (*beside, *_way_out(facts, held, [element.product for element in best.packages], budget))
 
 
 def _on(facts: Snapshot, request: Request, stack: Stack) -> Request:
@@ -146,12 +146,12 @@ def best_stacks(
     """
     budget = budget or Budget()
     problems = [Problem(Question(facts, request, device, route, budget)) for device, route in routes_of(facts, request)]
-    found: list[Stack] = []
+    stacks: list[Stack] = []
     for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
         for problem in problems:
             for hit in Search(problem, Aim.EVERY, worst).run():
-                found += stacks_of(problem, hit)
-        if found:
+                stacks += stacks_of(problem, hit)
+        if stacks:
             break
-    found.sort(key=lambda stack: stack.rank)
-    return tuple(found)
+    stacks.sort(key=lambda stack: stack.rank)
+    return tuple(stacks)

@@ -89,13 +89,13 @@ class Availability:
             for idx in newest_first(fresh):
                 where = self.support(product, idx, waived).anywhere
                 places[where] = places.get(where, 0) | 1 << idx
-        found = anywhere = 0
+        elements = anywhere = 0
         for where, mask in places.items():
             some = mask & candidates
             if some and where & platforms:
-                found |= some
+                elements |= some
                 anywhere |= where
-        return found, anywhere & platforms
+        return elements, anywhere & platforms
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

@@ -98,10 +98,10 @@ class Candidates:
         """Return the elements that have ended, were yanked or are known to be insecure."""
         if self._is_unbuilt(product):
             return 0
-        found = self._ended(product) | self._maybe_yanked(product)
+        elements = self._ended(product) | self._maybe_yanked(product)
         for advisory in self._advice(product):
-            found |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
-        return found
+            elements |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
+        return elements
 
     @memoized
     def age(self, product: str, idx: int) -> int:
@@ -112,11 +112,11 @@ class Candidates:
     @memoized
     def only_beside(self, product: str) -> tuple[tuple[frozenset[str], ElementSet], ...]:
         """Return the elements that are of use only beside other products, by those products."""
-        found: dict[frozenset[str], ElementSet] = {}
+        elements_by_products: dict[frozenset[str], ElementSet] = {}
         for element in self.facts.elements(product):
             if element.only_with:
-                found[element.only_with] = found.get(element.only_with, 0) | 1 << element.idx
-        return tuple(found.items())
+                elements_by_products[element.only_with] = elements_by_products.get(element.only_with, 0) | 1 << element.idx
+        return tuple(elements_by_products.items())
 
     @memoized
     def warnings(self, product: str, idx: int) -> int:

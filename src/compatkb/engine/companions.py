@@ -14,11 +14,11 @@ def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
 
 
 def companions_by_platform(
-    problem: Problem, chosen: list[Member], beside: list[Member], product: str, found: Found
+    problem: Problem, chosen: list[Member], beside: list[Member], product: str, assignment: Found
 ) -> list[tuple[PlatformSet, Element]]:
     """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
-    facts, is_certain = problem.facts, found.quality.level == Certainty.CERTAIN
-    left, domain = found.platforms, problem.candidates(product)
+    facts, is_certain = problem.facts, assignment.quality.level == Certainty.CERTAIN
+    left, domain = assignment.platforms, problem.candidates(product)
     speaking = [(other, number, table) for other, number in chosen if (table := problem.table(other, product))]
     for _, number, table in speaking:
         domain &= table.allowed(number, problem.platforms)
@@ -26,7 +26,7 @@ def companions_by_platform(
     for idx in newest_first(domain):
         if not left:
             break
-        if problem.context.candidates.warnings(product, idx) > found.quality.warnings:
+        if problem.context.candidates.warnings(product, idx) > assignment.quality.warnings:
             continue
         support = problem.support(product, idx)
         fit = left & (support.certain if is_certain else support.certain | support.inferred)

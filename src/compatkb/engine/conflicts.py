@@ -53,8 +53,8 @@ class _Conflicts:
             return not problem.availability.placed(product, problem.domains[product], problem.platforms, waived)[0]
         (other,) = others
         table = problem.context.table(product, other)
-        theirs = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
-        return table is not None and not table.allowed_by(problem.domains[product], theirs, problem.platforms)
+        other_domain = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
+        return table is not None and not table.allowed_by(problem.domains[product], other_domain, problem.platforms)
 
     @cached_property
     def _free(self) -> Problem:
@@ -151,10 +151,10 @@ def _pinned(problem: Problem, product: str) -> list[Element]:
 def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     """Return the edges between two products that deny something among their candidates."""
     own, pin = problem.pins.get(one), problem.pins.get(other)
-    mine = problem.candidates(one) or (own.mask if own else -1)
-    theirs = pin.mask if pin else -1
-    found = [edge for edge in problem.facts.edges(one, other) if _denies(problem, edge, mine, theirs)]
-    return (*found, *(edge for edge in problem.facts.edges(other, one) if _denies(problem, edge, theirs, mine)))
+    candidates = problem.candidates(one) or (own.mask if own else -1)
+    admitted = pin.mask if pin else -1
+    edges = [edge for edge in problem.facts.edges(one, other) if _denies(problem, edge, candidates, admitted)]
+    return (*edges, *(edge for edge in problem.facts.edges(other, one) if _denies(problem, edge, admitted, candidates)))
 
 
 def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:

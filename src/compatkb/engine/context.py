@@ -114,11 +114,11 @@ class Context:
     @memoized
     def _by_element(self, of: str, to: str) -> dict[int, tuple[Edge, ...]]:
         """Return what each element of one product says of another one."""
-        found: dict[int, list[Edge]] = {}
+        edges_by_element: dict[int, list[Edge]] = {}
         for edge in self.edges(of, to):
             for idx in newest_first(edge.of_mask):
-                found.setdefault(idx, []).append(edge)
-        return {idx: tuple(edges) for idx, edges in found.items()}
+                edges_by_element.setdefault(idx, []).append(edge)
+        return {idx: tuple(edges) for idx, edges in edges_by_element.items()}
 
     @memoized
     def table(self, product: str, other: str) -> RelationTable | None:
@@ -157,19 +157,19 @@ class Context:
 
     def needing(self, product: str, to: str, platforms: PlatformSet) -> ElementSet:
         """Return the elements that need another product on all of some platforms."""
-        found = 0
+        elements = 0
         for mask, needed_on in self._needing(product, to):
-            found |= 0 if platforms & ~needed_on else mask
-        return found
+            elements |= 0 if platforms & ~needed_on else mask
+        return elements
 
     @memoized
     def _needing(self, product: str, to: str) -> tuple[tuple[ElementSet, PlatformSet], ...]:
         """Return elements that need another product, by where they do."""
-        found: dict[PlatformSet, ElementSet] = {}
+        elements_by_platforms: dict[PlatformSet, ElementSet] = {}
         for edge in self.edges(product, to):
             if edge.kind == Kind.NEEDS:
-                found[edge.denies] = found.get(edge.denies, 0) | edge.of_mask
-        return tuple([(mask, needed_on) for needed_on, mask in found.items()])
+                elements_by_platforms[edge.denies] = elements_by_platforms.get(edge.denies, 0) | edge.of_mask
+        return tuple([(mask, needed_on) for needed_on, mask in elements_by_platforms.items()])
 
     @memoized
     def optional(self, required: tuple[str, ...]) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ class Context:
         Each comes after those that need it, as far as they do not need each other.
         """
         left: list[str] = []
-        queue, found = list(required), list[str]()
+        queue, packages = list(required), list[str]()
         while queue:
             fresh = [to for to in self.needs(queue.pop()) if to not in required and to not in left]
             left += fresh
@@ -186,13 +186,13 @@ class Context:
         while left:
             first = next((one for one in left if not any(one in self.needs(other) for other in left if other != one)), left[0])
             left.remove(first)
-            found.append(first)
-        return tuple(found)
+            packages.append(first)
+        return tuple(packages)
 
     @memoized
     def runtime_requirements(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes: the runtime, the id of the edge that says it, and what."""
-        found = []
+        requirements = []
         for to in self.facts.spoken_of(product):
             if self.facts.products[to].role != Role.LEAF:
                 continue
@@ -204,8 +204,10 @@ class Context:
                 pins = edge.kind == Kind.NEEDS and bool(edge.vouches) and "==" in edge.spec
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
-                found.append((to, edge.id, RuntimeRequirement(edge.denies, versions, is_inferred, pins, edge.listed, bound)))
-        return tuple(found)
+                requirements.append(
+                    (to, edge.id, RuntimeRequirement(edge.denies, versions, is_inferred, pins, edge.listed, bound))
+                )
+        return tuple(requirements)
 
     @memoized
     def runtimes(self, product: str, idx: int) -> frozenset[str]:
@@ -236,18 +238,18 @@ class Context:
     @memoized
     def named_by(self, product: str, dimension: str) -> ElementSet:
         """Return the elements of a product that name values of a dimension that they were made for or tried with."""
-        found = 0
+        elements = 0
         for edge in self.edges(product, dimension):
-            found |= edge.of_mask if edge.kind != Kind.BREAKS and edge.vouches and not edge.open else 0
-        return found
+            elements |= edge.of_mask if edge.kind != Kind.BREAKS and edge.vouches and not edge.open else 0
+        return elements
 
 
 def context_of(facts: Snapshot, circumstances: Circumstances) -> Context:
     """Return the context for some circumstances: the facts keep a few, since questions mostly differ in their pins alone."""
     contexts: dict[Circumstances, Context] = facts.contexts
-    found = contexts.get(circumstances)
-    if found is None:
+    context = contexts.get(circumstances)
+    if context is None:
         if len(contexts) >= _MOST_CONTEXTS:
             contexts.clear()
-        found = contexts[circumstances] = Context(facts, circumstances)
-    return found
+        context = contexts[circumstances] = Context(facts, circumstances)
+    return context

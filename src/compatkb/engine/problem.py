@@ -98,21 +98,21 @@ class Question:
     @cached_property
     def partners(self) -> dict[str, dict[str, RelationTable]]:
         """For each variable the others that it has relations with."""
-        found: dict[str, dict[str, RelationTable]] = {}
+        partners: dict[str, dict[str, RelationTable]] = {}
         for product in self.variables:
             tables = ((other, self.context.table(product, other)) for other in self.variables if other != product)
-            found[product] = {other: table for other, table in tables if table is not None}
-        return found
+            partners[product] = {other: table for other, table in tables if table is not None}
+        return partners
 
     def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
         """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
         if idx < 0 or idx >= self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
-        found = self.availability.support(product, idx, waived)
+        support = self.availability.support(product, idx, waived)
         if product != self.route.provider or "hardware" in self.pins:
-            return found
-        doubtful = found.certain & self.context.outside_tables(product, idx)
-        return Support(found.certain & ~doubtful, found.inferred | doubtful, found.unknown) if doubtful else found
+            return support
+        doubtful = support.certain & self.context.outside_tables(product, idx)
+        return Support(support.certain & ~doubtful, support.inferred | doubtful, support.unknown) if doubtful else support
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
@@ -177,8 +177,8 @@ class Question:
         if self.context.candidates.serving(product) & admitted or (pin and pin.extra):
             return 0
         provider = self.route.provider
-        said = [edge for edge in self.context.edges(provider, product) if edge.of_mask & self.domain(provider)]
-        if not any(excluded_by(edge) & admitted for edge in said):
+        edges = [edge for edge in self.context.edges(provider, product) if edge.of_mask & self.domain(provider)]
+        if not any(excluded_by(edge) & admitted for edge in edges):
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0
@@ -288,10 +288,10 @@ class Problem:
     @cached_property
     def partners(self) -> dict[str, dict[str, RelationTable]]:
         """For each variable the others that it has relations with."""
-        waived, found = self.waived, self.question.partners
+        waived, partners = self.waived, self.question.partners
         if not waived:
-            return found
-        return {p: {q: table for q, table in tables.items() if not is_waived(waived, p, q)} for p, tables in found.items()}
+            return partners
+        return {p: {q: table for q, table in tables.items() if not is_waived(waived, p, q)} for p, tables in partners.items()}
 
     def relation(self, product: str, idx: int, other: str, number: int) -> Relation:
         """Return what is known of two members together."""
@@ -304,8 +304,8 @@ class Problem:
         """Return the edges between two members, and whether each names the other one."""
         if idx < 0 or number < 0 or (self.waived and is_waived(self.waived, product, other)):
             return []
-        found = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
-        return found + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
+        edges = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
+        return edges + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
 
     def names(self, edge: Edge, idx: int) -> bool:
         """Return whether an edge's target names an element, or the unlisted version that the request pins."""

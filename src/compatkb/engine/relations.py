@@ -114,11 +114,11 @@ class RelationTable:
         With `known_only` without those that an edge demands support for, where nothing supports them. Several edges may
         exclude more together; a version that the data do not list is never excluded.
         """
-        found = (2 << self._sizes[1]) - 1
+        elements = (2 << self._sizes[1]) - 1
         for denied_on, left in self._exclusions(idx, known_only):
             if not platforms & ~denied_on:
-                found &= left
-        return found
+                elements &= left
+        return elements
 
     @memoized
     def _exclusions(self, idx: int, known_only: bool) -> tuple[tuple[PlatformSet, ElementSet], ...]:

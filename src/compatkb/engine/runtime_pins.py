@@ -22,15 +22,15 @@ def runtime_requirements(
         idx = chosen.get(product, -1)
         if firm_only or (idx >= 0 and mask >> idx & 1):
             waived[edge] = waived.get(edge, 0) | of_mask
-    found: dict[str, list[RuntimeRequirement]] = {}
+    requirements: dict[str, list[RuntimeRequirement]] = {}
     for product, idx in chosen.items():
         if not 0 <= idx < facts.sizes[product]:
             continue
         for to, edge, requirement in problem.question.runtime_rows(product, idx):
             if to in chosen or (ignored and is_waived(ignored, product, to)) or waived.get(edge, 0) >> idx & 1:
                 continue
-            found.setdefault(to, []).append(requirement)
-    return found
+            requirements.setdefault(to, []).append(requirement)
+    return requirements
 
 
 def runtime_conflicts(
@@ -40,11 +40,11 @@ def runtime_conflicts(
 
     With `firm_only` where they do so whatever further product comes along.
     """
-    found = problem.runtime_conflicts.get((present, firm_only))
-    if found is None:
+    conflicts = problem.runtime_conflicts.get((present, firm_only))
+    if conflicts is None:
         required = runtime_requirements(problem, present, firm_only=firm_only)
-        found = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required)
-    return found
+        conflicts = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required)
+    return conflicts
 
 
 def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[PlatformSet, PlatformSet]:

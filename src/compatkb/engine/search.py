@@ -263,10 +263,10 @@ class Search:
 
     def _assigned(self) -> tuple[Found, ...]:
         """Give every platform to the best of what was found for it."""
-        taken, found, problem = 0, [], self.problem
+        taken, assignments, problem = 0, [], self.problem
         for quality, _, chosen, platforms in sorted(self._found):
             left = platforms & ~taken
             taken |= platforms
             if left:
-                found.append(Found(problem.device, problem.route, chosen, quality, left))
-        return tuple(found)
+                assignments.append(Found(problem.device, problem.route, chosen, quality, left))
+        return tuple(assignments)

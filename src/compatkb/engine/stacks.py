@@ -62,25 +62,25 @@ class Stack(NamedTuple):
         return Verdict.WORKS_WITH_WARNINGS if any(w.kind != "known-issue" for w in self.warnings) else Verdict.WORKS
 
 
-def stacks_of(problem: Problem, found: Found) -> list[Stack]:
+def stacks_of(problem: Problem, assignment: Found) -> list[Stack]:
     """Split a found assignment into rectangles on which companions, pins and vouched values are the same."""
-    chosen = [(p, i) for p, i in found.chosen if i >= 0]
-    parts: list[tuple[PlatformSet, tuple[_Value, ...]]] = [(found.platforms, ())]
+    chosen = [(p, i) for p, i in assignment.chosen if i >= 0]
+    parts: list[tuple[PlatformSet, tuple[_Value, ...]]] = [(assignment.platforms, ())]
     for product in companion_products(problem, chosen):
         cut = []
         for platforms, values in parts:
             beside = [(value.product, value.idx) for value in values if isinstance(value, Element)]
-            cut += _cut([(platforms, values)], companions_by_platform(problem, chosen, beside, product, found))
+            cut += _cut([(platforms, values)], companions_by_platform(problem, chosen, beside, product, assignment))
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
         unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
         parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
     for dimension in problem.facts.shown:
-        if dimension not in problem.pins and (named := _vouched(problem, chosen, dimension, found.quality.level)):
+        if dimension not in problem.pins and (named := _vouched(problem, chosen, dimension, assignment.quality.level)):
             parts = _cut(parts, _dimension_values(named, dimension))
     stacks = []
     for platforms, values in parts:
-        stacks += [_stack(problem, found, chosen, values, place) for place in _rectangles(problem, platforms)]
+        stacks += [_stack(problem, assignment, chosen, values, place) for place in _rectangles(problem, platforms)]
     return stacks
 
 
@@ -184,9 +184,9 @@ def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
     merged: dict[tuple[int, tuple[int, ...]], list[int]] = {}  # (Pythons, systems): archs
     for (row, arch), systems in rows.items():
         merged.setdefault((row, tuple(systems)), []).append(arch)
-    found = []
+    rectangles = []
     for (row, places), numbers in merged.items():
-        found.append(
+        rectangles.append(
             (
                 tuple([grid["python"][n] for n in range(pythons) if row >> n & 1]),
                 tuple([grid["os"][n] for n in reversed(places)]),
@@ -194,10 +194,10 @@ def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
                 sum([row << (place * archs + number) * pythons for place in places for number in numbers]),
             )
         )
-    return found
+    return rectangles
 
 
-def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_Value, ...], place: _Rectangle) -> Stack:
+def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tuple[_Value, ...], place: _Rectangle) -> Stack:
     facts = problem.facts
     ranks, roles = facts.ranks, facts.products
     core = [problem.question.element(p, i) for p, i in chosen]
@@ -224,11 +224,11 @@ def _stack(problem: Problem, found: Found, chosen: list[Member], values: tuple[_
     def links() -> tuple[Link, ...]:
         return _links(problem, chosen, members, platforms)
 
-    first = rank_of(problem, found.quality, found.chosen, platforms)
+    first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
     rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
-        found.device, found.route.id, found.quality.level, tuple(packages), tuple([p for p, _ in chosen]), pythons, systems,
-        archs, known, tuple(bounds), tuple(warnings), links, rank, features,
+        assignment.device, assignment.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]),
+        pythons, systems, archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
@@ -240,14 +240,14 @@ def foremost(hits: Sequence[tuple[Problem, Found]]) -> Ties:
     """Return what is of the least rank of all that was found; nothing where nothing was."""
     if len(hits) < 2:
         return tuple(hits)
-    heads = [rank_of(problem, found.quality, found.chosen, found.platforms) for problem, found in hits]
+    heads = [rank_of(problem, assignment.quality, assignment.chosen, assignment.platforms) for problem, assignment in hits]
     least = min(heads, default=None)
     return tuple(hit for hit, head in zip(hits, heads, strict=True) if head == least)
 
 
 def stack_of(ties: Ties) -> Stack:
     """Return the stack of the least rank of what was found and is equally good."""
-    return min((stack for problem, found in ties for stack in stacks_of(problem, found)), key=_rank_of)
+    return min((stack for problem, assignment in ties for stack in stacks_of(problem, assignment)), key=_rank_of)
 
 
 def _rank_of(stack: Stack) -> tuple[object, ...]:
@@ -258,7 +258,7 @@ def _links(problem: Problem, chosen: list[Member], packages: list[Member], platf
     """Return for each pair with a member that the search was about what vouches for it on these platforms."""
     about = {product for product, _ in chosen}
     members = [*packages, *[member for member in chosen if member not in packages]]
-    found = []
+    links = []
     for n, (one, i) in enumerate(members):
         for other, j in members[n + 1 :]:
             if one not in about and other not in about:
@@ -271,8 +271,8 @@ def _links(problem: Problem, chosen: list[Member], packages: list[Member], platf
             relation = problem.relation(one, i, other, j)
             doubtful, unknown = platforms & ~relation.certain, platforms & ~relation.certain & ~relation.inferred
             level = Certainty.CERTAIN if not doubtful else Certainty.INFERRED if not unknown else Certainty.UNKNOWN
-            found.append(Link(one, other, level, tuple(dict.fromkeys(e.claim for e, _ in edges))))
-    return tuple(found)
+            links.append(Link(one, other, level, tuple(dict.fromkeys(e.claim for e, _ in edges))))
+    return tuple(links)
 
 
 def _speaks(edge: Edge, inside: bool, platforms: PlatformSet) -> bool:

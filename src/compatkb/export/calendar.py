@@ -86,7 +86,7 @@ def _disputed(dispute: Disagreement) -> str:
 def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:
     """Return the ends of life, sorted; version is empty for a whole product."""
     whole = {product: details.eol for product, details in every_product_details(facts).items() if details.eol}
-    found: list[End] = []
+    ends: list[End] = []
     grouped: dict[str, End] = {}
     for release in releases(facts):
         product, last = release.product, release.eol
@@ -96,11 +96,11 @@ def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:
             entry = grouped.setdefault(product, (last, product, "", [], release.eol_precision, release.eol_sources))
             entry[3].append(release.version)
         else:
-            found.append((last, product, release.version, [], release.eol_precision, release.eol_sources))
+            ends.append((last, product, release.version, [], release.eol_precision, release.eol_sources))
     for product, day in whole.items():
         if product not in grouped and (not products or product in products):
             grouped[product] = (day, product, "", [], None, ())
-    return sorted([*found, *grouped.values()], key=lambda end: end[:3])
+    return sorted([*ends, *grouped.values()], key=lambda end: end[:3])
 
 
 def _property(name: str, text: str) -> str:

@@ -45,32 +45,32 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
     if not products:
         raise UsageError("a diagram needs --product, once or several times")
     label = {p: _labels(facts, p, level) for p in facts.products}
-    found: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
-    said = {statement.claim: statement for statement in statements(facts)}
+    rank_by_arrow: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
+    statement_by_claim = {statement.claim: statement for statement in statements(facts)}
     for edge in every_edge(facts):
-        of, to, statement = edge.of, edge.to, said.get(edge.claim)
+        of, to, statement = edge.of, edge.to, statement_by_claim.get(edge.claim)
         derived = edge.kind == Kind.BREAKS and to == "os"  # what follows from the systems that a claim names
         if derived or not _wanted(facts, products, of, to) or edge.spec == ANY_VERSION:
             continue
         for one in _boxes(label[of], edge.of_mask):
             for other in _boxes(label[to], statement.mask if statement else edge.to_mask):
                 arrow = ((of, one[0]), (to, other[0]), statement.status if statement else edge.kind)
-                found[arrow] = min(found.get(arrow, one[1] + other[1]), one[1] + other[1])
-    order = sorted(found, key=lambda arrow: (found[arrow], arrow))
-    kept: list[tuple[tuple[str, str], tuple[str, str], str]] = []
+                rank_by_arrow[arrow] = min(rank_by_arrow.get(arrow, one[1] + other[1]), one[1] + other[1])
+    order = sorted(rank_by_arrow, key=lambda arrow: (rank_by_arrow[arrow], arrow))
+    arrows: list[tuple[tuple[str, str], tuple[str, str], str]] = []
     boxes: set[tuple[str, str]] = set()
     for arrow in order:
         more = boxes | {arrow[0], arrow[1]}
-        if len(kept) < ARROWS and len(more) <= NODES:
-            kept.append(arrow)
+        if len(arrows) < ARROWS and len(more) <= NODES:
+            arrows.append(arrow)
             boxes = more
     groups = []
     for product in facts.products:
-        mine = dict.fromkeys(name for name, _ in sorted(label[product].values(), key=lambda pair: pair[1]))
-        names = tuple(name for name in mine if (product, name) in boxes)
+        labels = dict.fromkeys(name for name, _ in sorted(label[product].values(), key=lambda pair: pair[1]))
+        names = tuple(name for name in labels if (product, name) in boxes)
         if names:
             groups.append((product, facts.products[product].name, names))
-    return Diagram(tuple(groups), tuple(sorted(kept)), len(found) - len(kept))
+    return Diagram(tuple(groups), tuple(sorted(arrows)), len(rank_by_arrow) - len(arrows))
 
 
 def mermaid_text(facts: Snapshot, diagram: Diagram) -> str:
@@ -133,10 +133,12 @@ def _ids(diagram: Diagram) -> dict[tuple[str, str], str]:
 
 
 def _remarks(facts: Snapshot, diagram: Diagram) -> list[str]:
-    found = [f"data of {facts.meta['data_date']}; an arrow stands for one claim or more of its kind"]
+    remarks = [f"data of {facts.meta['data_date']}; an arrow stands for one claim or more of its kind"]
     if diagram.left_out:
-        found.append(f"{diagram.left_out} arrows between older versions are left out, beyond {NODES} boxes or {ARROWS} arrows")
-    return found
+        remarks.append(
+            f"{diagram.left_out} arrows between older versions are left out, beyond {NODES} boxes or {ARROWS} arrows"
+        )
+    return remarks
 
 
 def _mermaid(text: str) -> str:

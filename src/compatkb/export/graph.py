@@ -34,13 +34,13 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
         if not products or product in products:
             for element in facts.elements(product):
                 graph.add_node(nodes.name(element), **nodes.node(element))
-    claims, said = every_claim(facts), {statement.claim: statement for statement in statements(facts)}
+    claims, statement_by_claim = every_claim(facts), {statement.claim: statement for statement in statements(facts)}
     cited = sources_by_claim(facts)
     for edge in every_edge(facts):
         of, to = edge.of, edge.to
         if products and of not in products and to not in products:
             continue
-        claim, statement = claims[edge.claim], said.get(edge.claim)
+        claim, statement = claims[edge.claim], statement_by_claim.get(edge.claim)
         content = {
             "claim": claim.id,
             "kind": statement.status if statement else (claim.kind if to != "os" else edge.kind),
@@ -104,7 +104,7 @@ class _Nodes:
         role = self.facts.products[element.product].role
         if role == FEATURE:
             return self.product(element.product)
-        found = [name for mask, name in self.disputes.get(element.product, ()) if mask >> element.idx & 1]
+        disputes = [name for mask, name in self.disputes.get(element.product, ()) if mask >> element.idx & 1]
         return {
             "label": f"{element.product} {element.version}",
             "product": element.product,
@@ -118,7 +118,7 @@ class _Nodes:
             "released": _day(element.by if element.by is not None else element.since),
             "eol": _day(element.eol),
             "yanked": element.yank_by is not None,
-            "disputes": " ".join(dict.fromkeys(found)),
+            "disputes": " ".join(dict.fromkeys(disputes)),
         }
 
     def product(self, product: str) -> Row:
@@ -126,8 +126,8 @@ class _Nodes:
         nothing = dict.fromkeys(("version", "release", "series", "stage", "devices", "released", "eol"), "")
         role = self.facts.products[product].role
         what = "feature" if role == FEATURE else "product"
-        found = [name for _, name in self.disputes.get(product, ())] if role == FEATURE else []
-        more = {"disputes": " ".join(dict.fromkeys(found))}
+        disputes = [name for _, name in self.disputes.get(product, ())] if role == FEATURE else []
+        more = {"disputes": " ".join(dict.fromkeys(disputes))}
         return {"label": product, "product": product, "role": role, "what": what, "yanked": False, **nothing, **more}
 
 

@@ -27,7 +27,7 @@ def stale(directory: Path) -> str:
     """Return the unified diff between the schemas in a folder and those that the models make; empty where none differ."""
     wanted = schema_files()
     there = {path.name for path in directory.glob(f"*{ENDING}")}
-    found: list[str] = []
+    diff: list[str] = []
     for name in sorted(wanted.keys() | there):
         try:
             old = (directory / name).read_text(encoding="utf-8", errors="replace")
@@ -35,10 +35,10 @@ def stale(directory: Path) -> str:
             old = ""
         new = wanted.get(name, "")
         lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(directory / name), "made from the models")
-        found += lines
-    return "".join(found)
+        diff += lines
+    return "".join(diff)
 
 
 def _schema(model: type[Record]) -> dict[str, Any]:
-    made = model.model_json_schema(by_alias=True, mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    schema = model.model_json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -39,23 +39,23 @@ def pinned_sets(document: TextDocument, context: CheckContext) -> Iterator[Pinne
         if len(seen) == _MOST:
             return
         device = _device(words, environment, document.text, queries)
-        if words not in seen and (made := _set_of(words, device, plan, queries)):
+        if words not in seen and (pinned_set := _set_of(words, device, plan, queries)):
             seen.append(words)
-            yield made
+            yield pinned_set
 
 
 def _installed(
     document: TextDocument, queries: ProjectQueries
 ) -> Iterator[tuple[dict[str, str], ProjectEnvironment | None, InstallPlan | None]]:
     """Yield the specifiers of what is installed together, with the environment and its plan; else what sentences name."""
-    found = False
+    has_words = False
     for reading in readings(document):
         for environment in Project(queries.facts, [(document, reading)]).environments():
             for plan in install_plans(environment, queries):
                 if words := _words(environment, plan, queries):
-                    found = True
+                    has_words = True
                     yield words, environment, plan
-    if not found and document.path.endswith(".md") and len(words := _told(queries.facts, document.text)) > 1:
+    if not has_words and document.path.endswith(".md") and len(words := _told(queries.facts, document.text)) > 1:
         yield words, None, None
 
 
@@ -64,17 +64,17 @@ def _words(environment: ProjectEnvironment, plan: InstallPlan, queries: ProjectQ
 
     Nothing where no version is named and no index tells the device.
     """
-    found: dict[str, str] = {}
+    specs: dict[str, str] = {}
     facts = queries.facts
     for required in plan.requirements:
         if required.product.role in (*_PACKAGES, Role.LEAF) and not required.requirement.unknown:
             specifier = required.requirement.specifier
-            found[required.product.id] = found.get(required.product.id) or specifier
+            specs[required.product.id] = specs.get(required.product.id) or specifier
     for product, specifier in _of_images(environment, plan, queries):
-        found.setdefault(product, specifier)
-    told = {other for product in found if facts.products[product].role != Role.LEAF for other in facts.spoken_of(product)}
-    kept = {product: found[product] for product in found if facts.products[product].role != Role.LEAF or product in told}
-    return kept if any(kept.values()) or (kept and _of_indexes(environment, queries)) else {}
+        specs.setdefault(product, specifier)
+    mentions = {other for product in specs if facts.products[product].role != Role.LEAF for other in facts.spoken_of(product)}
+    words = {product: specs[product] for product in specs if facts.products[product].role != Role.LEAF or product in mentions}
+    return words if any(words.values()) or (words and _of_indexes(environment, queries)) else {}
 
 
 def _of_images(environment: ProjectEnvironment, plan: InstallPlan, queries: ProjectQueries) -> Iterator[tuple[str, str]]:
@@ -94,8 +94,8 @@ def _told(facts: Snapshot, text: str) -> dict[str, str]:
     from compatkb.doctor.error_text import Pasted
     from compatkb.doctor.version_extraction import read_versions
 
-    found = read_versions(facts, Pasted(text.replace("|", " ")))
-    return {read.product: f"=={read.version}" for read in found if facts.products[read.product].role in _PACKAGES}
+    versions = read_versions(facts, Pasted(text.replace("|", " ")))
+    return {read.product: f"=={read.version}" for read in versions if facts.products[read.product].role in _PACKAGES}
 
 
 def _set_of(words: dict[str, str], device: str | None, plan: InstallPlan | None, queries: ProjectQueries) -> PinnedSet | None:
@@ -181,12 +181,12 @@ def _channels(known: dict[str, str], plan: InstallPlan, device: str | None, quer
 
     None where neither has all that is pinned, for the device where one is named.
     """
-    found: set[str] = set()
+    indexes: set[str] = set()
     for required in plan.requirements:
         asked = sources_of(plan, required.requirement.step, required.requirement, queries)
-        found |= asked.channels if asked.known and asked.channels else {*asked.channels, queries.own}
+        indexes |= asked.channels if asked.known and asked.channels else {*asked.channels, queries.own}
     packages = [p for p in known if queries.facts.products[p].role in _PACKAGES]
-    for channels in (frozenset(found), frozenset({queries.own})):
+    for channels in (frozenset(indexes), frozenset({queries.own})):
         if channels and all(_is_served(p, known[p], channels, device, queries) for p in packages):
             return channels
     return None
@@ -209,8 +209,8 @@ def _device(words: dict[str, str], environment: ProjectEnvironment | None, text:
     """Return the one device that labels of pins name, else indexes, else words of the text; None where there are several."""
     devices = {e.version for e in queries.facts.elements("device")}
     labels = {specifier.partition("+")[2] for specifier in words.values()} & devices
-    if labels or (environment and environment.indexes and (found := _of_indexes(environment, queries))):
-        return labels.pop() if len(labels) == 1 else None if labels else found
+    if labels or (environment and environment.indexes and (index_device := _of_indexes(environment, queries))):
+        return labels.pop() if len(labels) == 1 else None if labels else index_device
     named = {device for device in devices if re.search(rf"\b{device}\b", text, re.IGNORECASE)}
     return named.pop() if len(named) == 1 else None
 
@@ -222,5 +222,5 @@ def _of_indexes(environment: ProjectEnvironment, queries: ProjectQueries) -> str
     named = {part for each in addresses for part in each.split("/")} & devices
     channels = {queries.channels.get(each) for each in addresses} - {None}
     builds = [e for required in environment.requirements for e in queries.facts.elements(required.product.id) if not e.foreign]
-    found = named or {device for e in builds if channels & set(e.channels) for device in e.devices}
-    return found.pop() if len(found) == 1 else None
+    candidates = named or {device for e in builds if channels & set(e.channels) for device in e.devices}
+    return candidates.pop() if len(candidates) == 1 else None

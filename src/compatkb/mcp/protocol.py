@@ -80,17 +80,17 @@ class ProtocolServer:
             return self._initialized(params)
         if method == "ping":
             return {}
-        made = {"server/discover": self._discovered, "tools/list": self._listed, "tools/call": self._called}.get(method)
-        if made is None:
+        handler = {"server/discover": self._discovered, "tools/list": self._listed, "tools/call": self._called}.get(method)
+        if handler is None:
             raise _RequestError(_NO_METHOD, f"there is no method {method[:80]!r}")
         meta = params.get("_meta")
         if not isinstance(meta, dict) or f"{_META}protocolVersion" not in meta:
             if not self._has_handshake or method == "server/discover":
                 needed = f"a request needs {_META}protocolVersion in _meta, or `initialize` before it"
                 raise _RequestError(_PARAMS, needed)
-            return made(params)
+            return handler(params)
         _check_meta(meta)
-        return {"resultType": "complete", **_cached(method), **made(params), "_meta": {f"{_META}serverInfo": _SERVER}}
+        return {"resultType": "complete", **_cached(method), **handler(params), "_meta": {f"{_META}serverInfo": _SERVER}}
 
     def _initialized(self, params: Content) -> Content:
         asked = params.get("protocolVersion")

@@ -57,11 +57,11 @@ def guessed_name(text: str) -> str:
 
 def readings(document: TextDocument) -> Iterator[ParsedFile]:
     """Yield what a document states; of one that states no requirement the install commands that stand in it anywhere."""
-    found = list(_readings(document))
-    if not any(isinstance(statement, Requirement) for reading in found for statement in reading.statements):
+    parsed_files = list(_readings(document))
+    if not any(isinstance(statement, Requirement) for reading in parsed_files for statement in reading.statements):
         commands = [match[0].strip() for match in _EMBEDDED.finditer(document.text)]
-        found = [read(f"{document.path}.sh", "\n".join(commands), "shell")]
-    yield from found
+        parsed_files = [read(f"{document.path}.sh", "\n".join(commands), "shell")]
+    yield from parsed_files
 
 
 def _readings(document: TextDocument) -> Iterator[ParsedFile]:

@@ -80,8 +80,8 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
         return _cut(diagnosis_text(facts, look(facts, text, clock), clock.day))
 
     def show(product: str, version: str = "") -> str:
-        day, found = current_day(), find_product(facts, product)
-        screen = release_screen(facts, found, version, day) if version else product_screen(facts, found, day)
+        day, known_product = current_day(), find_product(facts, product)
+        screen = release_screen(facts, known_product, version, day) if version else product_screen(facts, known_product, day)
         return _cut(text_of(screen))
 
     file = _string("its name, which tells the format: requirements.txt, pyproject.toml, Dockerfile, README.md, a.sh", 300)
@@ -163,14 +163,14 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
     findings = check([document], context).findings
     order = list(Severity)
     ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    found = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
+    report = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
     for pinned in pinned_sets(document, context):
-        found += "".join(f"{remark}\n" for remark in pinned.remarks)
+        report += "".join(f"{remark}\n" for remark in pinned.remarks)
         try:
-            found += f"\ntogether: {_answer(facts, _together(facts, pinned, expired))}"
+            report += f"\ntogether: {_answer(facts, _together(facts, pinned, expired))}"
         except GaveUpError:
             continue
-    return _cut(f"{found}data of {facts.meta['data_date']}\n")
+    return _cut(f"{report}data of {facts.meta['data_date']}\n")
 
 
 def _together(facts: Snapshot, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
@@ -229,13 +229,13 @@ def _cut(text: str, most: int = MOST) -> str:
         return text
     *lines, last = text.splitlines(keepends=True)
     left = most - _pieces(last) - _pieces(_LEFT_OUT)
-    kept = []
+    head = []
     for line in lines:
         left -= _pieces(line)
         if left < 0:
             break
-        kept.append(line)
-    return "".join([*kept, _LEFT_OUT, last])
+        head.append(line)
+    return "".join([*head, _LEFT_OUT, last])
 
 
 def _pieces(text: str) -> int:

@@ -42,9 +42,9 @@ def _starts(words: Sequence[Word], number: int) -> bool:
 
 
 def _span(document: TextDocument, word: Word) -> TextSpan:
-    found = span_of(document, word)
-    if found is not None:
-        return found
+    span = span_of(document, word)
+    if span is not None:
+        return span
     start = document.offset(*word.place)
     return TextSpan(start, start)
 
@@ -109,5 +109,5 @@ def _options(document: TextDocument, guide: Guide, words: Sequence[Word], device
             f"{value} is a word of {guide.facts.products[product].name}; whether the program takes another one, it decides"
         )
         span = _span(document, holder)
-        found = document.finding(BACKEND, *span, message, fix="; ".join(remedies), sources=sources, subject=holder.raw[:80])
-        yield CommandFinding(product, found)
+        finding = document.finding(BACKEND, *span, message, fix="; ".join(remedies), sources=sources, subject=holder.raw[:80])
+        yield CommandFinding(product, finding)

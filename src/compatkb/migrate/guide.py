@@ -84,32 +84,36 @@ class Guide:
     @cached_property
     def names(self) -> dict[str, NameReplacement]:
         """What replaces each dotted name."""
-        found: dict[str, NameReplacement] = {}
+        replacement_by_name: dict[str, NameReplacement] = {}
         for record in self._records("replacement"):
             for name in record["names"]:
                 stem, star, _ = name.partition(".*")
                 for member in record["members"] if star else ("",):
                     other = record["instead"] and record["instead"].replace("*", member)
-                    found[f"{stem}.{member}" if star else name] = _of_record(NameReplacement, {**record, "instead": other})
-        return found
+                    replacement_by_name[f"{stem}.{member}" if star else name] = _of_record(
+                        NameReplacement, {**record, "instead": other}
+                    )
+        return replacement_by_name
 
     @cached_property
     def values(self) -> dict[str, tuple[str, tuple[Choice, ...]]]:
         """The product and the choices for each value."""
-        found: dict[str, tuple[str, tuple[Choice, ...]]] = {}
+        choices_by_value: dict[str, tuple[str, tuple[Choice, ...]]] = {}
         for record in self._records("value"):
-            product, choices = found.get(record["value"], (record["product"], ()))
-            found[record["value"]] = (product, (*choices, _of_record(Choice, record)))
-        return found
+            product, choices = choices_by_value.get(record["value"], (record["product"], ()))
+            choices_by_value[record["value"]] = (product, (*choices, _of_record(Choice, record)))
+        return choices_by_value
 
     @cached_property
     def calls(self) -> dict[str, dict[str, ArgumentPosition]]:
         """Where each call takes each of the values."""
-        found: dict[str, dict[str, ArgumentPosition]] = {}
+        positions_by_call: dict[str, dict[str, ArgumentPosition]] = {}
         for record in self._records("value"):
             for item in record["arguments"]:
-                found.setdefault(item["call"], {})[record["value"]] = ArgumentPosition(item["name"], item["position"])
-        return found
+                positions_by_call.setdefault(item["call"], {})[record["value"]] = ArgumentPosition(
+                    item["name"], item["position"]
+                )
+        return positions_by_call
 
     @cached_property
     def options(self) -> dict[str, tuple[str, ...]]:
@@ -119,11 +123,11 @@ class Guide:
     @cached_property
     def launchers(self) -> dict[str, tuple[LauncherReplacement, ...]]:
         """What replaces each program or module that is run."""
-        found: dict[str, tuple[LauncherReplacement, ...]] = {}
+        replacements_by_name: dict[str, tuple[LauncherReplacement, ...]] = {}
         for record in self._records("launcher"):
             for name in record["names"]:
-                found[name] = (*found.get(name, ()), _of_record(LauncherReplacement, record))
-        return found
+                replacements_by_name[name] = (*replacements_by_name.get(name, ()), _of_record(LauncherReplacement, record))
+        return replacements_by_name
 
     def holds(self, text: str) -> bool:
         """Return whether a text may use any of it, so that it has to be read: words are looked for, however they are meant."""
@@ -133,11 +137,11 @@ class Guide:
     def _marks(self) -> tuple[tuple[str, ...], ...]:
         heads = Counter(".".join(name.split(".")[:2]) for name in self.names)
         words = {name if heads[head] == 1 else head for name in self.names if (head := ".".join(name.split(".")[:2]))}
-        found: list[tuple[str, ...]] = [(word,) for word in sorted({*self.modules, *words})]
-        found += [(f"from {word.rpartition('.')[0]} import", word.rpartition(".")[2]) for word in sorted(words)]
-        found += [(f"import {head} as", tail) for head, _, tail in (word.rpartition(".") for word in sorted(words)) if head]
-        found += [(f"{mark}{value}",) for value in sorted(self.values) for mark in ("'", '"', ":")]
-        return tuple(found)
+        marks: list[tuple[str, ...]] = [(word,) for word in sorted({*self.modules, *words})]
+        marks += [(f"from {word.rpartition('.')[0]} import", word.rpartition(".")[2]) for word in sorted(words)]
+        marks += [(f"import {head} as", tail) for head, _, tail in (word.rpartition(".") for word in sorted(words)) if head]
+        marks += [(f"{mark}{value}",) for value in sorted(self.values) for mark in ("'", '"', ":")]
+        return tuple(marks)
 
     @cached_property
     def module_pattern(self) -> re.Pattern[str]:

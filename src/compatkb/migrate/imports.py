@@ -25,16 +25,16 @@ class Relevant(NamedTuple):
 
 def relevant_of(code: PythonSource, guide: Guide) -> list[Relevant]:
     """Return the imports that need a product which has ended."""
-    found = []
+    imports = []
     for one in code.imports:
         name = one.alias.name if isinstance(one.statement, ast.Import) else one.meaning
         module = module_of(guide, name)
         named = guide.names.get(one.meaning if isinstance(one.statement, ast.ImportFrom) else name)
         if module is not None:
-            found.append(Relevant(one, guide.modules[module], name, True))
+            imports.append(Relevant(one, guide.modules[module], name, True))
         elif named is not None:
-            found.append(Relevant(one, named.product, name, False))
-    return found
+            imports.append(Relevant(one, named.product, name, False))
+    return imports
 
 
 class ImportFindings(NamedTuple):
@@ -58,7 +58,7 @@ def judge(
     `exported` are names that other files take from this one.
     """
     code = program.code
-    found = relevant_of(code, guide)
+    imports = relevant_of(code, guide)
     uses = tuple(uses)
     left: dict[str, list[int]] = {}
     for use in uses:
@@ -70,10 +70,10 @@ def judge(
     for use in uses:
         by_root.setdefault(use.root or f":{use.product}", []).append(use)
     meanings = {bound: len({i.meaning for i in several}) for bound, several in code.bound.items()}
-    for one in found:
+    for one in imports:
         bound = one.imported.bound
-        mine = [*by_root.get(bound, ()), *(by_root.get(f":{one.product}", ()) if one.whole else ())]
-        lines = [_line(program, use.start) for use in mine if not mended[use] and (not use.asked or use.rule is BACKEND)]
+        own_uses = [*by_root.get(bound, ()), *(by_root.get(f":{one.product}", ()) if one.whole else ())]
+        lines = [_line(program, use.start) for use in own_uses if not mended[use] and (not use.asked or use.rule is BACKEND)]
         sure = meanings[bound] == 1 and bound not in code.rebound
         elsewhere = one.whole and one.product in needed
         if lines or elsewhere or bound in code.exported | exported or one.imported.alias.name == "*" or not sure:
@@ -81,11 +81,11 @@ def judge(
             if one.imported.optional is None and one.product not in left:
                 left[one.product] = [_line(program, code.span(one.imported.statement)[0])]
         else:
-            going[one.imported] = tuple(edit for use in mine if mended[use] for edit in use.edits)
+            going[one.imported] = tuple(edit for use in own_uses if mended[use] for edit in use.edits)
     aliases = {one.alias for one in going}
     gone: set[ast.stmt] = {one.statement for one in going if aliases.issuperset(one.statement.names)}
     findings = []
-    for statement, items in _by_statement(found).items():
+    for statement, items in _by_statement(imports).items():
         findings.append(_finding(program, guide, statement, items, going, staying, needed, gone))
     return ImportFindings(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
 
@@ -94,9 +94,9 @@ def _line(program: Program, offset: int) -> int:
     return program.document.place(program.start(offset)).line
 
 
-def _by_statement(found: Iterable[Relevant]) -> dict[ast.stmt, list[Relevant]]:
+def _by_statement(imports: Iterable[Relevant]) -> dict[ast.stmt, list[Relevant]]:
     grouped: dict[ast.stmt, list[Relevant]] = {}
-    for one in found:
+    for one in imports:
         grouped.setdefault(one.imported.statement, []).append(one)
     return grouped
 
@@ -148,10 +148,10 @@ def _finding(
             level = Severity.INFO
             message += "; the import is optional"
     sources = tuple(dict.fromkeys((*guide.ended_sources.get(product, ()),)))
-    made = program.document.finding(
+    finding = program.document.finding(
         IMPORT, program.start(start), program.end(end), message, fix=fix, sources=sources, edits=edits, subject=shown
     )
-    return made._replace(level=level)
+    return finding._replace(level=level)
 
 
 def _removal(program: Program, statement: ast.stmt, aliases: set[ast.alias], gone: set[ast.stmt]) -> Edit | None:
@@ -181,12 +181,12 @@ def _without_aliases(code: PythonSource, names: list[ast.alias], aliases: set[as
     return Edit(code.span(names[first - 1])[1], code.span(names[last])[1], "")
 
 
-def _without_try(program: Program, found: ast.Try, gone: set[ast.stmt]) -> Edit | None:
+def _without_try(program: Program, guard: ast.Try, gone: set[ast.stmt]) -> Edit | None:
     """Return what takes out a `try` that does nothing but to import; None for others."""
-    if found.orelse or found.finalbody or not all(statement in gone for statement in found.body):
+    if guard.orelse or guard.finalbody or not all(statement in gone for statement in guard.body):
         return None
-    bound = {alias.asname or alias.name for s in found.body if isinstance(s, ast.Import | ast.ImportFrom) for alias in s.names}
-    for handler in found.handlers:
+    bound = {alias.asname or alias.name for s in guard.body if isinstance(s, ast.Import | ast.ImportFrom) for alias in s.names}
+    for handler in guard.handlers:
         for statement in handler.body:
             if isinstance(statement, ast.Pass) or statement in gone:
                 continue
@@ -196,7 +196,7 @@ def _without_try(program: Program, found: ast.Try, gone: set[ast.stmt]) -> Edit 
             if named and all(isinstance(t, ast.Name) and t.id in bound for t in getattr(statement, "targets", ())):
                 continue
             return None
-    return take_out(program, found, {*gone, found})
+    return take_out(program, guard, {*gone, guard})
 
 
 def take_out(program: Program, statement: ast.stmt, gone: set[ast.stmt]) -> Edit | None:

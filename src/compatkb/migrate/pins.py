@@ -73,8 +73,8 @@ class Pins:
                 continue
             for plan in several:
                 self._plan(environment, plan, pythons)
-            for located, told in image_findings(environment, self.queries, self.guide, self.targets, self.device):
-                self._add(located, IMAGE, *told, ())
+            for located, remark in image_findings(environment, self.queries, self.guide, self.targets, self.device):
+                self._add(located, IMAGE, *remark, ())
         yield from map(self._finding, self.by_place.values())
 
     def _finding(self, several: list[PinFinding]) -> Finding:
@@ -102,18 +102,18 @@ class Pins:
 
     def devices(self) -> frozenset[str]:
         """Return the devices for which products that have ended are installed, or held by images."""
-        found: set[str] = set()
+        devices: set[str] = set()
         for environment in self.project.environments():
             if self._ended_in(environment):
                 for plan in install_plans(environment, self.queries):
-                    found |= self._devices_of(plan)
+                    devices |= self._devices_of(plan)
             for _, use in environment.images:
                 if (image := known_image(self.queries, use)) and image.device and held_in(use, self.queries, self.guide):
-                    found.add(image.device)
-        return frozenset(found)
+                    devices.add(image.device)
+        return frozenset(devices)
 
     def _devices_of(self, plan: InstallPlan) -> set[str]:
-        found: set[str] = set()
+        devices: set[str] = set()
         for required in self._ended_in(plan):
             if required.requirement.tool == "conda":
                 continue
@@ -129,8 +129,8 @@ class Pins:
                 elements = [e for e in every if label in e.devices] or [e for e in every if only & set(e.channels)]
             near = [e for e in elements if asked.channels & set(e.channels)] or elements
             nearer = [e for e in near if only & set(e.channels)] or near
-            found |= {device for e in nearer for device in e.devices}
-        return found
+            devices |= {device for e in nearer for device in e.devices}
+        return devices
 
     def _pythons(self, plans: Iterable[InstallPlan]) -> list[str]:
         """Return the Pythons that the project runs, or else declares, the oldest first."""
@@ -150,7 +150,7 @@ class Pins:
         """Return the Python that the commands of a file name first; empty where none is named with its version."""
         known = {e.version for e in self.queries.facts.elements("python")}
         named = (PYTHON.fullmatch(word.value) for words in environment.reading.calls for word in words[:3])
-        return next((found[1] for found in named if found and found[1] in known), "")
+        return next((match[1] for match in named if match and match[1] in known), "")
 
     # one environment
 
@@ -191,11 +191,11 @@ class Pins:
         self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]
     ) -> MigrationTarget | None:
         """Return the stack for the oldest Python of the environment that has one, else for one of the project."""
-        found = [self.targets.of(device, python, system, beside) for python in own or project]
-        fitting = [target for target in found if target is not None and target.fits]
+        targets = [self.targets.of(device, python, system, beside) for python in own or project]
+        fitting = [target for target in targets if target is not None and target.fits]
         if fitting:
             return fitting[0]
-        return found[0] if own else self.targets.of(device, "", system, beside)
+        return targets[0] if own else self.targets.of(device, "", system, beside)
 
     def _wider(self, plan: InstallPlan, system: str) -> bool:
         return any(system in self.queries.facts.wider.get(name, ()) for name in plan.systems)
@@ -347,8 +347,8 @@ class Pins:
 
     @property
     def _ended_channels(self) -> frozenset[str]:
-        found = {c for product in self.guide.ended for e in self.queries.facts.elements(product) for c in e.channels}
-        return frozenset(found - {self.queries.own})
+        channels = {c for product in self.guide.ended for e in self.queries.facts.elements(product) for c in e.channels}
+        return frozenset(channels - {self.queries.own})
 
     def _indexes(
         self,

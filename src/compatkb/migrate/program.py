@@ -93,7 +93,7 @@ class Cells:
 
     def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         """Return the edits with their text as JSON has it; none where one would reach beyond a string of the file."""
-        found: list[Edit] = []
+        json_edits: list[Edit] = []
         text = self.document.text
         for edit in edits:
             start = self.start(edit.start)
@@ -101,8 +101,8 @@ class Cells:
             new = json.dumps(edit.text, ensure_ascii=False)[1:-1]
             if end < start or "\n" in text[start:end] or _decoded(text[start:end]) != self.code.text[edit.start : edit.end]:
                 return ()
-            found.append(Edit(start, end, new))
-        return tuple(found)
+            json_edits.append(Edit(start, end, new))
+        return tuple(json_edits)
 
 
 def program_of(document: TextDocument) -> Program:

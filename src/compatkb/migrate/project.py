@@ -48,9 +48,9 @@ def migrate(
     """Return what has to change in documents; `device` is the one that they are for, None where the files tell."""
     settings = settings or Settings()
     by_path = {document.path: document for document in documents}
-    found = list(unread)
-    found += _Project(by_path, asked, settings, device).findings()
-    report = make_report(found, by_path, settings, known, frozenset(rules_by_id()) - {rule.id for rule in RULES})
+    findings = list(unread)
+    findings += _Project(by_path, asked, settings, device).findings()
+    report = make_report(findings, by_path, settings, known, frozenset(rules_by_id()) - {rule.id for rule in RULES})
     return report._replace(findings=tuple(_whole(report)))
 
 
@@ -79,8 +79,8 @@ class _Project:
 
     def findings(self) -> list[Finding]:
         """Return what is said of the project."""
-        found: list[Finding] = []
-        texts = self._texts(found)
+        findings: list[Finding] = []
+        texts = self._texts(findings)
         kinds = (None, "markdown", "setup.py")  # a setup.py is read as a program, wherever it has its requirements
         readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in kinds]
         project = Project(self.asked.facts, readings)
@@ -102,11 +102,11 @@ class _Project:
             code = self._code(texts, device, f"what {pins.stuck[0]} installs stays")
             pins = Pins(project, self.judge, self.guide, self.device, device, {**used, **code.used})
             installed = list(pins.findings())
-        return [*found, *(item.finding for item in ran), *code.findings, *installed, *self._setups(project)]
+        return [*findings, *(item.finding for item in ran), *code.findings, *installed, *self._setups(project)]
 
     # programs
 
-    def _texts(self, found: list[Finding]) -> list[_Text]:
+    def _texts(self, findings: list[Finding]) -> list[_Text]:
         known = frozenset(element.version for element in self.asked.facts.elements("device"))
         texts = []
         for document in self.documents.values():
@@ -118,7 +118,7 @@ class _Project:
                 if self.guide.module_pattern.search(document.text):
                     line = min(error.line, len(document.starts))
                     start = document.offset(line)
-                    found.append(document.finding(UNREADABLE, start, start + len(document.line(line)), str(error)))
+                    findings.append(document.finding(UNREADABLE, start, start + len(document.line(line)), str(error)))
                 continue
             texts.append(_Text(program, devices_of(program.code, known)))
         return texts

@@ -165,9 +165,9 @@ def span_of(document: TextDocument, word: Word) -> TextSpan | None:
 
 
 def _word(
-    document: TextDocument, reading: ParsedFile, found: tuple[tuple[Word, ...], int], statement: Statement, gone: Removals
+    document: TextDocument, reading: ParsedFile, position: tuple[tuple[Word, ...], int], statement: Statement, gone: Removals
 ) -> Edit | None:
-    words, number = found
+    words, number = position
     first, whole, last = (span_of(document, word) for word in (words[0], words[number], words[-1]))
     if first is None or whole is None or last is None:
         return None

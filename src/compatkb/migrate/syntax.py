@@ -76,9 +76,9 @@ class PythonSource(SourceText):
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield what a node is in, from the inside."""
-        while (found := self.parents.get(node)) is not None:
-            yield found
-            node = found
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
 
     def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
         """Return the statements among which a statement stands."""
@@ -115,20 +115,20 @@ class PythonSource(SourceText):
     @cached_property
     def imports(self) -> tuple[Imported, ...]:
         """Every name that is imported from elsewhere than the own package, in the order of the text."""
-        found: list[Imported] = []
+        imports: list[Imported] = []
         for node in self.nodes:
             if isinstance(node, ast.Import):
                 guard = self._guard(node)
                 for alias in node.names:
                     meaning = alias.name if alias.asname else alias.name.partition(".")[0]
-                    found.append(Imported(node, alias, meaning, alias.asname or meaning, guard))
+                    imports.append(Imported(node, alias, meaning, alias.asname or meaning, guard))
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 guard = self._guard(node)
-                found += [
+                imports += [
                     Imported(node, alias, f"{node.module}.{alias.name}", alias.asname or alias.name, guard)
                     for alias in node.names
                 ]
-        return tuple(sorted(found, key=lambda one: (one.alias.lineno, one.alias.col_offset)))
+        return tuple(sorted(imports, key=lambda one: (one.alias.lineno, one.alias.col_offset)))
 
     def _guard(self, statement: ast.stmt) -> ast.stmt | None:
         """Return the `try` or `if` without which a statement is not run, or may fail."""
@@ -146,26 +146,26 @@ class PythonSource(SourceText):
     @cached_property
     def bound(self) -> Mapping[str, tuple[Imported, ...]]:
         """The imports by the name that they bind."""
-        found: dict[str, list[Imported]] = {}
+        imports_by_name: dict[str, list[Imported]] = {}
         for one in self.imports:
-            found.setdefault(one.bound, []).append(one)
-        return {bound: tuple(several) for bound, several in found.items()}
+            imports_by_name.setdefault(one.bound, []).append(one)
+        return {bound: tuple(several) for bound, several in imports_by_name.items()}
 
     @cached_property
     def rebound(self) -> frozenset[str]:
         """The names that something else than an import binds, other than to None or a truth value."""
-        found: set[str] = set()
+        names: set[str] = set()
         for node in self.nodes:
             if isinstance(node, ast.Name):
                 if not isinstance(node.ctx, ast.Load) and not self._means_nothing(node):
-                    found.add(node.id)
+                    names.add(node.id)
             elif isinstance(node, ast.arg):
-                found.add(node.arg)
+                names.add(node.arg)
             elif isinstance(node, ast.MatchMapping):
-                found.add(node.rest or "")
+                names.add(node.rest or "")
             elif isinstance(node, _NAMED):
-                found.add(node.name or "")
-        return frozenset(found)
+                names.add(node.name or "")
+        return frozenset(names)
 
     def _means_nothing(self, node: ast.Name) -> bool:
         parent = self.parents.get(node)
@@ -178,19 +178,19 @@ class PythonSource(SourceText):
     @cached_property
     def exported(self) -> frozenset[str]:
         """The names that `__all__` lists."""
-        found: set[str] = set()
+        names: set[str] = set()
         for node in self.nodes:
             if isinstance(node, ast.Assign | ast.AugAssign):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
                     values = (n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant))
-                    found |= {value for value in values if isinstance(value, str)}
-        return frozenset(found)
+                    names |= {value for value in values if isinstance(value, str)}
+        return frozenset(names)
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """Every dotted name whose root an import binds, as often as it may mean something else."""
-        found: list[Chain] = []
+        chains: list[Chain] = []
         for node in self.nodes:
             if not isinstance(node, ast.Name) or node.id not in self.bound or not isinstance(node.ctx, ast.Load | ast.Del):
                 continue
@@ -204,8 +204,8 @@ class PythonSource(SourceText):
                         sure = False
                     nodes.append((f"{nodes[-1][0]}.{parent.attr}", parent))
                     top = parent
-                found.append(Chain(node, tuple(nodes), sure))
-        return tuple(found)
+                chains.append(Chain(node, tuple(nodes), sure))
+        return tuple(chains)
 
     def call_of(self, node: ast.expr) -> ast.Call | None:
         """Return the call of what a node names, None where it is not called."""
@@ -215,7 +215,7 @@ class PythonSource(SourceText):
     def written(self, name: str, near: ast.AST) -> str | None:
         """Return how a dotted name is written at a place, by the imports there; None where nothing leads to it."""
         own = [one for one in self.above(near) if isinstance(one, _FUNCTIONS)]
-        found: list[tuple[int, str]] = []
+        spellings: list[tuple[int, str]] = []
         for bound, imports in self.bound.items():
             meaning = imports[0].meaning
             if any(one.meaning != meaning for one in imports) or bound in self.rebound:
@@ -223,8 +223,8 @@ class PythonSource(SourceText):
             if name != meaning and not name.startswith(f"{meaning}."):
                 continue
             if any(one.optional is None and self.function_of(one.statement) in (None, *own) for one in imports):
-                found.append((len(meaning), bound + name[len(meaning) :]))
-        return min(found)[1] if found else None
+                spellings.append((len(meaning), bound + name[len(meaning) :]))
+        return min(spellings)[1] if spellings else None
 
 
 def _parsed(text: str) -> ast.Module:

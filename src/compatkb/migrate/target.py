@@ -40,7 +40,7 @@ class MigrationTargets:
 
     def __init__(self, context: CheckContext, guide: Guide, queries: ProjectQueries) -> None:
         self._context, self._guide, self._queries = context, guide, queries
-        self._found: dict[tuple[str, str, str, tuple[str, ...]], MigrationTarget | None] = {}
+        self._targets: dict[tuple[str, str, str, tuple[str, ...]], MigrationTarget | None] = {}
 
     def of(self, device: str, python: str, system: str, beside: tuple[str, ...] = ()) -> MigrationTarget | None:
         """Return the best stack; an empty Python or system is any; None where nothing replaces on this device.
@@ -48,9 +48,9 @@ class MigrationTargets:
         It holds the products `beside` where any stack does.
         """
         key = (device, python, system, beside)
-        if key not in self._found:
-            self._found[key] = self._search(device, python, system, beside)
-        return self._found[key]
+        if key not in self._targets:
+            self._targets[key] = self._search(device, python, system, beside)
+        return self._targets[key]
 
     def _search(self, device: str, python: str, system: str, beside: tuple[str, ...]) -> MigrationTarget | None:
         guide = self._guide
@@ -65,10 +65,10 @@ class MigrationTargets:
             for several in (([*options, *more], options) if more else (options,))
             for certain_only in (True, False)
         ]
-        found = next((found for found in several if found is not None), None)
-        if found is None:
+        instead = next((instead for instead in several if instead is not None), None)
+        if instead is None:
             return None
-        stack = found.stack
+        stack = instead.stack
         main = next(e for e in stack.packages if e.product in {known.product for known in guide.ended.values()})
         channel = next((c for c in main.channels if c in self._queries.addresses), "")
         url = self._queries.addresses.get(channel, ("", ""))[0]

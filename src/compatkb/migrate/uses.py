@@ -39,14 +39,14 @@ class Use:
 
 def devices_of(code: PythonSource, known: frozenset[str]) -> frozenset[str]:
     """Return the devices that a text names: in strings such as `xpu:0`, or as parts of names such as `torch.xpu`."""
-    found: set[str] = set()
+    devices: set[str] = set()
     for node in code.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             head = node.value.partition(":")[0]
             if head in known and not _is_location(code, node):
-                found.add(head)
+                devices.add(head)
     parts = (chain.meaning.split(".") for chain in code.chains)
-    return frozenset(found | {part[1] for part in parts if len(part) > 1 and part[1] in known})
+    return frozenset(devices | {part[1] for part in parts if len(part) > 1 and part[1] in known})
 
 
 def _is_location(code: PythonSource, node: ast.expr) -> bool:
@@ -79,8 +79,8 @@ def uses_of(code: PythonSource, guide: Guide, device: str | None) -> Iterator[Us
 
 def _named(code: PythonSource, guide: Guide, chain: Chain) -> Use | None:
     for meaning, node in reversed(chain.nodes):
-        if found := guide.names.get(meaning):
-            return _replaced(code, guide, chain, node, found)
+        if replacement := guide.names.get(meaning):
+            return _replaced(code, guide, chain, node, replacement)
     module = module_of(guide, chain.meaning)
     if module is None:
         return None
@@ -101,37 +101,52 @@ def module_of(guide: Guide, meaning: str) -> str | None:
     return next((head for head in heads if head in guide.modules), None)
 
 
-def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, found: NameReplacement) -> Use:
+def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, replacement: NameReplacement) -> Use:
     top = chain.nodes[-1][1]
     start, end = code.span(top)
-    name = guide.facts.products[found.product].name
+    name = guide.facts.products[replacement.product].name
     shown = _shown(code, start, end)
     root = chain.root.id
-    if found.instead is None and found.how is None:
+    if replacement.instead is None and replacement.how is None:
         message = f"{shown} is of {name}; no documented replacement"
-        return Use(found.product, NONE, start, end, message, None, found.sources, root=root)
-    note = f" ({found.basis}: {found.note})" if found.note else "" if found.basis == "stated" else f" ({found.basis})"
-    if not found.mechanical:
+        return Use(replacement.product, NONE, start, end, message, None, replacement.sources, root=root)
+    note = (
+        f" ({replacement.basis}: {replacement.note})"
+        if replacement.note
+        else ""
+        if replacement.basis == "stated"
+        else f" ({replacement.basis})"
+    )
+    if not replacement.mechanical:
         message = f"{shown} is of {name}; nothing does just the same{note}"
-        return Use(found.product, HINT, start, end, message, found.how or f"see {found.instead}", found.sources, root=root)
-    edits = _written(code, chain, node, found)
-    message = f"{shown} is of {name}; {found.instead} does the same"
-    given = ", ".join((*found.before, *(f"{key}={value}" for key, value in found.defaults)))
-    fix = f"write {found.instead}" + (f"({given}, ...)" if given and not edits else "")
-    return Use(found.product, CALL, start, end, message, fix, found.sources, edits, root)
+        return Use(
+            replacement.product,
+            HINT,
+            start,
+            end,
+            message,
+            replacement.how or f"see {replacement.instead}",
+            replacement.sources,
+            root=root,
+        )
+    edits = _written(code, chain, node, replacement)
+    message = f"{shown} is of {name}; {replacement.instead} does the same"
+    given = ", ".join((*replacement.before, *(f"{key}={value}" for key, value in replacement.defaults)))
+    fix = f"write {replacement.instead}" + (f"({given}, ...)" if given and not edits else "")
+    return Use(replacement.product, CALL, start, end, message, fix, replacement.sources, edits, root)
 
 
-def _written(code: PythonSource, chain: Chain, node: ast.expr, found: NameReplacement) -> tuple[Edit, ...]:
+def _written(code: PythonSource, chain: Chain, node: ast.expr, replacement: NameReplacement) -> tuple[Edit, ...]:
     """Return what writes the other name, none where that is not certain to mean the same."""
-    assert found.instead
+    assert replacement.instead
     if not chain.sure or code.in_text(node):
         return ()
-    new = code.written(found.instead, node)
+    new = code.written(replacement.instead, node)
     if new is None:
         return ()
     start, end = code.span(node)
     renamed = Edit(start, end, new)
-    if not (found.before or found.arguments or found.defaults):
+    if not (replacement.before or replacement.arguments or replacement.defaults):
         return (renamed,)
     call = code.call_of(node)
     if call is None or not (opened := _OPEN.match(code.text, end)):
@@ -140,20 +155,20 @@ def _written(code: PythonSource, chain: Chain, node: ast.expr, found: NameReplac
         return ()
     if any(keyword.arg is None for keyword in call.keywords):
         return ()
-    if call.args and (found.arguments or found.defaults) and len(call.args) > len(found.arguments):
+    if call.args and (replacement.arguments or replacement.defaults) and len(call.args) > len(replacement.arguments):
         return ()
     named: list[Edit] = []
-    if found.arguments:
+    if replacement.arguments:
         before = opened.end()
-        for name, argument in zip(found.arguments, call.args, strict=False):
+        for name, argument in zip(replacement.arguments, call.args, strict=False):
             at, past = code.span(argument)
             if code.text[before:at].strip(" \t\r\n,"):
                 return ()  # a parenthesis or a comment
             named.append(Edit(at, at, f"{name}="))
             before = past
-    given = {keyword.arg for keyword in call.keywords} | set(found.arguments[: len(call.args)])
-    first = [*found.before]
-    for key, value in found.defaults:
+    given = {keyword.arg for keyword in call.keywords} | set(replacement.arguments[: len(call.args)])
+    first = [*replacement.before]
+    for key, value in replacement.defaults:
         if key not in given:
             other = code.written(value, node)
             if other is None:

@@ -23,14 +23,14 @@ def headline(facts: Snapshot, answer: Answer) -> str:
 
 def needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, str]]:
     """Return what a stack needs of the machine beyond the platform, by product, as far as that is known and was not fixed."""
-    found = []
+    requirements = []
     for product in facts.products.values():
         values = stack.known.get(product.id, ())
         if not product.shown or product.id == HARDWARE or not values or request.pin(product.id):
             continue
         names = [v for v in values if v[:1].isalnum()] or list(values)
-        found.append((product.id, shortened(names).replace(", ", " or ")))
-    return found
+        requirements.append((product.id, shortened(names).replace(", ", " or ")))
+    return requirements
 
 
 def unbounded_need(facts: Snapshot, stack: Stack) -> str:
@@ -45,8 +45,8 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
     if beside.kind == "proven":
         return "proven", f"{name}: {messages.basis(messages.support(facts, beside.stack))}"
     if beside.kind == "successor":
-        kept = {e.product for e in beside.stack.packages}
-        ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in kept]
+        members = {e.product for e in beside.stack.packages}
+        ended = [e for e in main_packages(facts, answer.stacks[0]) if e.product not in members]
         gone = " and ".join(label(facts, e.product) for e in ended if e.product in facts.successors)
         left = " and ".join(label(facts, e.product) for e in ended if e.product not in facts.successors)
         text = (f"{name} replaces {gone}" if gone else name) + (f", without {left}" if left else "")

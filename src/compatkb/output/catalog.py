@@ -40,11 +40,11 @@ def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
 def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
     """Return the products, or the versions of one, newest first, a line and a row of a table each."""
     if product is None:
-        found = _products(facts)
-        width = max(len(each["id"]) for each in found)
-        counts = [f"{each['releases']:>4} release{'' if each['releases'] == 1 else 's'}" for each in found]
+        products = _products(facts)
+        width = max(len(each["id"]) for each in products)
+        counts = [f"{each['releases']:>4} release{'' if each['releases'] == 1 else 's'}" for each in products]
         lines = [heads("product", "releases", "name", "role")]
-        for each, count in zip(found, counts, strict=True):
+        for each, count in zip(products, counts, strict=True):
             text = f"{each['id']:<{width}}  {count:<13} {each['name']} ({each['role']})"
             lines += row([Line(text)], each["id"], count, each["name"], each["role"])
     else:
@@ -145,13 +145,13 @@ def _chosen(facts: Snapshot, product: Product, version: str, day: date) -> list[
 
 
 def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
-    says, said = [], []
+    says, claimed_by = [], []
     bits = sum(1 << e.idx for e in builds)
     for other in facts.spoken_of(product.id):
         says += [edge.claim for edge in facts.edges(product.id, other) if edge.of_mask & bits]
     for other, head in facts.products.items():
         if other != product.id and head.role != Role.FEATURE:
-            said += [
+            claimed_by += [
                 edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"
             ]
     return {
@@ -178,7 +178,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
             if product.role in (Role.PACKAGE, Role.COMPANION)
         ],
         "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
-        "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(said)],
+        "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(claimed_by)],
         "disputes": disputes.of_elements(facts, product.id, bits),
         "features": release_features(facts, product.id, bits),
     }
@@ -186,20 +186,20 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
 
 def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
     """Return, by platform, what the libraries of a build need of the machine and of other packages, where that was read."""
-    name, found = build.distribution or product.distribution, []
+    name, links = build.distribution or product.distribution, []
     for seen in observations(facts, "symbols"):
         if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
             where = {"os": seen.os, "arch": seen.arch, "seen": seen.checked}
             conflict = seen.detail if seen.outcome == "conflict" else None
-            found.append({**where, "needs": list(seen.needs), "unlinked": list(seen.unlinked), "conflict": conflict})
-    return found
+            links.append({**where, "needs": list(seen.needs), "unlinked": list(seen.unlinked), "conflict": conflict})
+    return links
 
 
 def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
     """Return, by family of systems and architecture, the Pythons with wheels."""
     grid = facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
-    found = []
+    wheels = []
     for s, system in enumerate(grid["os"]):
         if system not in facts.families:
             continue
@@ -208,8 +208,8 @@ def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
             for cells, basis in ((strong, "seen"), (weak, "inferred")):
                 names = [grid["python"][n] for n in range(pythons) if cells >> shift + n & 1]
                 if names:
-                    found.append({"os": system, "arch": arch, "python": names, "basis": basis})
-    return found
+                    wheels.append({"os": system, "arch": arch, "python": names, "basis": basis})
+    return wheels
 
 
 def _release_lines(entry: Content, day: date) -> str:
@@ -233,8 +233,8 @@ def _release_lines(entry: Content, day: date) -> str:
             mark = " (inferred)" if wheel["basis"] == "inferred" else ""
             lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
         for link in build["links"]:
-            told = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
-            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *told])}")
+            remarks = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
+            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *remarks])}")
     for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
         if claims:
             lines.append(f"  {title}:")
@@ -318,14 +318,14 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
     records = {record.version: record for record in releases_of(facts, product.id)}
     elements = facts.elements(product.id)
     unsure = {day: disputes.dated(facts, product.id, day) for day in ("released", "end-of-life")}
-    found = []
+    entries = []
     for version in records or [element.release for element in reversed(elements)]:
         record = records.get(version)
         released, eol = (record.released, record.eol) if record else (None, None)
         if released and released[:10] > day.isoformat():
             continue
-        mine = [e for e in elements if e.release == version]
-        found.append(
+        builds = [e for e in elements if e.release == version]
+        entries.append(
             {
                 "version": version,
                 "name": record.name if record else None,
@@ -333,12 +333,12 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
                 "released": released,
                 "eol": eol,
                 "ended": bool(eol and eol < day.isoformat()),
-                "yanked": bool(mine) and all(e.yank_by is not None for e in mine),
-                "builds": [e.version for e in reversed(mine)],
-                "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in mine)],
+                "yanked": bool(builds) and all(e.yank_by is not None for e in builds),
+                "builds": [e.version for e in reversed(builds)],
+                "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in builds)],
             }
         )
-    return found
+    return entries
 
 
 def _release_cells(release: Content) -> tuple[str, ...]:

@@ -98,9 +98,9 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     for kind, title in _KINDS.items():
         claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
         machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
-        said = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
-        if said:
-            blocks.append(Block(labelled(title, "; ".join(said)), 2))
+        subjects = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
+        if subjects:
+            blocks.append(Block(labelled(title, "; ".join(subjects)), 2))
         if machines:
             names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
             blocks.append(Block(labelled(HARDWARE, ", ".join(names)), 2))
@@ -124,12 +124,12 @@ def _foreign(needs: list[str]) -> list[str]:
 
 def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
     """Return which releases of others are said to work with a release of `product`, by their product."""
-    found: dict[str, list[str]] = {}
+    versions_by_label: dict[str, list[str]] = {}
     for claim in entry["claimed_by"]:
         other = next((p for p in facts.products.values() if claim["of"].startswith(p.id)), None)
         if claim["kind"] == "verified" and other and other != product:
-            found.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
-    return [f"{name} {shortened(versions)}" for name, versions in found.items()]
+            versions_by_label.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
+    return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
 
 
 def _points(count: int) -> str:

@@ -16,39 +16,39 @@ _VERBS = {"needs": "needs", "constrains": "works only with", "breaks": "does not
 _MOST_EDGES, _MOST_ELEMENTS, _MOST_SOURCES = 3, 6, 8
 
 
-def cause(facts: Snapshot, found: Cause, request: Request) -> str:
+def cause(facts: Snapshot, conflict: Cause, request: Request) -> str:
     """Return a cause as a sentence."""
-    kind, product = found.blocker[0], found.blocker[1]
+    kind, product = conflict.blocker[0], conflict.blocker[1]
     if kind == "offer":
-        return _offer(facts, found, request)
+        return _offer(facts, conflict, request)
     if kind == "platform":
-        return _platform(facts, found, request)
-    return _claims(facts, found, product, found.blocker[2], request)
+        return _platform(facts, conflict, request)
+    return _claims(facts, conflict, product, conflict.blocker[2], request)
 
 
-def cause_sources(facts: Snapshot, found: Cause, request: Request) -> tuple[Cited, ...]:
+def cause_sources(facts: Snapshot, conflict: Cause, request: Request) -> tuple[Cited, ...]:
     """Return the sources of a cause, without repetition."""
     cited: dict[Cited, None] = {}
-    elements = [e for _, e in _telling(found)] if found.blocker[0] == "offer" else list(found.elements)
+    elements = [e for _, e in _telling(conflict)] if conflict.blocker[0] == "offer" else list(conflict.elements)
     for element in elements[:_MOST_ELEMENTS]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
-    for edge in nearest_edges(facts, found, request):
+    for edge in nearest_edges(facts, conflict, request):
         cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
-    if found.certain and not found.edges:
-        for sources in scope_sources(facts, found.blocker[1]):
+    if conflict.certain and not conflict.edges:
+        for sources in scope_sources(facts, conflict.blocker[1]):
             cited.update(dict.fromkeys(sources))
     return tuple(cited)[:_MOST_SOURCES]
 
 
-def _telling(found: Cause) -> list[tuple[str, Element]]:
+def _telling(conflict: Cause) -> list[tuple[str, Element]]:
     """Return the refused builds that say most: those made for the device, or all where there are none."""
-    telling = [(code, e) for code, e in found.refused if code != "device"]
-    return telling or list(found.refused)
+    telling = [(code, e) for code, e in conflict.refused if code != "device"]
+    return telling or list(conflict.refused)
 
 
-def _offer(facts: Snapshot, found: Cause, request: Request) -> str:
-    product = found.blocker[1]
-    device = value(facts, "device", found.device)
+def _offer(facts: Snapshot, conflict: Cause, request: Request) -> str:
+    product = conflict.blocker[1]
+    device = value(facts, "device", conflict.device)
     pin = request.pin(product)
     what = pin_words(facts, pin) if pin else label(facts, product)
     if pin and pin.beyond and "+" in pin.text:
@@ -57,13 +57,13 @@ def _offer(facts: Snapshot, found: Cause, request: Request) -> str:
         last = facts.elements(product)[pin.near.bit_length() - 1].release
         name = label(facts, product)
         return f"{what} is not known: no complete list of {name} releases reaches that far; the nearest known is {name} {last}"
-    if not found.refused:
+    if not conflict.refused:
         return f"{what} was never published"
-    made_for = _made_for(facts, [e for _, e in found.refused])
+    made_for = _made_for(facts, [e for _, e in conflict.refused])
     if facts.products[product].role == "dimension":
         return f"{what} is for {listed(made_for) or 'no device'}, not {device}"
     by_code: dict[str, list[Element]] = {}
-    for code, element in found.refused:
+    for code, element in conflict.refused:
         by_code.setdefault(code, []).append(element)
     if list(by_code) == ["device"]:
         return f"{what} is built for {listed(made_for, 'or')}, not {device}"
@@ -119,13 +119,13 @@ def _note(facts: Snapshot, elements: list[Element]) -> str:
     return ""
 
 
-def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
-    product = found.blocker[1]
+def _platform(facts: Snapshot, conflict: Cause, request: Request) -> str:
+    product = conflict.blocker[1]
     pins = [pin for name in ("python", "os", "arch", GLIBC) if (pin := request.pin(name))]
     wanted = ", ".join(pin_words(facts, pin) for pin in pins)
     grid = facts.grid
     cells = 0
-    for element in found.elements:
+    for element in conflict.elements:
         cells |= element.strong | element.weak
     cells = cells & _asked_systems(facts, request) or cells
     width = len(grid["arch"]) * len(grid["python"])
@@ -138,18 +138,18 @@ def _platform(facts: Snapshot, found: Cause, request: Request) -> str:
                 part = row >> a * len(grid["python"])
                 pythons |= {p for m, p in enumerate(grid["python"]) if part >> m & 1}
     have = f"; its wheels are for Python {ranges(pythons, grid['python'])} on {listed(sorted(systems))}" if pythons else ""
-    floors = sorted({f.glibc for e in found.elements for f in facts.floors(e) if f.glibc and f.glibc > (0,)})
+    floors = sorted({f.glibc for e in conflict.elements for f in facts.floors(e) if f.glibc and f.glibc > (0,)})
     if have and floors and (request.pin(GLIBC) or _has_glibc(facts, request)):
         have += f" with glibc {'.'.join(str(n) for n in floors[0])} or newer"
-    names = list(dict.fromkeys(e.version for e in found.elements))
-    what = build_name(facts, found.elements[0]) if found.elements else label(facts, product)
+    names = list(dict.fromkeys(e.version for e in conflict.elements))
+    what = build_name(facts, conflict.elements[0]) if conflict.elements else label(facts, product)
     if request.pin(product) or len(names) == 1:
         what = f"{what} {shortened(names)}"
         proof = "has" if len(names) == 1 else "have"
     else:
         what, proof = f"no release of {what}", "has"
     lack = "a" if what.startswith("no ") else "no"
-    known = "" if found.certain else "known "
+    known = "" if conflict.certain else "known "
     return f"{what} {proof} {lack} {known}wheel for {wanted or 'a platform that the rest supports'}{have}"
 
 
@@ -169,12 +169,12 @@ def _has_glibc(facts: Snapshot, request: Request) -> bool:
     return bool(names) and all(GLIBC_FAMILY in (name, *facts.wider.get(name, ())) for name in names)
 
 
-def nearest_edges(facts: Snapshot, found: Cause, request: Request) -> list[Edge]:
+def nearest_edges(facts: Snapshot, conflict: Cause, request: Request) -> list[Edge]:
     """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
-    edges = list(found.edges)
-    if found.blocker[0] != "claim" or len(edges) <= _MOST_EDGES:
+    edges = list(conflict.edges)
+    if conflict.blocker[0] != "claim" or len(edges) <= _MOST_EDGES:
         return edges
-    one, other = found.blocker[1], found.blocker[2]
+    one, other = conflict.blocker[1], conflict.blocker[2]
     for held, free in ((other, one), (one, other)):
         pin = request.pin(held)
         if not pin or not pin.mask:
@@ -200,11 +200,11 @@ def _spread(facts: Snapshot, edge: Edge) -> int:
     return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of).of(edge.of_mask))
 
 
-def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Request) -> str:
-    shown = nearest_edges(facts, found, request)
-    is_brief = len(found.edges) > len(shown) and not (request.pin(one) and request.pin(other))
-    said = [_denial(facts, found, edge, None if is_brief else request) for edge in shown]
-    text = _joined(list(dict.fromkeys(said)))
+def _claims(facts: Snapshot, conflict: Cause, one: str, other: str, request: Request) -> str:
+    shown = nearest_edges(facts, conflict, request)
+    is_brief = len(conflict.edges) > len(shown) and not (request.pin(one) and request.pin(other))
+    denials = [_denial(facts, conflict, edge, None if is_brief else request) for edge in shown]
+    text = _joined(list(dict.fromkeys(denials)))
     held = [pin_words(facts, pin) for name in (one, other) if (pin := request.pin(name))]
     if not text and len(held) > 1:
         return f"{held[0]} is not compatible with {held[1]}"
@@ -212,7 +212,7 @@ def _claims(facts: Snapshot, found: Cause, one: str, other: str, request: Reques
         pin = request.pin(other) or request.pin(one)
         about = pin_words(facts, pin) if pin else label(facts, other)
         free = label(facts, one if pin and pin.product == other else other)
-        device = value(facts, "device", found.device)
+        device = value(facts, "device", conflict.device)
         return f"no {free} release for {device} is compatible with {about}{f': {text}' if text else ''}"
     return text
 
@@ -225,12 +225,12 @@ def _joined(parts: list[str]) -> str:
     return text
 
 
-def _denial(facts: Snapshot, found: Cause, edge: Edge, request: Request | None) -> str:
+def _denial(facts: Snapshot, conflict: Cause, edge: Edge, request: Request | None) -> str:
     """Return what one claim says, and against which pin of a request."""
-    said = claim(facts, edge.claim)
-    condition = f" ({said.condition})" if said.condition and said.condition != f"device {found.device}" else ""
-    if said.reason:
-        return f"{said.reason.rstrip('.')}{condition}"
+    record = claim(facts, edge.claim)
+    condition = f" ({record.condition})" if record.condition and record.condition != f"device {conflict.device}" else ""
+    if record.reason:
+        return f"{record.reason.rstrip('.')}{condition}"
     pin = request.pin(edge.to) if request else None
     text = pin.text.removeprefix(pin.product).lstrip("= ") if pin else ""
     is_listed = facts.products[edge.to].scheme == "listed"
@@ -239,7 +239,7 @@ def _denial(facts: Snapshot, found: Cause, edge: Edge, request: Request | None) 
     needed = names if is_listed else f"{label(facts, edge.to)} {spec}"
     wanted = pin_words(facts, pin) if pin and is_listed else text
     instead = f", not {wanted}" if text[:1].isalnum() and edge.kind != "breaks" else ""
-    return f"{term(facts, said.of_term)} {_VERBS[edge.kind]} {needed}{condition}{instead}"
+    return f"{term(facts, record.of_term)} {_VERBS[edge.kind]} {needed}{condition}{instead}"
 
 
 def excluded(request: Request, facts: Snapshot) -> str:

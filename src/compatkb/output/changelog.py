@@ -31,35 +31,35 @@ _WHOLE = ("announced", "happened", "rotted", "validated")  # their subjects name
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
 
 
-def changes_text(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+def changes_text(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes by day, oldest first; what is alike on a day shares a line."""
     lines = [f"What became true from {since} to {until}:"]
-    for day, changes in groupby(found, key=lambda change: change.day):
+    for day, changes in groupby(changelog, key=lambda change: change.day):
         lines.append(str(day))
         lines += [f"  {line}" for line in _lines(list(changes))]
-    if not found:
+    if not changelog:
         lines.append("  nothing that the data know of")
     return "\n".join(lines) + f"\n(as of {until}, data of {facts.meta['data_date']})\n"
 
 
-def changes_markdown(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as Markdown: a heading a day, a list below it."""
     lines = [f"# What became true from {since} to {until}", ""]
-    for day, changes in groupby(found, key=lambda change: change.day):
+    for day, changes in groupby(changelog, key=lambda change: change.day):
         lines += [f"## {day}", ""]
         lines += ["- " + _MARKS.sub(r"\\\1", line) for line in _lines(list(changes))]
         lines.append("")
-    if not found:
+    if not changelog:
         lines += ["Nothing that the data know of.", ""]
     return "\n".join(lines) + f"(As of {until}, data of {facts.meta['data_date']}.)\n"
 
 
-def changes_json(facts: Snapshot, found: tuple[Change, ...], since: date, until: date) -> str:
+def changes_json(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
     content = {
         "since": since.isoformat(),
         "until": until.isoformat(),
-        "changes": [_payload(change) for change in found],
+        "changes": [_payload(change) for change in changelog],
     }
     return document(facts, until, content)
 

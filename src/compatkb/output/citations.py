@@ -21,13 +21,13 @@ class Numbers:
 
     def marks(self, sources: tuple[Cited, ...]) -> str:
         """Return the numbers of sources, as they stand behind a sentence."""
-        found = []
+        marks = []
         for source in sources:
             if source not in self.sources and (self._most is None or len(self.sources) < self._most):
                 self.sources.append(source)
             if source in self.sources:
-                found.append(f"[{self.sources.index(source) + 1}]")
-        return "".join(dict.fromkeys(found))
+                marks.append(f"[{self.sources.index(source) + 1}]")
+        return "".join(dict.fromkeys(marks))
 
 
 def short(source: Cited) -> str:

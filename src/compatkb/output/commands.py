@@ -26,11 +26,11 @@ def steps_of(facts: Snapshot, stack: Stack) -> tuple[Step, ...]:
         return ()
     groups = _groups(facts, stack, packages)
     bounds = bounds_of(facts, stack)
-    made = []
+    steps = []
     for number, group in enumerate(groups):
         pins = tuple(pin_of(e) for e in group)
-        made.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
-    return tuple(made)
+        steps.append(Step(pins + (bounds if number == len(groups) - 1 else ()), _flags(facts, group, stack)))
+    return tuple(steps)
 
 
 def bounds_of(facts: Snapshot, stack: Stack) -> tuple[str, ...]:
@@ -56,10 +56,10 @@ def compiled_of(facts: Snapshot, stack: Stack) -> dict[Element, ChannelRecord]:
 def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[str]:
     compiled = compiled_of(facts, stack)
     others = stack._replace(packages=tuple(e for e in stack.packages if e not in compiled)) if compiled else stack
-    made = [_line(installer, step, shell) for step in steps_of(facts, others)]
-    if made:
-        made += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
-    return made
+    lines = [_line(installer, step, shell) for step in steps_of(facts, others)]
+    if lines:
+        lines += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
+    return lines
 
 
 def short_proof(facts: Snapshot, stack: Stack) -> str | None:
@@ -106,21 +106,21 @@ def requirements(facts: Snapshot, stack: Stack) -> str:
 
 def waived(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the pins that the maker says to ignore for this stack: one file or command cannot install it."""
-    found: list[str] = []
+    pins: list[str] = []
     numbers = {e.product: e.idx for e in stack.packages}
     for install in installs(facts):
         if install.product in numbers and install.mask >> numbers[install.product] & 1:
-            found += install.waives
-    return found
+            pins += install.waives
+    return pins
 
 
 def indexes_of(facts: Snapshot, stack: Stack) -> list[str]:
     """Return the addresses of the indexes that the stack needs; `default` is the client's own."""
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     for element in stack.packages:
         if is_named(facts, element, stack) and (channel := channel_for(facts, element, stack)):
-            found[channel.url or channel.id] = None
-    return list(found)
+            urls[channel.url or channel.id] = None
+    return list(urls)
 
 
 def is_named(facts: Snapshot, element: Element, stack: Stack) -> bool:

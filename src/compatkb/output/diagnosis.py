@@ -12,35 +12,35 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
 
-def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
+def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
     """Return the diagnosis as JSON; docs/diagnose.md names the fields."""
-    answer = made.answer
+    answer = diagnosis.answer
     request = request_of(answer, day)
     content: dict[str, Any] = {
-        "version_problem": made.about_versions if made.candidates else None,
+        "version_problem": diagnosis.about_versions if diagnosis.candidates else None,
         "causes": [
             {
-                **picked(found, "id kind title why do weight"),
-                "lines": [{"line": hit.line, "text": hit.text} for hit in found.hits],
-                "sources": [source_payload(source) for source in found.sources],
+                **picked(candidate, "id kind title why do weight"),
+                "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
+                "sources": [source_payload(source) for source in candidate.sources],
             }
-            for found in made.candidates
+            for candidate in diagnosis.candidates
         ],
-        "versions": [picked(read, "product version line") for read in made.versions],
-        "unknown_versions": list(made.unread),
+        "versions": [picked(read, "product version line") for read in diagnosis.versions],
+        "unknown_versions": list(diagnosis.unread),
         "wanted": [
             {
                 **picked(wanted, "requirement known"),
                 "builds": [{"version": version, "channels": channels} for version, channels in wanted.builds],
                 "near": wanted.near,
             }
-            for wanted in made.wanted
+            for wanted in diagnosis.wanted
         ],
         "verdict": answer.verdict if answer else None,
         "request": request_payload(answer.request) if answer else None,
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "nearest": [
-            {**picked(near, "relaxed where"), "stack": stack_brief(facts, near.stack, request)} for near in made.nearest
+            {**picked(near, "relaxed where"), "stack": stack_brief(facts, near.stack, request)} for near in diagnosis.nearest
         ],
         "either": [
             {
@@ -48,21 +48,21 @@ def diagnosis_json(facts: Snapshot, made: Diagnosis, day: date) -> str:
                 **picked(choice.near, "relaxed where"),
                 "stack": stack_brief(facts, choice.near.stack, request),
             }
-            for choice in made.either
+            for choice in diagnosis.either
         ],
-        "ended": list(made.ended),
-        "instead": instead_payload(facts, made.instead, request),
-        "target": picked(made.target, "device foreign os python"),
+        "ended": list(diagnosis.ended),
+        "instead": instead_payload(facts, diagnosis.instead, request),
+        "target": picked(diagnosis.target, "device foreign os python"),
         "symbols": [
             {
-                **picked(found, "symbol library"),
-                "product": found.product.id if found.product else None,
-                **picked(found, "provider platform releases"),
-                "installed": found.installed or None,
-                "fits": found.fits,
+                **picked(symbol, "symbol library"),
+                "product": symbol.product.id if symbol.product else None,
+                **picked(symbol, "provider platform releases"),
+                "installed": symbol.installed or None,
+                "fits": symbol.fits,
             }
-            for found in made.symbols
+            for symbol in diagnosis.symbols
         ],
-        "collect": list(made.collect),
+        "collect": list(diagnosis.collect),
     }
     return document(facts, day, content)

@@ -19,113 +19,117 @@ _SHARE = 0.4  # a second cause is named that has this part of the weight of the 
 _LINES, _STEPS = 2, 3
 
 
-def diagnosis_text(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> str:
+def diagnosis_text(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str = POSIX) -> str:
     """Return the screen as plain text."""
-    return text_of(diagnosis_lines(facts, made, day, shell))
+    return text_of(diagnosis_lines(facts, diagnosis, day, shell))
 
 
-def diagnosis_lines(facts: Snapshot, made: Diagnosis, day: date, shell: str = POSIX) -> list[Line]:
+def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str = POSIX) -> list[Line]:
     """Return the screen."""
-    first = made.candidates[0] if made.candidates else None
+    first = diagnosis.candidates[0] if diagnosis.candidates else None
     if first:
         blocks = [Block(wrapped(first.title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
         blocks.append(Block(wrapped(first.why, "  "), 4))
     else:
         blocks = [Block([Line("? no known cause matches this text", "unknown")])]
-    blocks += [Block(wrapped(_wanted(facts, wanted), "  ")) for wanted in made.wanted[:_LINES]]
-    blocks += [Block(wrapped(_symbol(facts, found), "  "), 1) for found in made.symbols[:1]]
-    blocks += _denied(facts, made)
+    blocks += [Block(wrapped(_wanted(facts, wanted), "  ")) for wanted in diagnosis.wanted[:_LINES]]
+    blocks += [Block(wrapped(_symbol(facts, symbol), "  "), 1) for symbol in diagnosis.symbols[:1]]
+    blocks += _denied(facts, diagnosis)
     blocks.append(Block([BLANK]))
-    blocks += _fix(facts, made, shell)
-    if first and not made.about_versions:
+    blocks += _fix(facts, diagnosis, shell)
+    if first and not diagnosis.about_versions:
         blocks.append(Block(labelled("not", "a version problem: other versions are unlikely to help"), 1))
-    for other in _others(made):
+    for other in _others(diagnosis):
         blocks.append(Block(labelled("or", f"{other.title} (line {other.hits[0].line})" if other.hits else other.title), 3))
     if not first:
-        blocks.append(Block(labelled("collect", "; ".join(made.collect))))
-    elif made.about_versions:
+        blocks.append(Block(labelled("collect", "; ".join(diagnosis.collect))))
+    elif diagnosis.about_versions:
         blocks.append(Block(labelled("then", "`compatkb doctor` checks the rest of the machine"), 2))
-    if made.target.foreign:
-        blocks.append(Block(labelled("note", f"the text is about {made.target.foreign}, for which compatkb has no stacks"), 2))
-    blocks += _read(facts, made)
+    if diagnosis.target.foreign:
+        blocks.append(
+            Block(labelled("note", f"the text is about {diagnosis.target.foreign}, for which compatkb has no stacks"), 2)
+        )
+    blocks += _read(facts, diagnosis)
     if first and first.sources:
         blocks.append(Block(labelled("seen in", short(first.sources[0])), 2))
     blocks.append(Block([BLANK, *wrapped(messages.footer(facts, day.toordinal()), "  ", style="dim")]))
     return fitted(blocks, HEIGHT)
 
 
-def _shown_lines(found: Candidate) -> list[Block]:
+def _shown_lines(candidate: Candidate) -> list[Block]:
     """Return the lines of the text that speak for a cause, cut to the width."""
     lines = [BLANK]
-    for hit in found.hits[:_LINES]:
+    for hit in candidate.hits[:_LINES]:
         head = f"  {hit.line:>4} │ "
         text = f"{head}{hit.text.strip()}"
         lines.append(Line(text if len(text) <= WIDTH else text[: WIDTH - 1] + "…", "dim"))
-    return [Block(lines if found.hits else []), Block([BLANK])]
+    return [Block(lines if candidate.hits else []), Block([BLANK])]
 
 
-def _symbol(facts: Snapshot, found: UndefinedSymbol) -> str:
+def _symbol(facts: Snapshot, symbol: UndefinedSymbol) -> str:
     """Return which releases export a symbol, and which builds of the package find theirs in the release installed."""
-    provider = label(facts, found.provider)
-    system, _, arch = found.platform.rpartition("-")
+    provider = label(facts, symbol.provider)
+    system, _, arch = symbol.platform.rpartition("-")
     where = f"{value(facts, 'os', system)} {arch}"
-    if not found.releases:
-        first, last = found.known[0], found.known[-1]
-        return f"No {provider} from {first} to {last} of the default index exports {found.symbol} ({where})."
-    text = f"{found.symbol} is exported by {provider} {ranges(found.releases, found.known)} ({where})"
-    if found.installed and found.installed in found.known and found.installed not in found.releases:
-        text += f", not by the {found.installed} of this text"
-    if found.fits and found.product:
-        text += f"; {provider} {found.installed} goes with {found.product.label} {shortened(found.fits)}"
+    if not symbol.releases:
+        first, last = symbol.known[0], symbol.known[-1]
+        return f"No {provider} from {first} to {last} of the default index exports {symbol.symbol} ({where})."
+    text = f"{symbol.symbol} is exported by {provider} {ranges(symbol.releases, symbol.known)} ({where})"
+    if symbol.installed and symbol.installed in symbol.known and symbol.installed not in symbol.releases:
+        text += f", not by the {symbol.installed} of this text"
+    if symbol.fits and symbol.product:
+        text += f"; {provider} {symbol.installed} goes with {symbol.product.label} {shortened(symbol.fits)}"
     return f"{text}."
 
 
-def _denied(facts: Snapshot, made: Diagnosis) -> list[Block]:
+def _denied(facts: Snapshot, diagnosis: Diagnosis) -> list[Block]:
     """Return what the data say against the versions that the text names."""
-    answer = made.answer
+    answer = diagnosis.answer
     if not answer or answer.verdict != "does-not-work" or not answer.causes:
         return []
-    named = {read.product for read in made.versions}
+    named = {read.product for read in diagnosis.versions}
     about = [cause for cause in answer.causes if set(cause.blocker[1:]) <= named] or list(answer.causes)
     return [Block(wrapped(messages.sentence(messages.cause(facts, about[0], answer.request)), "  "))]
 
 
-def _fix(facts: Snapshot, made: Diagnosis, shell: str) -> list[Block]:
+def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
     """Return the command to run, or the steps to take."""
     blocks = []
-    near = made.nearest[0] if made.nearest else None
-    if made.either:
-        blocks.append(Block(wrapped(_question(made), "  ")))
-        blocks += [_on(facts, choice, shell) for choice in made.either]
+    near = diagnosis.nearest[0] if diagnosis.nearest else None
+    if diagnosis.either:
+        blocks.append(Block(wrapped(_question(diagnosis), "  ")))
+        blocks += [_on(facts, choice, shell) for choice in diagnosis.either]
     if near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
-        title = way_title(facts, made.answer.request, near) if made.answer and near.relaxed else near_name(facts, near)
-        word = "fix" if made.candidates else "sound"
+        title = (
+            way_title(facts, diagnosis.answer.request, near) if diagnosis.answer and near.relaxed else near_name(facts, near)
+        )
+        word = "fix" if diagnosis.candidates else "sound"
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
-    first = made.candidates[0] if made.candidates else None
+    first = diagnosis.candidates[0] if diagnosis.candidates else None
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
         blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
-    if made.ended:
-        blocks.append(_instead(facts, made, shell))
+    if diagnosis.ended:
+        blocks.append(_instead(facts, diagnosis, shell))
     return blocks
 
 
-def _instead(facts: Snapshot, made: Diagnosis, shell: str) -> Block:
+def _instead(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> Block:
     """Return what takes the place of what has ended, with its commands unless they stand above."""
-    text = f"{listed([label(facts, product) for product in made.ended])} {'have' if len(made.ended) > 1 else 'has'} ended"
-    text = f"{text}; `compatkb migrate` shows what changes"
-    steps = commands.pip_commands(facts, made.instead.stack, shell) if made.instead else []
-    if made.nearest and steps == commands.pip_commands(facts, made.nearest[0].stack, shell):
+    ended, verb = listed([label(facts, product) for product in diagnosis.ended]), "have" if len(diagnosis.ended) > 1 else "has"
+    text = f"{ended} {verb} ended; `compatkb migrate` shows what changes"
+    steps = commands.pip_commands(facts, diagnosis.instead.stack, shell) if diagnosis.instead else []
+    if diagnosis.nearest and steps == commands.pip_commands(facts, diagnosis.nearest[0].stack, shell):
         steps = []
-    if made.instead and made.target.python and made.target.python not in made.instead.stack.python:
-        text = f"{text}; needs Python {ranges(made.instead.stack.python, facts.grid['python'])}"
+    if diagnosis.instead and diagnosis.target.python and diagnosis.target.python not in diagnosis.instead.stack.python:
+        text = f"{text}; needs Python {ranges(diagnosis.instead.stack.python, facts.grid['python'])}"
     return Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2)
 
 
-def _question(made: Diagnosis) -> str:
+def _question(diagnosis: Diagnosis) -> str:
     """Return what the text leaves open, and what to do about it."""
-    unknown = [] if made.target.device else ["the device"]
-    unknown += ["the system"] if any(choice.systems for choice in made.either) else []
+    unknown = [] if diagnosis.target.device else ["the device"]
+    unknown += ["the system"] if any(choice.systems for choice in diagnosis.either) else []
     return f"The text does not name {' or '.join(unknown)}. Take the command for yours:"
 
 
@@ -141,9 +145,9 @@ def near_name(facts: Snapshot, near: Near) -> str:
     return listed([messages.build(facts, e) for e in near.stack.packages if e.product in near.stack.requested])
 
 
-def _others(made: Diagnosis) -> list[Candidate]:
-    least = made.candidates[0].weight * _SHARE if made.candidates else 0
-    return [found for found in made.candidates[1:_STEPS] if found.weight >= least and found.hits]
+def _others(diagnosis: Diagnosis) -> list[Candidate]:
+    least = diagnosis.candidates[0].weight * _SHARE if diagnosis.candidates else 0
+    return [candidate for candidate in diagnosis.candidates[1:_STEPS] if candidate.weight >= least and candidate.hits]
 
 
 def _wanted(facts: Snapshot, wanted: UnmetRequirement) -> str:
@@ -162,14 +166,14 @@ def _wanted(facts: Snapshot, wanted: UnmetRequirement) -> str:
     return f"{wanted.requirement} {missing}{near}"
 
 
-def _read(facts: Snapshot, made: Diagnosis) -> list[Block]:
+def _read(facts: Snapshot, diagnosis: Diagnosis) -> list[Block]:
     """Return the versions that were read from the text, and whether they fit each other."""
-    if not made.versions:
+    if not diagnosis.versions:
         return []
-    named = ", ".join(dict.fromkeys(_version(facts, read.product, read.version) for read in made.versions))
-    answer = made.answer
+    named = ", ".join(dict.fromkeys(_version(facts, read.product, read.version) for read in diagnosis.versions))
+    answer = diagnosis.answer
     fits = " (whether these are compatible is not known)" if answer and answer.verdict == "unknown" else ""
-    unread = f"; not known: {', '.join(made.unread)}" if made.unread else ""
+    unread = f"; not known: {', '.join(diagnosis.unread)}" if diagnosis.unread else ""
     return [Block(labelled("read", f"{named}{fits}{unread}"), 1)]
 
 

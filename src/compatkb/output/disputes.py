@@ -51,11 +51,11 @@ def of_stack(facts: Snapshot, stack: Stack, as_of: int) -> list[Content]:
     members = [element for element in stack.packages if facts.products[element.product].role != "leaf"]
     pinned = [name for name in stack.requested if facts.products[name].role == "dimension"]
     members += [e for name in pinned for e in facts.elements(name) if e.version in stack.known.get(name, ())]
-    found = of_claims(facts, dict.fromkeys(claim for link in stack.links for claim in link.claims))
-    found += _about(facts, members, _Place(stack.device, cells, set(stack.known.get("hardware", ()))), as_of)
+    rows = of_claims(facts, dict.fromkeys(claim for link in stack.links for claim in link.claims))
+    rows += _about(facts, members, _Place(stack.device, cells, set(stack.known.get("hardware", ()))), as_of)
     for channel in dict.fromkeys(channel for element in members for channel in element.channels):
-        found += of_name(facts, channel)
-    return sorted({row["id"]: row for row in found}.values(), key=lambda row: row["holds"] is not None)
+        rows += of_name(facts, channel)
+    return sorted({row["id"]: row for row in rows}.values(), key=lambda row: row["holds"] is not None)
 
 
 def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
@@ -64,12 +64,12 @@ def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
     for name in _PLATFORM:
         if pin := request.pin(name):
             cells &= facts.dimension_cells(name, pin.mask)
-    found = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
+    rows = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
     elements = [*cause.elements, *(element for _, element in cause.refused)]
     pin = request.pin("hardware")
     hardware = {e.version for e in facts.elements("hardware").of(pin.mask)} if pin else set()
-    found += _about(facts, elements, _Place(cause.device, cells, hardware), request.as_of)
-    return list({row["id"]: row for row in found}.values())
+    rows += _about(facts, elements, _Place(cause.device, cells, hardware), request.as_of)
+    return list({row["id"]: row for row in rows}.values())
 
 
 class _Place(NamedTuple):
@@ -138,10 +138,10 @@ def mark(dispute: Content) -> str:
 
 def lines(dispute: Content) -> list[str]:
     """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
-    found = [dispute["about"]]
+    text_lines = [dispute["about"]]
     for position in dispute["positions"]:
-        found.append(f"  says: {position['text']}")
-        found += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
+        text_lines.append(f"  says: {position['text']}")
+        text_lines += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
     decided = "undecided, last checked" if dispute["holds"] is None else "decided"
     holds = "" if dispute["holds"] is None else f": {dispute['holds']}"
-    return [*found, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]
+    return [*text_lines, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]

@@ -15,25 +15,25 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
 
-def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
+def examination_json(facts: Snapshot, examination: Examination, day: date) -> str:
     """Return the examination as JSON; docs/doctor.md names the fields."""
-    machine, answer = made.machine, made.answer
+    machine, answer = examination.machine, examination.answer
     request = request_of(answer, day)
     content: dict[str, Any] = {
         **picked(machine, "origin python"),
-        "os": made.system,
+        "os": examination.system,
         **picked(machine, "arch kernel glibc"),
         "packages": [
             {"product": h.product, "name": h.installed.name, "version": h.installed.version, "known": h.known}
-            for h in made.held
+            for h in examination.held
         ],
-        "graphics": [_graphics_payload(seen) for seen in made.seen] if machine.graphics is not None else None,
+        "graphics": [_graphics_payload(seen) for seen in examination.seen] if machine.graphics is not None else None,
         "drivers": [{"name": name, "version": version} for name, version in machine.drivers or ()],
-        "driver": made.driver,
+        "driver": examination.driver,
         "variables": dict(machine.variables),
         "libraries": list(machine.libraries),
-        "verdict": made.verdict,
-        "healthy": made.healthy,
+        "verdict": examination.verdict,
+        "healthy": examination.healthy,
         "request": request_payload(answer.request) if answer else None,
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "remarks": [
@@ -41,13 +41,13 @@ def examination_json(facts: Snapshot, made: Examination, day: date) -> str:
                 **picked(remark, "rule level message fix"),
                 "sources": [source_payload(source) for source in remark.sources],
             }
-            for remark in made.remarks
+            for remark in examination.remarks
         ],
-        "steps": [step._asdict() for step in made.steps],
-        "commands": _commands(facts, made),
-        "stack": stack_brief(facts, made.best.stack, request) if made.best else None,
-        "instead": instead_payload(facts, made.instead, request),
-        "proven": stack_brief(facts, made.proven, request) if made.proven else None,
+        "steps": [step._asdict() for step in examination.steps],
+        "commands": _commands(facts, examination),
+        "stack": stack_brief(facts, examination.best.stack, request) if examination.best else None,
+        "instead": instead_payload(facts, examination.instead, request),
+        "proven": stack_brief(facts, examination.proven, request) if examination.proven else None,
     }
     return document(facts, day, content)
 
@@ -65,9 +65,9 @@ def _graphics_payload(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _commands(facts: Snapshot, made: Examination) -> list[str]:
+def _commands(facts: Snapshot, examination: Examination) -> list[str]:
     """Return the commands and, where they install anything, the one that proves it."""
-    lines = install_commands(facts, made)
-    proof = commands.proof_command(facts, made.best.stack) if made.best and lines else None
-    python = quote([made.machine.command])
+    lines = install_commands(facts, examination)
+    proof = commands.proof_command(facts, examination.best.stack) if examination.best and lines else None
+    python = quote([examination.machine.command])
     return [*lines, *([python + proof.removeprefix("python")] if proof else [])]

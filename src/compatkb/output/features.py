@@ -41,24 +41,24 @@ def statements_of(facts: Snapshot) -> list[Content]:
     """Return what sources say of features, in the order of their files."""
     return [
         {
-            "feature": said.feature,
-            "name": facts.features[said.feature][0],
-            "of": said.product,
-            "versions": said.spec,
-            "status": said.status,
-            "when": {name: list(values) for name, values in said.condition.items()},
-            **picked(said, "basis reason note"),
-            "sources": [{"text": text, "url": url} for text, url in facts.citations(said.claim)],
-            "mask": said.mask,
+            "feature": statement.feature,
+            "name": facts.features[statement.feature][0],
+            "of": statement.product,
+            "versions": statement.spec,
+            "status": statement.status,
+            "when": {name: list(values) for name, values in statement.condition.items()},
+            **picked(statement, "basis reason note"),
+            "sources": [{"text": text, "url": url} for text, url in facts.citations(statement.claim)],
+            "mask": statement.mask,
         }
-        for said in statements(facts)
+        for statement in statements(facts)
     ]
 
 
 def release_features(facts: Snapshot, product: str, bits: int) -> list[Content]:
     """Return what is said of features of some elements of a product."""
-    found = [s for s in statements_of(facts) if s["of"] == product and s["mask"] & bits]
-    return [_shown(statement) for statement in found]
+    matching = [s for s in statements_of(facts) if s["of"] == product and s["mask"] & bits]
+    return [_shown(statement) for statement in matching]
 
 
 def release_lines(features: Iterable[Content]) -> list[str]:
@@ -79,8 +79,8 @@ def features_json(facts: Snapshot, day: date, *, product: str | None = None, fea
 def features_screen(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> list[Line]:
     """Return a line for each feature; of one product's, or of one, all that is said."""
     content = _content(facts, product, feature)
-    told = [Line(text) for entry in content for text in _told(entry)]
-    lines = told if product or feature else _overview(content)
+    details = [Line(text) for entry in content for text in _told(entry)]
+    lines = details if product or feature else _overview(content)
     if not content:
         lines = [Line(f"nothing is known of features of {product}"), BLANK]
     return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']}; what is not said is not known)", "dim")]
@@ -125,13 +125,13 @@ def features_table(
     products = [p for p in facts.products if any(s["of"] == p for s in spoken) and product in (None, p)]
     parts = []
     for of in products:
-        mine = [s for s in spoken if s["of"] == of]
-        columns = _columns(facts, of, mine)
+        product_statements = [s for s in spoken if s["of"] == of]
+        columns = _columns(facts, of, product_statements)
         head = [facts.products[of].name, "where", *(name for name, _ in columns)]
         rows = []
-        for name in dict.fromkeys(statement["feature"] for statement in mine):
-            for place, said in _rows([s for s in mine if s["feature"] == name]).items():
-                cells = [_cell(facts, of, mask, place, said) for _, mask in columns]
+        for name in dict.fromkeys(statement["feature"] for statement in product_statements):
+            for place, entries in _rows([s for s in product_statements if s["feature"] == name]).items():
+                cells = [_cell(facts, of, mask, place, entries) for _, mask in columns]
                 where = ", ".join(word for word in place if word) or "everywhere"
                 rows.append((name, where, *cells))
         parts.append(table(head, rows))
@@ -139,20 +139,20 @@ def features_table(
 
 
 def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[Content]:
-    said: dict[str, list[Content]] = {}
+    groups: dict[str, list[Content]] = {}
     for statement in statements_of(facts):
-        said.setdefault(statement["feature"], []).append(statement)
+        groups.setdefault(statement["feature"], []).append(statement)
     return [
         {
             **picked(record, "id name product"),
             "needs": list(record.needs),
             "aliases": list(record.aliases),
             "note": record.note,
-            "statements": [_shown(s, feature=False) for s in said[record.id] if product in (None, s["of"], record.product)],
+            "statements": [_shown(s, feature=False) for s in groups[record.id] if product in (None, s["of"], record.product)],
         }
         for record in features(facts)
         if feature in (None, record.id)
-        and (product is None or product == record.product or any(s["of"] == product for s in said[record.id]))
+        and (product is None or product == record.product or any(s["of"] == product for s in groups[record.id]))
     ]
 
 
@@ -171,14 +171,14 @@ Place = tuple[str, str, str]
 """A device, a system, and the rest of a condition in words; empty: any."""
 
 
-def _rows(said: list[Content]) -> dict[Place, list[Content]]:
+def _rows(entries: list[Content]) -> dict[Place, list[Content]]:
     """Return the places of which something is said, each with what is said of it and of wider ones.
 
     A device without a system, or the other way round, has no row of its own where one of both has.
     """
-    places = {place: None for statement in said for place in _places(statement)}
-    kept = [p for p in places if not any(_covers(p, other) and p[2] == other[2] for other in places if other != p)]
-    return {p: [s for s in said if any(w == p or _covers(w, p) for w in _places(s))] for p in kept}
+    places = {place: None for statement in entries for place in _places(statement)}
+    row_places = [p for p in places if not any(_covers(p, other) and p[2] == other[2] for other in places if other != p)]
+    return {p: [s for s in entries if any(w == p or _covers(w, p) for w in _places(s))] for p in row_places}
 
 
 def _covers(wide: Place, narrow: Place) -> bool:
@@ -191,10 +191,10 @@ def _places(statement: Content) -> list[Place]:
     return [(device, system, rest) for device in when.get("device", [""]) for system in when.get("os", [""])]
 
 
-def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[str, int]]:
+def _columns(facts: Snapshot, product: str, entries: list[Content]) -> list[tuple[str, int]]:
     """Return the series of a product from the first one that anybody speaks of, oldest first."""
     spoken = 0
-    for statement in said:
+    for statement in entries:
         if statement["status"] not in _DENIALS:
             spoken |= statement["mask"]
     groups = list(facts.series(product))
@@ -207,7 +207,7 @@ def _columns(facts: Snapshot, product: str, said: list[Content]) -> list[tuple[s
     return names
 
 
-def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[Content]) -> str:
+def _cell(facts: Snapshot, product: str, series: int, place: Place, entries: list[Content]) -> str:
     """Return what is said of a series: the word, with the Pythons and the releases where it does not hold for all."""
     elements = facts.elements(product).of(series)
     there = [e for e in elements if not place[0] or not e.devices or place[0] in e.devices]
@@ -215,7 +215,7 @@ def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[C
         return "no build"
     releases = list(dict.fromkeys(e.release for e in there))
     words: dict[tuple[str, tuple[str, ...]], list[str] | None] = {}
-    for statement in said:
+    for statement in entries:
         named = tuple(dict.fromkeys(e.release for e in there if statement["mask"] >> e.idx & 1))
         if not named:
             continue
@@ -227,8 +227,8 @@ def _cell(facts: Snapshot, product: str, series: int, place: Place, said: list[C
         known = words.get(key, [])
         words[key] = None if pythons is None or known is None else [*known, *pythons]
     texts = []
-    for (word, named), found in words.items():
-        limits = [f"Python {_pythons(facts, found)}"] if found else []
+    for (word, named), python_versions in words.items():
+        limits = [f"Python {_pythons(facts, python_versions)}"] if python_versions else []
         limits += [", ".join(named)] if named else []
         texts.append(f"{word} ({'; '.join(limits)})" if limits else word)
     return "; ".join(texts) or _UNKNOWN

@@ -55,7 +55,7 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
     apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
     others = {part.image for product in apart for part in images_with(facts, product)}
     families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
-    found = []
+    tags = []
     for number, bases in sorted(holding.items()):
         if len(bases) < len(wanted) or number in others:
             continue
@@ -63,7 +63,7 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
         runs = [run for run in tag.runs if run[0] <= as_of]
         if tag.device != stack.device or not runs or not _runs_on(facts, number, families):
             continue
-        found.append(
+        tags.append(
             {
                 "image": tag.reference,
                 "basis": "inferred" if "inferred" in bases.values() else "stated",
@@ -72,7 +72,7 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
                 "disputes": disputes.of_name(facts, tag.reference),
             }
         )
-    return found
+    return tags
 
 
 def _runs_on(facts: Snapshot, number: int, families: set[str]) -> bool:

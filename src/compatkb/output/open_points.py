@@ -83,17 +83,17 @@ def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:
     named = 0
     for element in stack.packages:
         named |= reduce(or_, (edge.vouches for edge in _hardware_tables(facts, stack, element) if edge.to_mask & wanted), 0)
-    found = [name for n, name in enumerate(facts.grid["os"]) if named & facts.dimension_cells("os", 1 << n)]
-    wider = {name for one in found for name in facts.wider.get(one, ())}
-    found = [value(facts, "os", name) for name in found if name not in wider]
+    documented = [name for n, name in enumerate(facts.grid["os"]) if named & facts.dimension_cells("os", 1 << n)]
+    wider = {name for one in documented for name in facts.wider.get(one, ())}
+    documented = [value(facts, "os", name) for name in documented if name not in wider]
     systems = listed([value(facts, "os", system) for system in stack.os])
-    return f"is documented for {listed(found)}, not for {systems}" if found else "is not documented"
+    return f"is documented for {listed(documented)}, not for {systems}" if documented else "is not documented"
 
 
 def _hardware_tables(facts: Snapshot, stack: Stack, element: Element) -> list[Edge]:
     """Return what is said for certain of a build and hardware."""
-    said = [edge for edge in facts.edges(element.product, HARDWARE) if edge.of_mask >> element.idx & 1]
-    return [e for e in said if e.level == Certainty.CERTAIN and (stack.device in e.devices or not e.devices)]
+    edges = [edge for edge in facts.edges(element.product, HARDWARE) if edge.of_mask >> element.idx & 1]
+    return [e for e in edges if e.level == Certainty.CERTAIN and (stack.device in e.devices or not e.devices)]
 
 
 def _runtimes(facts: Snapshot, stack: Stack, links: list[Link]) -> list[Open]:

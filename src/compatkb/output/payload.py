@@ -115,16 +115,16 @@ def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
 
 def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.Cited, ...]:
     """Return the sources that speak for a stack: its builds, then what links them."""
-    found: dict[messages.Cited, None] = {}
+    sources: dict[messages.Cited, None] = {}
     asked = set(stack.requested)
     for element in stack.packages:
         if element.product in asked:
-            found.update(dict.fromkeys(messages.element_sources(facts, element)))
+            sources.update(dict.fromkeys(messages.element_sources(facts, element)))
     for link in stack.links:
         if link.one in asked or link.other in asked:
             for claim in link.claims:
-                found.update(dict.fromkeys(messages.claim_sources(facts, claim)))
-    return tuple(found)
+                sources.update(dict.fromkeys(messages.claim_sources(facts, claim)))
+    return tuple(sources)
 
 
 def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
@@ -138,19 +138,19 @@ def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
 
 def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
     """Return a claim with its basis and sources."""
-    said = claim_record(facts, claim)
+    record = claim_record(facts, claim)
     content: dict[str, Any] = {
         "id": claim,
-        "kind": said.kind,
-        "of": said.of_term,
-        "to": list(said.to_terms),
-        "when": said.condition,
-        "basis": said.basis,
+        "kind": record.kind,
+        "of": record.of_term,
+        "to": list(record.to_terms),
+        "when": record.condition,
+        "basis": record.basis,
         "sources": [source_payload(s) for s in messages.claim_sources(facts, claim)],
     }
-    content |= {name: text for name, text in (("reason", said.reason), ("note", said.note)) if text}
-    if found := disputes.of_claims(facts, (claim,)):
-        content["disputes"] = found
+    content |= {name: text for name, text in (("reason", record.reason), ("note", record.note)) if text}
+    if rows := disputes.of_claims(facts, (claim,)):
+        content["disputes"] = rows
     return content
 
 

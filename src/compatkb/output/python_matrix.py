@@ -79,16 +79,16 @@ def python_matrix(facts: Snapshot, product: Product, day: date, device: str | No
         yanked = all(e.yank_by is not None and e.yank_by <= day.toordinal() for e in builds)
         rows.append(Row(release, yanked, cells))
     used = [n for n in range(len(pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
-    kept = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
-    return PythonMatrix(product.id, tuple(pythons[n] for n in used), kept)
+    trimmed_rows = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
+    return PythonMatrix(product.id, tuple(pythons[n] for n in used), trimmed_rows)
 
 
 def _cell(builds: list[Element], column: int, devices: tuple[str, ...], day: int) -> Cell:
-    found = []
+    device_levels = []
     for device in devices:
         levels = [_level(build, column, day) for build in builds if device in build.devices]
-        found.append((device, min(levels, key=LEVELS.index)))
-    return Cell(min((level for _, level in found), key=LEVELS.index, default=UNKNOWN), tuple(found))
+        device_levels.append((device, min(levels, key=LEVELS.index)))
+    return Cell(min((level for _, level in device_levels), key=LEVELS.index, default=UNKNOWN), tuple(device_levels))
 
 
 def _level(build: Element, column: int, day: int) -> str:

@@ -96,5 +96,5 @@ class Wanted(NamedTuple):
 def form(command: str, name: str) -> "Callable[..., str | list[Line]]":
     """Return what makes a form of a command's output."""
     module, _, function = FORMS[command][name].partition(":")
-    made: Callable[..., str | list[Line]] = getattr(import_module(f"compatkb.{module}"), function)
-    return made
+    formatter: Callable[..., str | list[Line]] = getattr(import_module(f"compatkb.{module}"), function)
+    return formatter

@@ -8,37 +8,37 @@ from compatkb.output.json_document import document
 from compatkb.store.reader import Snapshot
 
 
-def search_text(facts: Snapshot, found: SearchResult, day: date, limit: int, *, as_json: bool) -> str:
+def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: int, *, as_json: bool) -> str:
     """Return the first `limit` hits with the command that shows more of each; or what to try instead."""
     if as_json:
         content = {
-            "words": list(found.words),
-            "count": len(found.hits),
-            "hits": [hit._asdict() for hit in found.hits[:limit]],
-            "matches": dict(found.matches),
-            "near": list(found.near),
+            "words": list(search_result.words),
+            "count": len(search_result.hits),
+            "hits": [hit._asdict() for hit in search_result.hits[:limit]],
+            "matches": dict(search_result.matches),
+            "near": list(search_result.near),
         }
         return document(facts, day, content)
     lines = []
-    for hit in found.hits[:limit]:
+    for hit in search_result.hits[:limit]:
         lines.append(f"{hit.kind:<10}{hit.title}")
         if hit.text and hit.text != hit.title:
             lines.append(f"{'':10}{hit.text}")
         lines.append(f"{'':10}$ {hit.command}")
-    if len(found.hits) > limit:
-        lines.append(f"and {len(found.hits) - limit} more: add a word, or --limit {len(found.hits)}")
-    if not found.hits:
-        lines += _nothing(found)
+    if len(search_result.hits) > limit:
+        lines.append(f"and {len(search_result.hits) - limit} more: add a word, or --limit {len(search_result.hits)}")
+    if not search_result.hits:
+        lines += _nothing(search_result)
     return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
 
 
-def _nothing(found: SearchResult) -> list[str]:
-    lines = [f"nothing in the data has {' and '.join(repr(word) for word in found.words)}"]
-    some = [(word, count) for word, count in found.matches if count]
-    if len(found.words) > 1 and some:
+def _nothing(search_result: SearchResult) -> list[str]:
+    lines = [f"nothing in the data has {' and '.join(repr(word) for word in search_result.words)}"]
+    some = [(word, count) for word, count in search_result.matches if count]
+    if len(search_result.words) > 1 and some:
         lines += [f"  {count} have {word!r}: compatkb search {shlex.quote(word)}" for word, count in some]
-    if found.near:
-        lines.append(f"  did you mean {' or '.join(found.near)}?")
-    if not some and not found.near:
+    if search_result.near:
+        lines.append(f"  did you mean {' or '.join(search_result.near)}?")
+    if not some and not search_result.near:
         lines.append("  see `compatkb list` for the products")
     return lines

@@ -43,7 +43,7 @@ def stacks_of(facts: Snapshot, answer: Answer, wanted: Wanted) -> list[Stack]:
     Raises UsageError for a number that no stack has, NoRequirementsError where there is none.
     """
     if not answer.stacks:
-        causes = "".join(f"\n- {cause(facts, found, answer.request)}" for found in answer.causes)
+        causes = "".join(f"\n- {cause(facts, conflict, answer.request)}" for conflict in answer.causes)
         raise NoRequirementsError(f"{asked(facts, answer.request)}: no stack{causes}")
     groups = grouped(facts, answer.stacks)
     if not 1 <= wanted.stack <= len(groups):
@@ -86,14 +86,14 @@ def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: int) -
     """Return what the metadata of builds bring along on some platforms, whether or not anybody vouches for it there."""
     elements = tuple(elements)
     held = {e.product for e in elements}
-    found = []
+    dependencies = []
     for product in (p.id for p in facts.products.values() if p.automatic and p.id not in held):
         for e in elements:
             bounds = [edge for edge in facts.edges(e.product, product) if edge.of_mask >> e.idx & 1 and edge.kind in _BOUNDS]
             fitting = [x for edge in bounds if edge.vouches & platforms for x in facts.elements(product).of(edge.to_mask)]
             near = [x for x in fitting if set(x.channels) & set(e.channels)]
-            found += (near or fitting)[:1]
-    return found
+            dependencies += (near or fitting)[:1]
+    return dependencies
 
 
 def _cells(facts: Snapshot, stack: Stack) -> int:

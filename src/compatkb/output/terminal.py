@@ -132,11 +132,11 @@ def _print_table(rows: list[Line], console: "Console") -> None:
 
 def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
     """Return the cells of a wide row in words, those that are alike beside each other as one: `3.10–3.13 yes`."""
-    found = []
+    runs = []
     for cell, group in groupby(zip(names[1:], cells[1:], strict=False), lambda pair: pair[1]):
         first, *rest = [name for name, _ in group]
-        found.append(f"{first}–{rest[-1]} {cell}" if rest else f"{first} {cell}")
-    return "; ".join(found)
+        runs.append(f"{first}–{rest[-1]} {cell}" if rest else f"{first} {cell}")
+    return "; ".join(runs)
 
 
 def _styled(line: Line, encoding: str) -> "Text":

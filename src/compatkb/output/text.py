@@ -231,14 +231,14 @@ def _is_alike(facts: Snapshot, one: Stack, other: Stack) -> bool:
 def differences(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Line]]:
     """Return for the further stacks of a group what they install otherwise, and where."""
     first = _installed(facts, stacks[0])
-    found: dict[str, list[Stack]] = {}
+    groups: dict[str, list[Stack]] = {}
     for stack in stacks[1:]:
         other = _installed(facts, stack)
         parts = [f"{name} {version}" for name, version in other.items() if first.get(name) != version]
         parts += [f"no {name}" for name in first if name not in other]
         if parts:
-            found.setdefault(", ".join(parts), []).append(stack)
-    return [labelled("differs", f"{platforms(facts, group)}: {what}") for what, group in found.items()]
+            groups.setdefault(", ".join(parts), []).append(stack)
+    return [labelled("differs", f"{platforms(facts, group)}: {what}") for what, group in groups.items()]
 
 
 def _installed(facts: Snapshot, stack: Stack) -> dict[str, str]:
@@ -334,16 +334,16 @@ def _described(facts: Snapshot, way: Way, request: Request, stacks: Sequence[Sta
 
 def _shared_warnings(facts: Snapshot, ways: Sequence[Way]) -> list[Line]:
     """Return what must be known of the ways, each thing once, with the numbers of the ways that it is about."""
-    found: dict[str, list[str]] = {}
+    numbers_by_text: dict[str, list[str]] = {}
     for number, way in enumerate(ways, 1):
         main = {e.product for e in main_packages(facts, way.stack)}
         about = [
             w._replace(version="") if w.kind in ("eol", "security") else w for w in way.stack.warnings if w.product in main
         ]
         for text in messages.warnings_in_brief(facts, about):
-            found.setdefault(text, []).append(str(number))
+            numbers_by_text.setdefault(text, []).append(str(number))
     lines: list[Line] = []
-    for text, places in found.items():
+    for text, places in numbers_by_text.items():
         lines += wrapped(text, f"     {listed(places)}: " if len(ways) > 1 else "     ", "     ")
     return lines
 

@@ -90,8 +90,8 @@ def date_text(event: Event) -> str:
 
 def marks(event: Event, day: date) -> tuple[str, ...]:
     """Return what a reader must know beside the title: `planned`, `uncertain`, `disputed`."""
-    found = [] if state(event, day) == PAST else [state(event, day)]
-    return (*found, "disputed") if event.disputes else tuple(found)
+    states = [] if state(event, day) == PAST else [state(event, day)]
+    return (*states, "disputed") if event.disputes else tuple(states)
 
 
 def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
@@ -169,11 +169,11 @@ def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
     lines = ["timeline", f"    title {_entity(TITLE)}"]
     for vendor, name in facts.vendors.items():
-        mine = [event for event in events if event.vendor == vendor]
-        if mine:
+        lane = [event for event in events if event.vendor == vendor]
+        if lane:
             lines.append(f"    section {_entity(name)}")
-        for period in dict.fromkeys(date_text(event) for event in mine):
-            titles = [_marked(event, day) for event in mine if date_text(event) == period]
+        for period in dict.fromkeys(date_text(event) for event in lane):
+            titles = [_marked(event, day) for event in lane if date_text(event) == period]
             lines.append(f"        {period} : {' : '.join(_entity(title) for title in titles)}")
     return "\n".join(lines) + "\n"
 
@@ -184,12 +184,12 @@ def _marked(event: Event, day: date) -> str:
 
 def _entity(content: str) -> str:
     """Return text with what Mermaid would read as its own written as entities."""
-    return re.sub(r"[#:;<>&{}%]", lambda found: f"#{ord(found[0])};", content)
+    return re.sub(r"[#:;<>&{}%]", lambda match: f"#{ord(match[0])};", content)
 
 
 def lanes(facts: Snapshot, events: Iterable[Event]) -> dict[str, list[Event]]:
     """Return the events of each vendor that has any, in the order of the data."""
-    found: dict[str, list[Event]] = {vendor: [] for vendor in facts.vendors}
+    events_by_vendor: dict[str, list[Event]] = {vendor: [] for vendor in facts.vendors}
     for event in events:
-        found[event.vendor].append(event)
-    return {vendor: mine for vendor, mine in found.items() if mine}
+        events_by_vendor[event.vendor].append(event)
+    return {vendor: lane for vendor, lane in events_by_vendor.items() if lane}

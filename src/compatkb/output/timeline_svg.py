@@ -112,15 +112,15 @@ def svg(facts: Snapshot, events: Sequence[Event], day: date, width: int) -> str:
     picture.write(MARGIN, room, TITLE, TITLE_SIZE, "strong")
     picture.write(MARGIN, room, f"As of {day}; data of {facts.meta['data_date']}.", SMALL, "soft")
     _legend(picture, room)
-    found = lanes(facts, events)
-    if not found:
+    events_by_vendor = lanes(facts, events)
+    if not events_by_vendor:
         picture.write(MARGIN, room, "No event that the data know of.", BODY, "ink")
-    elif (room - GUTTER) / len(found) >= LEAST_LANE:
-        _side_by_side(picture, facts, found, day)
+    elif (room - GUTTER) / len(events_by_vendor) >= LEAST_LANE:
+        _side_by_side(picture, facts, events_by_vendor, day)
     else:
-        for vendor, mine in found.items():
-            _stacked(picture, _colour(facts, vendor), facts.vendors[vendor], mine, day)
-    return _drawn(picture, _description(facts, found))
+        for vendor, lane in events_by_vendor.items():
+            _stacked(picture, _colour(facts, vendor), facts.vendors[vendor], lane, day)
+    return _drawn(picture, _description(facts, events_by_vendor))
 
 
 def _colour(facts: Snapshot, vendor: str) -> int:
@@ -147,13 +147,13 @@ def _years(events: Sequence[Event]) -> list[int]:
     return sorted({date.fromordinal(event.first).year for event in events})
 
 
-def _side_by_side(picture: _Picture, facts: Snapshot, found: dict[str, list[Event]], day: date) -> None:
-    lane_width = (picture.width - 2 * MARGIN - GUTTER) / len(found)
-    lefts = [MARGIN + GUTTER + number * lane_width for number in range(len(found))]
-    colours = [_colour(facts, vendor) for vendor in found]
+def _side_by_side(picture: _Picture, facts: Snapshot, events_by_vendor: dict[str, list[Event]], day: date) -> None:
+    lane_width = (picture.width - 2 * MARGIN - GUTTER) / len(events_by_vendor)
+    lefts = [MARGIN + GUTTER + number * lane_width for number in range(len(events_by_vendor))]
+    colours = [_colour(facts, vendor) for vendor in events_by_vendor]
     top = picture.y
     bottoms = []
-    for number, vendor in enumerate(found):
+    for number, vendor in enumerate(events_by_vendor):
         picture.y = top
         picture.write(
             lefts[number] + INSET, lane_width - INSET - 8, facts.vendors[vendor], HEAD, f"strong lane{colours[number]}"
@@ -161,35 +161,35 @@ def _side_by_side(picture: _Picture, facts: Snapshot, found: dict[str, list[Even
         bottoms.append(picture.y)
     picture.y = max(bottoms) + 8
     start = picture.y
-    for year in _years([event for mine in found.values() for event in mine]):
+    for year in _years([event for lane in events_by_vendor.values() for event in lane]):
         top = picture.y
         picture.lines.append(_Line(MARGIN + 6, top + AFTER_BAND + HEAD * LEADING - 4, HEAD, "strong", str(year)))
         ends = [top + AFTER_BAND + HEAD * LEADING + 4]
-        for number, mine in enumerate(found.values()):
+        for number, lane in enumerate(events_by_vendor.values()):
             picture.y = top + AFTER_BAND
-            for event in mine:
+            for event in lane:
                 if date.fromordinal(event.first).year == year:
                     _event(picture, event, colours[number], lefts[number], lane_width, day)
             ends.append(picture.y)
         picture.y = max(ends)
         picture.bands.append((top, picture.y - top, MARGIN))
         picture.y += 6
-    for number in range(len(found)):
+    for number in range(len(events_by_vendor)):
         picture.tracks.append((lefts[number] + 10, start, picture.y - 6, colours[number]))
 
 
-def _stacked(picture: _Picture, colour: int, name: str, mine: list[Event], day: date) -> None:
+def _stacked(picture: _Picture, colour: int, name: str, lane: list[Event], day: date) -> None:
     room = picture.width - 2 * MARGIN
     picture.y += AFTER_BAND
     picture.write(MARGIN, room, name, HEAD, f"strong lane{colour}")
     picture.y += 4
     start = picture.y
-    for year in _years(mine):
+    for year in _years(lane):
         top = picture.y
         picture.y += 6
         picture.write(MARGIN + INSET, room - INSET, str(year), HEAD, "strong")
         picture.y += 6
-        for event in mine:
+        for event in lane:
             if date.fromordinal(event.first).year == year:
                 _event(picture, event, colour, MARGIN, room, day)
         picture.bands.append((top, picture.y - top, MARGIN))
@@ -207,11 +207,11 @@ def _event(picture: _Picture, event: Event, lane: int, left: float, lane_width: 
     picture.y += AFTER_EVENT
 
 
-def _description(facts: Snapshot, found: dict[str, list[Event]]) -> str:
-    if not found:
+def _description(facts: Snapshot, events_by_vendor: dict[str, list[Event]]) -> str:
+    if not events_by_vendor:
         return "There is no event."
-    parts = [f"{facts.vendors[vendor]}: {len(mine)}" for vendor, mine in found.items()]
-    every = [event for mine in found.values() for event in mine]
+    parts = [f"{facts.vendors[vendor]}: {len(lane)}" for vendor, lane in events_by_vendor.items()]
+    every = [event for lane in events_by_vendor.values() for event in lane]
     first, last = min(every, key=lambda e: e.first), max(every, key=lambda e: e.last)
     return (
         f"Events by lane and year, oldest first, from {date_text(first)} to {date_text(last)}; {', '.join(parts)}. "

@@ -59,14 +59,14 @@ def routing(placed: Mapping[str, Iterable[Placed]]) -> list[str]:
 
 def by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:
     """Return the stack for each device of the request that goes with the first one: a platform and a Python in common."""
-    found = {first.device: first}
+    stack_by_device = {first.device: first}
     for stack in answer.stacks:
         shared = set(markers_of(facts, stack)) & set(markers_of(facts, first)) and set(minors(first)) & set(stack.python)
-        if shared and stack.device not in found:
-            found[stack.device] = stack
-    if missing := [device for device in answer.request.devices if device not in found]:
+        if shared and stack.device not in stack_by_device:
+            stack_by_device[stack.device] = stack
+    if missing := [device for device in answer.request.devices if device not in stack_by_device]:
         raise NoRequirementsError(f"no stack for {', '.join(missing)} goes with that for {first.device} in one project")
-    return found
+    return stack_by_device
 
 
 def _array(name: str, items: Iterable[str], *, quote: bool = True) -> list[str]:

@@ -89,5 +89,5 @@ def _alike(variant: WheelVariant, builds: list[Element]) -> list[Element]:
 
 def _like(facts: Snapshot, variant: WheelVariant, builds: list[Element]) -> str:
     names = {channel.id: channel.name for channel in channels(facts)}
-    found = _alike(variant, builds)
-    return listed([f"{e.version} ({names.get(e.channels[0], e.channels[0])})" if e.channels else e.version for e in found])
+    matching = _alike(variant, builds)
+    return listed([f"{e.version} ({names.get(e.channels[0], e.channels[0])})" if e.channels else e.version for e in matching])

@@ -45,8 +45,8 @@ def _stack(facts: Snapshot, stack: Stack, request: Request, numbers: Numbers) ->
     lines += _section("open", [point.sentence for point in open_points(facts, stack)])
     warnings = [(w, numbers.marks(messages.warning_sources(facts, w))) for w in stack.warnings]
     for title, is_issue in (("warnings", False), ("known issues", True)):
-        said = [(w, marks) for w, marks in warnings if (w.kind == "known-issue") is is_issue]
-        lines += _section(title, [f"{messages.warning(facts, w)} {marks}" for w, marks in said])
+        entries = [(w, marks) for w, marks in warnings if (w.kind == "known-issue") is is_issue]
+        lines += _section(title, [f"{messages.warning(facts, w)} {marks}" for w, marks in entries])
     lines += _disputes(disputes.of_stack(facts, stack, request.as_of), numbers)
     runtimes = [e for e in stack.packages if facts.products[e.product].role == "leaf" and e.product not in stack.requested]
     names = ", ".join(f"{e.distribution or e.product} {e.version}" for e in runtimes)
@@ -82,13 +82,13 @@ def _claims(facts: Snapshot, stack: Stack, numbers: Numbers) -> list[Line]:
 
 def _texts(facts: Snapshot, claims: list[str]) -> dict[tuple[str, str], list[str]]:
     """Return what claims say, and their notes; those that say the same stand together."""
-    found: dict[tuple[str, str], list[str]] = {}
+    claims_by_text: dict[tuple[str, str], list[str]] = {}
     for claim in claims:
-        said = claim_payload(facts, claim)
-        when = f" when {said['when']}" if said["when"] else ""
-        text = f"{said['of']} {said['kind']} {messages.terms(said['to'])}{when} ({said['basis']})"
-        found.setdefault((text, said.get("note", "")), []).append(claim)
-    return found
+        payload = claim_payload(facts, claim)
+        when = f" when {payload['when']}" if payload["when"] else ""
+        text = f"{payload['of']} {payload['kind']} {messages.terms(payload['to'])}{when} ({payload['basis']})"
+        claims_by_text.setdefault((text, payload.get("note", "")), []).append(claim)
+    return claims_by_text
 
 
 def _disputes(rows: list[dict[str, object]], numbers: Numbers) -> list[Line]:

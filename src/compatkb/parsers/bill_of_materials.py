@@ -17,7 +17,7 @@ STEP = 1
 def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a bill of materials; one in several versions is in several environments, so it is left out."""
     tree = read_json(source, reading)
-    found: dict[str, Requirement] = {}
+    packages: dict[str, Requirement] = {}
     several = set()
     for name in _LISTS:
         listed = tree.get(name) if tree else None
@@ -25,10 +25,10 @@ def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
             package = _package(node)
             if package is None:
                 continue
-            before = found.setdefault(package.name, package)
+            before = packages.setdefault(package.name, package)
             if before.specifier != package.specifier:
                 several.add(package.name)
-    reading.statements += [package for name, package in found.items() if name not in several]
+    reading.statements += [package for name, package in packages.items() if name not in several]
 
 
 def _package(node: YamlNode) -> Requirement | None:

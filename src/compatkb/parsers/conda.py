@@ -15,8 +15,8 @@ def read_environment(root: YamlNode, reading: ParsedFile) -> None:
     dependencies = root.get("dependencies")
     for item in dependencies.items if dependencies else []:
         if item.kind == "text":
-            if found := conda_requirement(item.text, Word(item.text, item.text, item.place)):
-                reading.statements.append(found._replace(step=_CONDA_STEP))
+            if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):
+                reading.statements.append(requirement._replace(step=_CONDA_STEP))
         elif inner := item.get("pip"):
             for line in inner.texts():
                 _pip_line(line.fragment(), reading)
@@ -28,9 +28,9 @@ def _pip_line(line: Fragment, reading: ParsedFile) -> None:
     text = line.text.replace("\n", " ")
     read_requirements(SourceFile(reading.path, text), one)
 
-    for found in one.statements:
-        place = line.place(found.place.column - 1)
-        reading.statements.append(found._replace(place=place, step=_PIP_STEP))
+    for statement in one.statements:
+        place = line.place(statement.place.column - 1)
+        reading.statements.append(statement._replace(place=place, step=_PIP_STEP))
     for problem in one.problems:
         reading.problem(line.place(problem.place.column - 1), problem.message)
 

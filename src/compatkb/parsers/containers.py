@@ -53,8 +53,8 @@ def _image(runner: Runner, holder: YamlNode, value: YamlNode) -> None:
             whole = f"{registry.text}/{repository.text}" if registry and registry.text else repository.text
             group = runner.group(group, f"the container at line {value.place.line}", kind="service")
             word = Word(f"{whole}:{tag.text}", tag.text, tag.place)
-            if found := image_use(word.value, word.place, word.raw, group, derived=True):
-                runner.reading.statements.append(found)
+            if use := image_use(word.value, word.place, word.raw, group, derived=True):
+                runner.reading.statements.append(use)
 
 
 def _command(node: YamlNode | None, scope: CommandScope) -> None:
@@ -79,5 +79,5 @@ def read_image_lines(source: SourceFile, reading: ParsedFile) -> None:
     for match in _IMAGE_LINE.finditer(source.text):
         place = source.place(match.start(1))
         group = runner.group(f"container:{place.line}", f"the container at line {place.line}", kind="service")
-        if re.search(r"[:/@]", match[1]) and (found := image_use(match[1], place, match[1], group)):
-            reading.statements.append(found)
+        if re.search(r"[:/@]", match[1]) and (use := image_use(match[1], place, match[1], group)):
+            reading.statements.append(use)

@@ -50,7 +50,9 @@ def instructions(source: SourceFile) -> Iterator[tuple[str, Fragment]]:
         match = _INSTRUCTION.match(fragment.text)
         if not match:
             continue
-        ends = [found[2] for found in _HEREDOC.finditer(fragment.text)] if match[1].upper() in ("RUN", "COPY", "ADD") else []
+        ends = (
+            [heredoc[2] for heredoc in _HEREDOC.finditer(fragment.text)] if match[1].upper() in ("RUN", "COPY", "ADD") else []
+        )
         inner = []
         for stop in ends[:5]:
             while number < count:
@@ -121,11 +123,11 @@ class _Dockerfile:
         self.group = group
         self.scope = CommandScope(self.reading, self.variables, group, step=self.scope.step + 1)
         if base is None and image.value != "scratch":
-            found = image_use(
+            use = image_use(
                 image.value, image.place, image.raw, group, unknown=image.open, derived=image.derived, step=self.scope.step
             )
-            if found:
-                self.reading.statements.append(found)
+            if use:
+                self.reading.statements.append(use)
 
     def _plain_words(self, rest: Fragment, variables: Variables) -> list[Word]:
         words: list[Word] = []
@@ -189,9 +191,9 @@ class _Dockerfile:
         place = words[0].place if words else rest.place(0)
         if source and source not in self.stages:
             word = next(word for word in words if word.value.startswith("--from="))
-            if found := image_use(source, word.place, word.raw, self.group, unknown=word.open, derived=True):
+            if use := image_use(source, word.place, word.raw, self.group, unknown=word.open, derived=True):
                 self.reading.groups.setdefault(f"from:{source}", Group(f"from:{source}", "stage", f"the image {source}"))
-                self.reading.statements.append(found._replace(group=f"from:{source}"))
+                self.reading.statements.append(use._replace(group=f"from:{source}"))
         self.reading.statements.append(
             Action(place=place, text="", verb="copy", words=paths, group=self.group, step=self.scope.next_step(), tool=source)
         )

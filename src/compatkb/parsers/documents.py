@@ -29,22 +29,22 @@ class Toml:
 
     def get(self, *names: str) -> Any:
         """Return the value at a path of keys, None where there is none."""
-        found: Any = self.data
+        value: Any = self.data
         for name in names:
-            if not isinstance(found, dict):
+            if not isinstance(value, dict):
                 return None
-            found = found.get(name)
-        return found
+            value = value.get(name)
+        return value
 
     def table(self, *names: str) -> dict[str, Any]:
         """Return the table at a path of keys, an empty one for anything else."""
-        found = self.get(*names)
-        return found if isinstance(found, dict) else {}
+        value = self.get(*names)
+        return value if isinstance(value, dict) else {}
 
     def list(self, *names: str) -> "list[Any]":
         """Return the list at a path of keys, an empty one for anything else."""
-        found = self.get(*names)
-        return found if isinstance(found, list) else []
+        value = self.get(*names)
+        return value if isinstance(value, list) else []
 
     def place(self, *where: int | str) -> Place:
         """Return where a value stands; text within its quotes, for items of a list and values of a key."""

@@ -14,6 +14,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("python-version", ".python-version", r"(?:.*/)?\.python-version"),
     ("Pipfile", "Pipfile", r"(?:.*/)?Pipfile"),
     ("Pipfile.lock", "Pipfile.lock", r"(?:.*/)?Pipfile\.lock"),
+    ("installer", "", r"(?:.*/)?(?:uv\.toml|\.?pip(?:\.conf|\.ini)|\.env(?:\.[\w-]+)?)"),
     ("variants", "-variants.json", r"(?:.*/)?[^/]+-\d[^/-]*-variants\.json"),
     ("conda-lock", "conda-lock", r"(?:.*/)?(?:[^/]*\.)?conda-lock\.ya?ml"),
     ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),

@@ -65,17 +65,17 @@ def _of_poetry(rows: list[dict[str, Any]], extras: Mapping[str, Any]) -> dict[st
         for extra, names in extras.items()
         if isinstance(names, list)
     }
-    found = _beyond(graph, [(name, "") for name, _ in graph if name not in optional], wanted)
-    return {name: found.get(name, [f"optional:{name}"]) for name in optional}
+    groups_by_package = _beyond(graph, [(name, "") for name, _ in graph if name not in optional], wanted)
+    return {name: groups_by_package.get(name, [f"optional:{name}"]) for name in optional}
 
 
 def _of_groups(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    groups_by_package: dict[str, list[str]] = {}
     for row in rows:
         groups = row.get("groups")
         if isinstance(groups, list) and groups and "default" not in groups:
-            found[normal(row["name"])] = [f"extra:{group}" for group in groups]
-    return found
+            groups_by_package[normal(row["name"])] = [f"extra:{group}" for group in groups]
+    return groups_by_package
 
 
 def _beyond(
@@ -83,11 +83,11 @@ def _beyond(
 ) -> dict[str, list[str]]:
     """Return the groups by the packages that they bring beyond what is installed without them."""
     always = _reached(graph, own)
-    found: dict[str, list[str]] = {}
+    groups_by_package: dict[str, list[str]] = {}
     for group, nodes in list(wanted.items())[:MOST_GROUPS]:
         for name in _reached(graph, nodes) - always if always else ():
-            found.setdefault(name, []).append(group)
-    return found
+            groups_by_package.setdefault(name, []).append(group)
+    return groups_by_package
 
 
 def _reached(graph: Mapping[_Node, list[_Node]], nodes: Iterable[_Node]) -> set[str]:

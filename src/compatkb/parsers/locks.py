@@ -14,6 +14,8 @@ from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, Python
 from compatkb.parsers.variants import label_of, variants_of
 
 STEP = 1
+_DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
+"""How locks name what is on no index."""
 
 
 def read_uv_lock(source: SourceFile, reading: ParsedFile) -> None:
@@ -38,6 +40,14 @@ def read_pylock(source: SourceFile, reading: ParsedFile) -> None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _elsewhere(row: Mapping[str, Any]) -> str | None:
+    """Return the address that a package was locked from, beside any index: a repository, an archive, a folder."""
+    source = row.get("source")
+    of_source = isinstance(source, dict) and "registry" not in source and source.get("type", "git") in _DIRECT
+    address = source if of_source else {key: row[key] for key in _DIRECT if key in row}
+    return str(address) if address else None
 
 
 def _uv_index(row: Mapping[str, Any]) -> str | None:
@@ -88,7 +98,7 @@ def _packages(
             reading.statements.append(
                 Requirement(
                     place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED,
-                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group,
+                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group, url=_elsewhere(row),
                 )
             )  # fmt: skip
 
@@ -126,14 +136,14 @@ def _fork(name: str, version: str) -> str:
 
 def _forks_that_need(document: Toml, array: str, several: set[str]) -> dict[str, list[str]]:
     """Return the groups of the forks that name a package among what they need; the others are installed without it."""
-    found: dict[str, list[str]] = {}
+    forks_by_package: dict[str, list[str]] = {}
     for row in document.list(array):
         name, needs = (row.get("name"), row.get("dependencies")) if isinstance(row, dict) else (None, None)
         if isinstance(name, str) and isinstance(needs, list) and normal(name) in several:
             for need in needs:
                 if isinstance(need, dict) and isinstance(needed := need.get("name"), str):
-                    found.setdefault(normal(needed), []).append(_fork(name, str(row.get("version"))))
-    return found
+                    forks_by_package.setdefault(normal(needed), []).append(_fork(name, str(row.get("version"))))
+    return forks_by_package
 
 
 def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None:
@@ -173,7 +183,7 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
             text = value if isinstance(value, str) else value.get("version", "*") if isinstance(value, dict) else None
             if not isinstance(text, str):
                 continue
-            specifier = from_poetry(text)
+            specifier = None if isinstance(value, dict) and value.keys() & {"git", "file", "path"} else from_poetry(text)
             index = value.get("index") if isinstance(value, dict) else None
             reading.statements.append(
                 Requirement(
@@ -199,10 +209,10 @@ def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
         specifier = f"=={version.text}.*"
         reading.statements.append(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
     for section, group in (("default", MAIN), ("develop", "group:dev")):
-        found = tree.get(section)
-        if group and found:
+        packages = tree.get(section)
+        if group and packages:
             reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
-        for package, node in (found.mapping() if found else {}).items():
+        for package, node in (packages.mapping() if packages else {}).items():
             _locked(reading, package, node, group, addresses)
 
 

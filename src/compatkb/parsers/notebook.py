@@ -50,7 +50,7 @@ def _parts(cell: Fragment) -> list[Fragment]:
     if _SHELL_CELL.match(cell.text):
         end = cell.text.find("\n")
         return [cell.cut(end + 1)] if end >= 0 else []
-    found = []
+    parts = []
     at = 0
     while at < len(cell.text):
         end = at
@@ -61,6 +61,6 @@ def _parts(cell: Fragment) -> list[Fragment]:
                 break
             end += 1
         if _MAGIC.match(cell.text, at):
-            found.append(cell.cut(at, end))
+            parts.append(cell.cut(at, end))
         at = end + 1
-    return found
+    return parts

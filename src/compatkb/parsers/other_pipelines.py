@@ -40,14 +40,14 @@ def read_gitlab(root: YamlNode, reading: ParsedFile) -> None:
 
 def _chain(job: YamlNode, jobs: dict[str, YamlNode]) -> list[YamlNode]:
     """Return a job and those that it extends, itself first; a ring of them is walked once."""
-    found = [job]
+    chain = [job]
     for _ in range(10):
-        named = found[-1].get("extends")
+        named = chain[-1].get("extends")
         parent = next((jobs[item.text] for item in reversed(named.elements()) if item.text in jobs), None) if named else None
-        if parent is None or parent in found:
+        if parent is None or parent in chain:
             break
-        found.append(parent)
-    return found
+        chain.append(parent)
+    return chain
 
 
 def _first(chain: list[YamlNode], name: str) -> YamlNode | None:
@@ -56,15 +56,15 @@ def _first(chain: list[YamlNode], name: str) -> YamlNode | None:
 
 def _parallel(node: YamlNode | None) -> list[Combination]:
     """Return the combinations of a matrix as GitLab makes them: each row by itself, its lists crossed."""
-    found: list[Combination] = []
+    combinations: list[Combination] = []
     matrix = node.get("matrix") if node else None
     for row in matrix.items if matrix else []:
         lists = {name: value.texts()[:MOST_COMBINATIONS] for name, value in row.mapping().items() if value.texts()}
         for chosen in product(*lists.values()):
-            found.append(dict(zip(lists, chosen, strict=True)))
-            if len(found) >= MOST_COMBINATIONS:
-                return found
-    return found or [{}]
+            combinations.append(dict(zip(lists, chosen, strict=True)))
+            if len(combinations) >= MOST_COMBINATIONS:
+                return combinations
+    return combinations or [{}]
 
 
 def read_azure(root: YamlNode, reading: ParsedFile) -> None:

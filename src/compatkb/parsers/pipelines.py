@@ -52,8 +52,8 @@ class Runner:
         if node is not None and node.kind == "map":
             node = node.get("image") or node.get("name")
         word = self.word(node, variables)
-        if word and (found := image_use(word.value, word.place, word.raw, group, unknown=word.open, derived=word.derived)):
-            self.reading.statements.append(found)
+        if word and (use := image_use(word.value, word.place, word.raw, group, unknown=word.open, derived=word.derived)):
+            self.reading.statements.append(use)
 
     def system(self, node: YamlNode | None, variables: Variables, group: str) -> None:
         """Add the operating systems of a job, one or a list of labels."""
@@ -119,24 +119,24 @@ def combinations(matrix: YamlNode | None) -> list[Combination]:
         return [{}]
     values = {name: node for name, node in matrix.mapping().items() if name not in ("include", "exclude")}
     lists = {name: node.items[:MOST_COMBINATIONS] for name, node in values.items() if node.kind == "list" and node.items}
-    found: list[Combination] = []
+    entries: list[Combination] = []
     if lists:
         for chosen in product(*lists.values()):
             combination = dict(zip(lists, chosen, strict=True))
             if not any(_agrees(row, combination) for row in _rows(matrix.get("exclude"))):
-                found.append(combination)
-            if len(found) >= MOST_COMBINATIONS:
+                entries.append(combination)
+            if len(entries) >= MOST_COMBINATIONS:
                 break
     included = list(_rows(matrix.get("include")))[:MOST_COMBINATIONS]
-    original = [dict(combination) for combination in found]
+    original = [dict(combination) for combination in entries]
     for row in included:
         values = row.mapping()
         fits = [n for n, base in enumerate(original) if all(values[k].text == base[k].text for k in values if k in base)]
         for n in fits:
-            found[n] |= values
+            entries[n] |= values
         if not fits:
-            found.append(values)
-    return [_flat(combination) for combination in found[:MOST_COMBINATIONS]] or [{}]
+            entries.append(values)
+    return [_flat(combination) for combination in entries[:MOST_COMBINATIONS]] or [{}]
 
 
 def _rows(node: YamlNode | None) -> Iterator[YamlNode]:
@@ -151,13 +151,13 @@ def _agrees(row: YamlNode, combination: Combination) -> bool:
 
 
 def _flat(combination: Mapping[str, YamlNode]) -> Combination:
-    found: Combination = {}
+    nodes: Combination = {}
     for name, node in combination.items():
         if node.kind == "map":
-            found |= {f"{name}.{inner}": value for inner, value in node.mapping().items() if value.kind == "text"}
+            nodes |= {f"{name}.{inner}": value for inner, value in node.mapping().items() if value.kind == "text"}
         else:
-            found[name] = node
-    return found
+            nodes[name] = node
+    return nodes
 
 
 def label_of(combination: Combination) -> str:
@@ -224,8 +224,8 @@ def _steps(runner: Runner, steps: YamlNode | None, scope: CommandScope, origins:
             _set_up(runner, version, scope, origins or {})
         elif uses is not None and uses.text.startswith("docker://"):
             word = Word(uses.text.removeprefix("docker://"), uses.text, uses.place)
-            if found := image_use(word.value, word.place, word.raw, scope.group):
-                runner.reading.statements.append(found)
+            if image := image_use(word.value, word.place, word.raw, scope.group):
+                runner.reading.statements.append(image)
         elif run is not None and run.kind == "text":
             read_shell(run.fragment(), scope)
         scope.group = group
@@ -248,6 +248,6 @@ def _set_up(runner: Runner, version: YamlNode | None, scope: CommandScope, origi
     name = version.text.strip().removeprefix("${{").removesuffix("}}").strip() if version else ""
     if name in origins:
         for number in range(before, len(runner.reading.statements)):
-            found = runner.reading.statements[number]
+            statement = runner.reading.statements[number]
             value = scope.variables.get(name) or ""
-            runner.reading.statements[number] = found._replace(place=origins[name], text=value, derived=False)
+            runner.reading.statements[number] = statement._replace(place=origins[name], text=value, derived=False)

@@ -33,28 +33,39 @@ def read_pixi(source: SourceFile, reading: ParsedFile) -> None:
 
 def read_pixi_tables(document: Toml, base: _Where, reading: ParsedFile) -> None:
     """Add what the tables of pixi below a key ask for; each feature is a group based on what all environments have."""
+    with_default = _with_default(document, base)
     _tables(document, base, MAIN, reading)
     for name, table in document.table(*base, "feature").items():
         if isinstance(table, dict):
             group = f"feature:{name}"
-            reading.groups[group] = Group(group, "extra", f"the feature {name}", (MAIN,))
+            reading.groups[group] = Group(group, "extra", f"the feature {name}", (MAIN,) if name in with_default else ())
             _tables(document, (*base, "feature", name), group, reading)
+
+
+def _with_default(document: Toml, base: _Where) -> set[str]:
+    """Return the features that some environment has together with what all have by default."""
+    names: set[str] = set()
+    for value in document.table(*base, "environments").values():
+        features = value.get("features") if isinstance(value, dict) else value
+        if isinstance(features, list) and not (isinstance(value, dict) and value.get("no-default-feature") is True):
+            names.update(name for name in features if isinstance(name, str))
+    return names
 
 
 def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> None:
     for name, value in document.table(*where, "dependencies").items():
         text, place = _version(document, (*where, "dependencies", name), value)
-        if text is not None and (found := conda_requirement(f"{name} {text}", Word(text, text, place))):
-            reading.statements.append(found._replace(group=group, step=STEP))
+        if text is not None and (requirement := conda_requirement(f"{name} {text}", Word(text, text, place))):
+            reading.statements.append(requirement._replace(group=group, step=STEP))
     for name, value in document.table(*where, "pypi-dependencies").items():
         text, place = _version(document, (*where, "pypi-dependencies", name), value)
         index = value.get("index") if isinstance(value, dict) else None
         if text is None:
             continue
         specifier = "" if text.strip() == "*" else text
-        found = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
-        if found:
-            reading.statements.append(found._replace(text=text))
+        requirement = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
+        if requirement:
+            reading.statements.append(requirement._replace(text=text))
     options = (*where, "pypi-options")
     for key, style in (("index-url", "index-url"), ("extra-index-urls", "extra-index-url")):
         value = document.get(*options, key)

@@ -51,12 +51,12 @@ class YamlNode:
         """Return the values by key, none for what is no mapping; merged ones too, the node's own first."""
         if self.kind != "map":
             return {}
-        found: dict[str, YamlNode] = {}
+        value_by_key: dict[str, YamlNode] = {}
         for node in (self, *_bases(self)):
             for key, value in node.pairs:
-                found.setdefault(key.text, value)
-        found.pop("<<", None)
-        return found
+                value_by_key.setdefault(key.text, value)
+        value_by_key.pop("<<", None)
+        return value_by_key
 
     def elements(self) -> list["YamlNode"]:
         """Return the items of a list, and a text as a list of itself."""
@@ -66,13 +66,13 @@ class YamlNode:
 
     def texts(self) -> list["YamlNode"]:
         """Return the texts among the items, those of lists within lists too."""
-        found = []
+        texts = []
         for item in self.elements():
             if item.kind == "text":
-                found.append(item)
+                texts.append(item)
             elif item.kind == "list":
-                found += [inner for inner in item.items if inner.kind == "text"]
-        return found
+                texts += [inner for inner in item.items if inner.kind == "text"]
+        return texts
 
     def fragment(self) -> Fragment:
         """Return a text as a fragment that knows where each character stands."""
@@ -201,12 +201,12 @@ class _Builder:
         self._open.append((node, []))
 
     def leave(self, end: int) -> None:
-        node, found = self._open.pop()
+        node, children = self._open.pop()
         node.end = end
         if node.kind == "list":
-            node.items = found
+            node.items = children
         else:
-            node.pairs = list(zip(found[::2], found[1::2], strict=False))
+            node.pairs = list(zip(children[::2], children[1::2], strict=False))
 
 
 def yaml_documents(source: SourceFile, text: str | None = None) -> list[YamlNode]:

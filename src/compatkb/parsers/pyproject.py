@@ -1,11 +1,11 @@
 """pyproject.toml: what a project asks for, by standard fields and by those of uv, poetry, pdm and hatch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, parse, pinned, statement
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, of_file, parse, pinned, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
@@ -29,15 +29,26 @@ def read_script_table(document: Toml, reading: ParsedFile) -> None:
 class _PyprojectReader:
     def __init__(self, document: Toml, reading: ParsedFile) -> None:
         self.document, self.reading = document, reading
-        self.sources: Mapping[str, str] = {}  # by package, the index that uv takes it from
+        self.sources: Mapping[str, list[Mapping[str, Any]]] = {}  # by package, where uv takes it from
+        self.separate = _conflicting_with_all(document)
+        rows = document.list("tool", "uv", "dependency-metadata")
+        self.redefined = {normal(str(row.get("name"))) for row in rows if isinstance(row, dict)}  # by uv
 
     def read(self) -> None:
         self.sources = self._uv_sources()
+        for name, value in self.document.table("tool", "poetry", "dependencies").items():
+            if isinstance(value, dict) and isinstance(value.get("source"), str):
+                self.sources.setdefault(normal(name), []).append({"index": value["source"]})
         self._project()
         self._dependency_groups()
         self._listed(("build-system", "requires"), "build", RequirementRole.BUILD, kind="build", alone=True)
-        for name in ("constraint-dependencies", "override-dependencies"):
-            self._listed(("tool", "uv", name), MAIN, RequirementRole.CONSTRAINT)
+        self._listed(("tool", "uv", "constraint-dependencies"), MAIN, RequirementRole.CONSTRAINT)
+        self._listed(("tool", "uv", "override-dependencies"), MAIN, RequirementRole.OVERRIDE)
+        for name in self.document.table("tool", "pdm", "resolution", "overrides"):
+            place = self.document.value_place("tool", "pdm", "resolution", "overrides", name)
+            self.reading.statements.append(
+                Requirement(place, name, normal(name), unknown=True, role=RequirementRole.OVERRIDE, tool="pdm")
+            )
         self._listed(("tool", "uv", "dev-dependencies"), "group:dev")
         self._indexes(("tool", "uv", "index"))
         self._uv_pip()
@@ -77,23 +88,26 @@ class _PyprojectReader:
     ) -> None:
         values = self.document.list(*where)
         if group != MAIN and values:
-            based = () if alone else (MAIN,)
+            based = () if alone or group in self.separate else (MAIN,)
             self.reading.groups.setdefault(group, Group(group, kind, f"the {kind} {group.partition(':')[2] or group}", based))
         for number, text in enumerate(values):
             if isinstance(text, str):
                 self._add(self.document.place(*where, number), text, group, role)
 
     def _add(self, place: Place, text: str, group: str, role: RequirementRole) -> None:
-        found = parse(text.strip())
-        if found is None:
+        parts = parse(text.strip())
+        if parts is None:
             if "{" not in text:  # hatch fills such places in
                 self.reading.problem(place, f"invalid requirement: {text[:80]!r}")
             return
-        made = statement(text, place, group=group, role=role, only_index=self.sources.get(found.name), tool="project")
-        if made:
-            self.reading.statements.append(made)
+        index, elsewhere = _taken_from(self.sources.get(parts.name, ()), group)
+        requirement = statement(text, place, group=group, role=role, only_index=index, tool="project")
+        if requirement:
+            self.reading.statements.append(requirement._replace(unknown=elsewhere or parts.name in self.redefined))
 
     def _dependency_groups(self) -> None:
+        locks = self.document.table("tool").keys() & {"uv", "pdm", "poetry"}
+        based = (MAIN,) if locks else ()  # by itself a group is not installed with the project
         for name, values in self.document.table("dependency-groups").items():
             group = f"group:{name}"
             included = [
@@ -101,27 +115,24 @@ class _PyprojectReader:
                 for value in (values if isinstance(values, list) else [])
                 if isinstance(value, dict) and isinstance(value.get("include-group"), str)
             ]
-            self.reading.groups[group] = Group(group, "group", f"the group {name}", (MAIN, *included))
+            own = () if group in self.separate else based
+            self.reading.groups[group] = Group(group, "group", f"the group {name}", (*own, *included))
             self._listed(("dependency-groups", name), group)
 
-    def _uv_sources(self) -> dict[str, str]:
-        """Return the index that uv takes each package from; one that hangs on a marker counts for those it names."""
-        found: dict[str, str] = {}
+    def _uv_sources(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Return where uv takes each package from, on the systems that devices are on."""
+        index_by_package: dict[str, list[Mapping[str, Any]]] = {}
         for name, value in self.document.table("tool", "uv", "sources").items():
-            rows = value if isinstance(value, list) else [value]
-            named = [row["index"] for row in rows if isinstance(row, dict) and isinstance(row.get("index"), str)]
-            if len(named) == 1:
-                found[normal(name)] = named[0]
-            elif named:
-                found[normal(name)] = " ".join(named)  # it depends: some index of these
+            rows = [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)]
+            index_by_package[normal(name)] = [row for row in rows if _is_for_devices(row.get("marker"))]
             for row in rows:
-                if isinstance(row, dict) and isinstance(url := row.get("url"), str) and (version := _version_of(name, url)):
+                if isinstance(url := row.get("url", row.get("path")), str) and (version := _version_of(name, url)):
                     self._add_source(name, url, version, row)
-        return found
+        return index_by_package
 
     def _add_source(self, name: str, url: str, version: str, row: Mapping[str, object]) -> None:
         """Add a file that uv takes a package from, which counts where its marker holds and for its extra or group alone."""
-        limits = [f"{kind}:{row[kind]}" for kind in ("extra", "group") if isinstance(row.get(kind), str)]
+        limits = _limits(row)
         marker = row.get("marker")
         self.reading.statements.append(
             Requirement(
@@ -163,7 +174,8 @@ class _PyprojectReader:
         for name, table in self.document.table("tool", "hatch", "envs").items():
             for key in ("dependencies", "extra-dependencies"):
                 where = ("tool", "hatch", "envs", name, key)
-                self._listed(where, f"env:{name}", kind="environment")
+                alone = isinstance(table, dict) and (table.get("detached") is True or table.get("skip-install") is True)
+                self._listed(where, f"env:{name}", kind="environment", alone=alone)
             version = table.get("python") if isinstance(table, dict) else None
             if isinstance(version, str) and is_specifier(f"=={version}.*") and f"env:{name}" in self.reading.groups:
                 place = self.document.value_place("tool", "hatch", "envs", name, "python")
@@ -189,14 +201,14 @@ class _PyprojectReader:
 
     def _poetry_extras(self) -> dict[str, str]:
         """Return the extra that brings an optional dependency, by its name."""
-        found = {}
+        group_by_package = {}
         for extra, names in self.document.table("tool", "poetry", "extras").items():
             group = f"extra:{extra}"
             self.reading.groups[group] = Group(group, "extra", f"the extra {extra}", (MAIN,))
             for name in names if isinstance(names, list) else []:
                 if isinstance(name, str):
-                    found[normal(name)] = group
-        return found
+                    group_by_package[normal(name)] = group
+        return group_by_package
 
     def _poetry_table(self, where: tuple[str, ...], group: str, optional: Mapping[str, str]) -> None:
         for name, value in self.document.table(*where).items():
@@ -236,9 +248,48 @@ class _PyprojectReader:
         )  # fmt: skip
 
 
+def _limits(row: Mapping[str, Any]) -> list[str]:
+    """Return the groups that a source of uv counts for alone, none where it counts for all."""
+    return [f"{kind}:{row[kind]}" for kind in ("extra", "group") if isinstance(row.get(kind), str)]
+
+
+def _taken_from(rows: Iterable[Mapping[str, Any]], group: str) -> tuple[str | None, bool]:
+    """Return the index that uv takes a requirement of a group from, of several it depends; and whether from none of any."""
+    applicable = [row for row in rows if not (limits := _limits(row)) or group in limits]
+    indexes = [row["index"] for row in applicable if isinstance(row.get("index"), str)]
+    return " ".join(indexes) or None, any("index" not in row and not of_file(str(row.get("url"))) for row in applicable)
+
+
+def _is_for_devices(marker: object) -> bool:
+    """Return whether a marker may hold on a system that devices are on."""
+    if not isinstance(marker, str):
+        return True
+    from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+
+    from compatkb.core.platforms import spelling_of
+
+    try:
+        parsed = Marker(marker)
+        return any(parsed.evaluate({**spelling_of(family), "python_version": v, "python_full_version": f"{v}.0"})
+                   for family in ("linux", "windows") for v in ("3.10", "3.13"))  # fmt: skip
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
+        return True
+
+
+def _conflicting_with_all(document: Toml) -> frozenset[str]:
+    """Return the extras and groups of which uv is told that they exclude the project itself."""
+    conflicting: set[str] = set()
+    conflicts = document.get("tool", "uv", "conflicts")
+    for several in conflicts if isinstance(conflicts, list) else ():
+        rows = [row for row in (several if isinstance(several, list) else ()) if isinstance(row, dict)]
+        if any(not _limits(row) for row in rows):
+            conflicting.update(limit for row in rows for limit in _limits(row))
+    return frozenset(conflicting)
+
+
 def _version_of(name: str, url: str) -> str:
-    found = parse(f"{name} @ {url}") if is_name(name) and " " not in url else None
-    return pinned(found) if found else ""
+    parts = parse(f"{name} @ {url}") if is_name(name) and " " not in url else None
+    return pinned(parts) if parts else ""
 
 
 def _marker(table: Mapping[str, Any]) -> str | None:
@@ -255,5 +306,5 @@ def _marker(table: Mapping[str, Any]) -> str | None:
     if not parts:
         return None
     whole = " and ".join(f"({part})" for part in parts)
-    found = parse(f"x; {whole}")
-    return found.marker if found else None
+    requirement = parse(f"x; {whole}")
+    return requirement.marker if requirement else None

@@ -56,13 +56,13 @@ _BY_LINES = {
 
 def read(path: str, text: str, kind: str | None = None) -> ParsedFile:
     """Return what a file says; places that cannot be read are problems of the reading, never errors."""
-    found = kind or kind_of(path) or ("shell" if re.match(r"#!.*\b(?:ba|z|da)?sh\b", text) else "")
-    reading = ParsedFile(path, found)
-    if len(text) > (MOST_SHELL if found in _BY_LINES else MOST_CHARACTERS):
+    file_kind = kind or kind_of(path) or ("shell" if re.match(r"#!.*\b(?:ba|z|da)?sh\b", text) else "")
+    reading = ParsedFile(path, file_kind)
+    if len(text) > (MOST_SHELL if file_kind in _BY_LINES else MOST_CHARACTERS):
         reading.unread = len(text)
         return reading
-    if found in _READERS:
-        module, _, name = _READERS[found].rpartition(".")
+    if file_kind in _READERS:
+        module, _, name = _READERS[file_kind].rpartition(".")
         reader: Callable[[SourceFile, ParsedFile], None] = getattr(import_module(f"compatkb.parsers.{module}"), name)
         reader(SourceFile(path, text), reading)
     return reading

@@ -42,41 +42,43 @@ def parse(text: str) -> RequirementParts | None:
     from packaging.requirements import Requirement as Parsed
 
     try:
-        found = Parsed(text)
+        requirement = Parsed(text)
     except (InvalidRequirement, RecursionError):
         return None
-    marker = str(found.marker) if found.marker else None
-    return RequirementParts(normal(found.name), str(found.specifier), tuple(sorted(found.extras)), marker, found.url)
+    marker = str(requirement.marker) if requirement.marker else None
+    return RequirementParts(
+        normal(requirement.name), str(requirement.specifier), tuple(sorted(requirement.extras)), marker, requirement.url
+    )
 
 
 def _plain(text: str) -> RequirementParts | None:
     """Return a name with numbers, as most requirements are: without the parser of all others, which is slow to import."""
-    found = _PLAIN.fullmatch(text)
-    if not found:
+    match = _PLAIN.fullmatch(text)
+    if not match:
         return None
     clauses: dict[str, str] = {}  # by operator: of two of one kind the parser of all others tells whether they are one
-    for written in found[2].split(",") if found[2] else ():
+    for written in match[2].split(",") if match[2] else ():
         clause = _CLAUSE.fullmatch(written)
         if not clause or (clause[3] and clause[1] != "==") or clause[1] in clauses:
             return None
         clauses[clause[1]] = clause[1] + clause[2]
-    return RequirementParts(normal(found[1]), ",".join(sorted(clauses.values())), (), None, None)
+    return RequirementParts(normal(match[1]), ",".join(sorted(clauses.values())), (), None, None)
 
 
 def statement(text: str, place: Place, **more: Any) -> Requirement | None:
     """Return the requirement that stands at a place, None for text that is none."""
-    found = parse(text.strip())
-    if found is None:
+    parts = parse(text.strip())
+    if parts is None:
         return None
     return Requirement(
-        place=place, text=text, name=found.name, specifier=pinned(found) if found.url else found.specifier,
-        extras=found.extras, marker=found.marker, url=found.url, **more,
+        place=place, text=text, name=parts.name, specifier=pinned(parts) if parts.url else parts.specifier,
+        extras=parts.extras, marker=parts.marker, url=parts.url, **more,
     )  # fmt: skip
 
 
-def pinned(found: RequirementParts) -> str:
+def pinned(parts: RequirementParts) -> str:
     """Return the version that the file of a direct reference has in its name, as a pin; empty where it has none."""
-    named = of_file(found.url or "")
+    named = of_file(parts.url or "")
     return named[1] if named else ""
 
 
@@ -121,11 +123,11 @@ def from_poetry(text: str) -> str | None:
         return None
     clauses = []
     for clause in re.split(r"[\s,]+(?![^<>=!~^]*$)|,\s*", text.strip()):
-        found = _poetry_clause(clause.strip())
-        if found is None:
+        specifier = _poetry_clause(clause.strip())
+        if specifier is None:
             return None
-        if found:
-            clauses.append(found)
+        if specifier:
+            clauses.append(specifier)
     joined = ",".join(clauses)
     return joined if is_specifier(joined) else None
 

@@ -66,13 +66,13 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     hashed = "--hash" in text
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None
-    found = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
-    if found is None and (named := of_file(bare)):
-        found = Requirement(
+    requirement = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
+    if requirement is None and (named := of_file(bare)):
+        requirement = Requirement(
             place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
         )
-    if found is not None:
-        reading.statements.append(found)
+    if requirement is not None:
+        reading.statements.append(requirement)
     elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):
         reading.statements.append(
             Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True)
@@ -83,7 +83,7 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:
     if name in FILES and value:
-        given = RequirementRole.CONSTRAINT if role is RequirementRole.CONSTRAINT else FILES[name]
+        given = FILES[name] if role is RequirementRole.INSTALL else role
         reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
     elif name in INDEXES and value:
         reading.statements.append(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))

@@ -118,8 +118,8 @@ def _filled(
 
 def _expanded(text: str, pattern: re.Pattern[str], variables: dict[str, str], mark: str) -> str:
     def value(match: re.Match[str]) -> str:
-        found = _value(match, variables, mark)
-        return match[0] if found is None else found
+        expansion = _value(match, variables, mark)
+        return match[0] if expansion is None else expansion
 
     return pattern.sub(value, text)
 

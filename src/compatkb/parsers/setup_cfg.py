@@ -32,8 +32,8 @@ def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
             if not bare or bare.startswith(("file:", "attr:", "%(")):
                 continue
             shifted = place._replace(column=place.column + column + len(part) - len(part.lstrip()))
-            made = statement(bare, shifted, group=group, role=role, tool="project") if parse(bare) else None
-            if made:
-                reading.statements.append(made)
+            requirement = statement(bare, shifted, group=group, role=role, tool="project") if parse(bare) else None
+            if requirement:
+                reading.statements.append(requirement)
             else:
                 reading.problem(shifted, f"invalid requirement: {bare[:80]!r}")

@@ -46,8 +46,8 @@ def _add(key: str, value: ast.expr, source: SourceFile, reading: ParsedFile) -> 
 
 def _add_all(value: ast.expr, group: str, source: SourceFile, reading: ParsedFile) -> None:
     for node, text in _literals(value):
-        made = statement(text, _place(node, source), group=group, tool="project")
-        reading.statements += [made] if made else []
+        requirement = statement(text, _place(node, source), group=group, tool="project")
+        reading.statements += [requirement] if requirement else []
 
 
 def _literals(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:

@@ -45,6 +45,17 @@ class _Frame:
         self.outer, self.variables = outer, variables
         self.alternative = 0
         self.patterns = False
+        self.holds: bool | None = None  # the condition of an `if`, where a matrix tells; true from the first that does on
+        self.tests = kind == "if"  # it reads its condition
+
+
+def _holds(words: list[Word]) -> bool | None:
+    """Return whether a comparison with a value of a matrix holds, None for other conditions."""
+    inner = [word for word in words if word.value not in ("[", "[[", "test", "]", "]]")]
+    if len(inner) != 3 or inner[1].value not in ("=", "==", "!=") or any(word.open for word in inner):
+        return None
+    is_known = any("matrix." in word.raw for word in inner)
+    return (inner[0].value == inner[2].value) == (inner[1].value != "!=") if is_known else None
 
 
 class Shell:
@@ -99,6 +110,8 @@ class Shell:
 
     def _ended(self, words: list[Word], *, alone: bool) -> Iterator[Command]:
         """Yield the command that ends here; what runs only when another one failed belongs to nothing else."""
+        if words and self._frames and self._frames[-1].tests:
+            self._frames[-1].tests, self._frames[-1].holds = False, _holds(words)
         settings: dict[str, Word] = {}
         rest = list(words)
         while rest and (match := _ASSIGNMENT.match(rest[0].raw)):
@@ -190,10 +203,13 @@ class Shell:
                 self._heading(raw)
         elif raw in ("then", "else") and frame and frame.kind == "if":
             self.group = frame.outer
-            self.group = self._new_group(raw, word.place, (frame.outer,))
+            is_dead = frame.holds is (raw == "else") or frame.alternative > 0
+            self.group = self._new_group(raw, word.place, () if is_dead else (frame.outer,))
             self._restore(frame)
         elif raw == "elif" and frame and frame.kind == "if":
             self.group = frame.outer
+            frame.alternative += frame.holds is True
+            frame.tests, frame.holds = True, None
         elif raw == "fi":
             self._leave("if")
         elif raw == "esac":

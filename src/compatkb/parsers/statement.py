@@ -23,6 +23,7 @@ class RequirementRole(StrEnum):
 
     INSTALL = "install"
     CONSTRAINT = "constraint"
+    OVERRIDE = "override"  # it stands for what anything else asks of its package
     LOCKED = "locked"
     BUILD = "build"
 
@@ -186,33 +187,33 @@ class ParsedFile:
 
     def members(self, group: str) -> tuple[str, ...]:
         """Return a group and all that it is based on, itself first; each once, even where they name each other."""
-        found: dict[str, None] = {}
+        members: dict[str, None] = {}
         queue = [group]
         while queue:
             name = queue.pop(0)
-            if name not in found and name in self.groups:
-                found[name] = None
+            if name not in members and name in self.groups:
+                members[name] = None
                 queue += self.groups[name].based_on
-        return tuple(found)
+        return tuple(members)
 
     @cached_property
     def words(self) -> dict[Place, tuple[tuple[Word, ...], int]]:
         """The command and the number in it of the word at a place, behind its quote or before; asked once the file is read."""
-        found: dict[Place, tuple[tuple[Word, ...], int]] = {}
+        positions: dict[Place, tuple[tuple[Word, ...], int]] = {}
         for words in self.calls:
             for number, word in enumerate(words):
-                found.setdefault(word.place, (words, number))
+                positions.setdefault(word.place, (words, number))
                 if word.inside:
-                    found.setdefault(word.inside, (words, number))
-        return found
+                    positions.setdefault(word.inside, (words, number))
+        return positions
 
     @cached_property
     def steps(self) -> dict[tuple[str, int], list[Statement]]:
         """The statements by group and step; asked once the file is read."""
-        found: dict[tuple[str, int], list[Statement]] = {}
+        statements_by_step: dict[tuple[str, int], list[Statement]] = {}
         for statement in self.statements:
-            found.setdefault((statement.group, statement.step), []).append(statement)
-        return found
+            statements_by_step.setdefault((statement.group, statement.step), []).append(statement)
+        return statements_by_step
 
     def call(self, words: Iterable[Word]) -> None:
         """Note a command that is run, unless there are many already."""

@@ -26,7 +26,7 @@ def read_renovate(source: SourceFile, reading: ParsedFile) -> None:
 
 def _matched(rule: YamlNode) -> list[str] | None:
     """Return the names and globs that a rule matches; None where a pattern is more than a beginning or a name."""
-    found = []
+    patterns = []
     for key in (*_NAMES, *_PREFIXES, *_PATTERNS, *_OTHERS):
         node = rule.get(key)
         for item in node.texts() if node else []:
@@ -41,8 +41,8 @@ def _matched(rule: YamlNode) -> list[str] | None:
                 text = match[1] if match[2] else f"{match[1]}*"
             elif key in _PREFIXES:
                 text = f"{text}*"
-            found.append(outside + text)
-    return found
+            patterns.append(outside + text)
+    return patterns
 
 
 def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:

@@ -31,16 +31,16 @@ class VariantProblem(NamedTuple):
 
 def named_release(path: str) -> tuple[str, str] | None:
     """Return the package and the version that the name of a table has (NAME-VERSION-variants.json); None for other names."""
-    found = _FILE.fullmatch(path)
-    if found and is_name(found["name"]) and is_specifier(f"=={found['version']}"):
-        return normal(found["name"]), found["version"]
+    match = _FILE.fullmatch(path)
+    if match and is_name(match["name"]) and is_specifier(f"=={match['version']}"):
+        return normal(match["name"]), match["version"]
     return None
 
 
 def label_of(wheel: str) -> str | None:
     """Return the variant label in the file name of a wheel, None for a wheel that is no variant."""
-    found = _WHEEL.fullmatch(wheel)
-    return found["label"] if found else None
+    match = _WHEEL.fullmatch(wheel)
+    return match["label"] if match else None
 
 
 def variants_of(content: object) -> tuple[tuple[WheelVariant, ...], tuple[VariantProblem, ...]]:
@@ -51,12 +51,12 @@ def variants_of(content: object) -> tuple[tuple[WheelVariant, ...], tuple[Varian
         return (), (VariantProblem((), "has no table `variants`"),)
     variants, problems = [], []
     for label, namespaces in list(rows.items())[:_MOST]:
-        found = list(_properties(namespaces))
-        variants.append(WheelVariant(str(label), tuple(sorted(item for item in found if item))))
-        if not _LABEL.fullmatch(str(label)) or None in found:
+        properties = list(_properties(namespaces))
+        variants.append(WheelVariant(str(label), tuple(sorted(item for item in properties if item))))
+        if not _LABEL.fullmatch(str(label)) or None in properties:
             problems.append(VariantProblem(("variants", str(label)), f"{str(label)[:80]!r} is no variant as PEP 825 has them"))
-        elif (label == NULL) is bool(found):
-            message = "the null variant has no properties" if found else f"only {NULL} has no properties, not {label!r}"
+        elif (label == NULL) is bool(properties):
+            message = "the null variant has no properties" if properties else f"only {NULL} has no properties, not {label!r}"
             problems.append(VariantProblem(("variants", str(label)), message))
     return tuple(variants), (*problems, *_unordered(table, variants))
 
@@ -78,7 +78,8 @@ def _properties(namespaces: object) -> Iterator[str | None]:
             else:
                 keeps = (isinstance(value, str) and _LABEL.fullmatch(value) for value in values)
                 yield from (
-                    f"{namespace} :: {feature} :: {value}" if kept else None for value, kept in zip(values, keeps, strict=True)
+                    f"{namespace} :: {feature} :: {value}" if is_valid else None
+                    for value, is_valid in zip(values, keeps, strict=True)
                 )
 
 

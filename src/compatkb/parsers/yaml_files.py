@@ -59,7 +59,7 @@ def _concerning(text: str) -> str | None:
     concerning = [any(pattern.search(piece) for pattern in (_TOP, _IMAGE, _TAG)) for piece in pieces]
     if not any(concerning):
         return None
-    return "".join(piece if kept else _blank(piece) for piece, kept in zip(pieces, concerning, strict=True))
+    return "".join(piece if is_concerning else _blank(piece) for piece, is_concerning in zip(pieces, concerning, strict=True))
 
 
 def _blank(document: str) -> str:

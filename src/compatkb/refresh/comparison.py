@@ -39,11 +39,11 @@ class Plan:
 def undated(subject: RecordedDistribution, listed: IndexPage) -> tuple[DistributionFile, ...]:
     """Return one file of each new release for which the page gives no upload time."""
     known = subject.known()
-    found = []
+    undated_files = []
     for version, files in listed.releases().items():
         if version not in known and _wanted(subject, version) and all(file.entry.uploaded is None for file in files):
-            found.append(files[0])
-    return tuple(found)
+            undated_files.append(files[0])
+    return tuple(undated_files)
 
 
 def plan(subject: RecordedDistribution, listed: IndexPage, changed: Mapping[str, datetime], since: datetime) -> Plan:
@@ -124,11 +124,13 @@ def propose(
     """
     known = subject.known()
     notes: list[Note] = []
-    found = dict(known)
+    release_by_version = dict(known)
     for version, files in planned.releases.items():
         main, *others = planned.wheels.get(version, (None,))
         reading = readings.get(main.entry.name) if main else None
-        found[version] = _release(subject, listed, known.get(version), version, files, changed, reading, today, notes)
+        release_by_version[version] = _release(
+            subject, listed, known.get(version), version, files, changed, reading, today, notes
+        )
         if main and reading is None and version not in known:
             notes.append(
                 Note("unread", subject.distribution, (str(version),), f"the index gives no metadata of {main.entry.name}")
@@ -142,11 +144,11 @@ def propose(
         texts = tuple(str(version) for version in sorted(gone, reverse=True))
         notes.append(Note("gone", subject.distribution, texts, "recorded, and no longer on the index; the records stay"))
     for version, files in listed_versions.items():
-        if version not in found and _wanted(subject, version) and _uploaded(files, changed) is None:
+        if version not in release_by_version and _wanted(subject, version) and _uploaded(files, changed) is None:
             notes.append(
                 Note("undated", subject.distribution, (str(version),), "not recorded: nothing says when it was uploaded")
             )
-    releases = tuple(found[version] for version in sorted(found, reverse=True))
+    releases = tuple(release_by_version[version] for version in sorted(release_by_version, reverse=True))
     if subject.recorded and releases == subject.recorded.release:
         return subject.recorded, tuple(notes)
     name = subject.recorded.distribution if subject.recorded else subject.distribution
@@ -240,12 +242,12 @@ def _requires_python(
         if known and known.requires_python:
             return known.requires_python
         return (reading.requires_python or "") if reading else ""
-    said = {file.entry.name: file.entry.requires_python or "" for file in files}
-    values = sorted(set(said.values()))
+    specifier_by_file = {file.entry.name: file.entry.requires_python or "" for file in files}
+    values = sorted(set(specifier_by_file.values()))
     if len(values) == 1:
         return values[0]
     main = _main_wheel(known, files)
-    chosen = said[main.entry.name] if main else values[0]
+    chosen = specifier_by_file[main.entry.name] if main else values[0]
     message = f"its files differ in Requires-Python: {', '.join(repr(value) for value in values)}; recorded is {chosen!r}"
     notes.append(Note("differs", subject.distribution, (version,), message))
     return chosen

@@ -76,9 +76,9 @@ class Network:
         """Return when a file last changed, or None where the server does not say; raises UnavailableError."""
         name = file.entry.name
         with self._answer(name, "HEAD", file.entry.url, {}) as answer:
-            said = answer.headers.get("last-modified") if answer.status_code == 200 else None
+            header = answer.headers.get("last-modified") if answer.status_code == 200 else None
         try:
-            moment = parsedate_to_datetime(said) if said else None
+            moment = parsedate_to_datetime(header) if header else None
         except ValueError:
             return None
         return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -146,10 +146,10 @@ class Network:
         name, url = file.entry.name, file.entry.url
 
         def fetch(start: int, end: int) -> bytes:
-            found = self._part(name, url, f"bytes={start}-{end - 1}", end - start)
-            if found is None or found[:2] != (start, size) or len(found[2]) != end - start:
+            part = self._part(name, url, f"bytes={start}-{end - 1}", end - start)
+            if part is None or part[:2] != (start, size) or len(part[2]) != end - start:
                 raise UnavailableError(f"{name}: the index sent another part of the file than was asked for")
-            return found[2]
+            return part[2]
 
         last = self._part(name, url, f"bytes=-{TAIL}", TAIL)
         if last is None:  # some servers know ranges from the start only
@@ -183,10 +183,10 @@ class Network:
             return start, size, content
 
     def _session(self) -> requests.Session:
-        found: requests.Session | None = getattr(self._local, "session", None)
-        if found is None:
-            found = requests.Session()
-            found.max_redirects = MOST_REDIRECTS
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = requests.Session()
+            session.max_redirects = MOST_REDIRECTS
             retry = Retry(
                 total=TRIES - 1,
                 redirect=False,
@@ -196,9 +196,9 @@ class Network:
                 respect_retry_after_header=False,  # a server does not decide how long we sleep
             )
             for scheme in ("https://", "http://"):
-                found.mount(scheme, HTTPAdapter(max_retries=retry))
-            self._local.session = found
-        return found
+                session.mount(scheme, HTTPAdapter(max_retries=retry))
+            self._local.session = session
+        return session
 
     @contextmanager
     def _answer(self, what: str, method: str, url: str, headers: dict[str, str]) -> Iterator[requests.Response]:

@@ -61,10 +61,10 @@ class IndexPage:
 
     def releases(self) -> dict[Version, tuple[DistributionFile, ...]]:
         """Return the files of each version, sorted by name."""
-        found: dict[Version, list[DistributionFile]] = {}
+        files_by_version: dict[Version, list[DistributionFile]] = {}
         for file in sorted(self.files, key=lambda file: file.entry.name):
-            found.setdefault(file.version, []).append(file)
-        return {version: tuple(files) for version, files in found.items()}
+            files_by_version.setdefault(file.version, []).append(file)
+        return {version: tuple(files) for version, files in files_by_version.items()}
 
 
 def listing(distribution: str, entries: Iterable[RawFile], *, always_tells_yanks: bool, strict: bool = True) -> IndexPage:

@@ -32,8 +32,8 @@ def read_metadata(distribution: str, file: DistributionFile, content: bytes) -> 
     except (InvalidVersion, ValueError, LookupError, RecursionError):
         raise UnavailableError(f"{name}: its metadata name no PEP 440 version") from None
     if canonicalize_name(raw.get("name", "")) != canonicalize_name(distribution) or version.public != file.version.public:
-        said = shown(f"{raw.get('name', '')} {version}")
-        raise UnavailableError(f"{name}: its metadata are those of {said}")
+        release = shown(f"{raw.get('name', '')} {version}")
+        raise UnavailableError(f"{name}: its metadata are those of {release}")
     requires = tuple(" ".join(text.split()) for text in raw.get("requires_dist", ()))
     if len(requires) > MOST_REQUIREMENTS:
         raise UnavailableError(f"{name}: has {len(requires)} requirements; more than {MOST_REQUIREMENTS} are not read")

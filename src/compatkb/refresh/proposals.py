@@ -61,12 +61,12 @@ def yanked(note: Note, file: ProductFile, products: Iterable[ProductFile], befor
     The skeleton bounds the day of the yank: after the last run that did not see it, and by today.
     """
     version = note.versions[0]
-    mine = file.product.id
+    product = file.product.id
     claims = [
         f"{other.product.id}: {claim.id}"
         for other in products
         for claim in other.claim
-        if any(_pins(term, mine, version) for term in (*claim.to, claim.of))
+        if any(_pins(term, product, version) for term in (*claim.to, claim.of))
     ]
     if Version(version) not in named_versions(file) and not claims:
         return None
@@ -82,7 +82,9 @@ def yanked(note: Note, file: ProductFile, products: Iterable[ProductFile], befor
         f"# into its [[release]] {version}",
         entry("yanked", value),
     ]
-    return Note("yanked", note.distribution, note.versions, f"is yanked now{reason}{touched}", mine, "\n".join(lines) + "\n")
+    return Note(
+        "yanked", note.distribution, note.versions, f"is yanked now{reason}{touched}", product, "\n".join(lines) + "\n"
+    )
 
 
 def _pins(term: str, product: str, version: str) -> bool:

@@ -76,9 +76,9 @@ class RangeFile(io.RawIOBase):
         if end <= self._place:
             return b""
         start, part = self._covering(self._place, end)
-        found = part[self._place - start : end - start]
+        content = part[self._place - start : end - start]
         self._place = end
-        return found
+        return content
 
     def _covering(self, start: int, end: int) -> tuple[int, bytes]:
         for place, part in (self._tail, *self._parts):
@@ -97,18 +97,18 @@ def wheel_metadata(name: str, distribution: str, file: RangeFile) -> bytes:
     with _opened(name, file) as wheel:
         wanted = canonicalize_name(distribution)
         matches = [(info, _METADATA.fullmatch(info.filename)) for info in wheel.infolist()]
-        found = [info for info, match in matches if match and canonicalize_name(match[1]) == wanted]
-        if len(found) != 1:
-            raise UnavailableError(f"{name}: has {len(found)} METADATA files of {distribution}, not one")
-        return _member(name, wheel, found[0], "its METADATA", MOST_METADATA)
+        members = [info for info, match in matches if match and canonicalize_name(match[1]) == wanted]
+        if len(members) != 1:
+            raise UnavailableError(f"{name}: has {len(members)} METADATA files of {distribution}, not one")
+        return _member(name, wheel, members[0], "its METADATA", MOST_METADATA)
 
 
 def wheel_members(name: str, file: RangeFile, wanted: Iterable[str]) -> dict[str, bytes]:
     """Return the members of a wheel that it has, by their path in it; raises UnavailableError where one cannot be read."""
     with _opened(name, file) as wheel:
         there = {info.filename: info for info in wheel.infolist()}
-        found = [there[path] for path in wanted if path in there]
-        return {info.filename: _member(name, wheel, info, info.filename, MOST_OF_A_MEMBER) for info in found}
+        members = [there[path] for path in wanted if path in there]
+        return {info.filename: _member(name, wheel, info, info.filename, MOST_OF_A_MEMBER) for info in members}
 
 
 def unpack_members(name: str, file: RangeFile, wanted: Callable[[str], bool], folder: Path) -> Iterator[tuple[str, Path]]:

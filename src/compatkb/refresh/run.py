@@ -73,10 +73,10 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Re
         }
         chosen: set[str] = set()
         for word in wanted:
-            found = [name for name in names if word in called[name] or str(canonicalize_name(word)) == name]
-            if not found:
+            matching = [name for name in names if word in called[name] or str(canonicalize_name(word)) == name]
+            if not matching:
                 raise UsageError(f"{word!r} has nothing on the default index in these data; there are: {', '.join(names)}")
-            chosen.update(found)
+            chosen.update(matching)
         names = sorted(chosen)
     subjects = []
     for name in names:
@@ -129,9 +129,9 @@ def refresh(
     plans = {name: plan(s, listings[name], changed, start[name]) for name, s in zip(names, subjects, strict=True)}
     wheels = [(name, wheel) for name, planned in plans.items() for group in planned.wheels.values() for wheel in group]
     say(f"reading the metadata of {len(wheels)} wheels")
-    found = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
-    readings = {wheel.entry.name: reading for (_, wheel), reading in zip(wheels, found, strict=True)}
-    if missing := sum(reading is None for reading in found):
+    metadata = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
+    readings = {wheel.entry.name: reading for (_, wheel), reading in zip(wheels, metadata, strict=True)}
+    if missing := sum(reading is None for reading in metadata):
         say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
     return _outcome(files, directory, subjects, listings, plans, changed, readings, today)
 
@@ -152,7 +152,7 @@ def _outcome(
     products = {file.product.id: file for file in files.products}
     for subject in subjects:
         name = subject.distribution
-        after, found = propose(subject, listings[name], plans[name], changed, readings, today)
+        after, new_notes = propose(subject, listings[name], plans[name], changed, readings, today)
         path = directory / "index" / f"{subject.recorded.distribution if subject.recorded else name}.toml"
         before = path.read_text(encoding="utf-8") if subject.recorded else ""
         if text_of(after) != before:
@@ -162,7 +162,7 @@ def _outcome(
         owner = products.get(subject.product or "")
         if subject.recorded is None:
             notes.append(Note("new-file", name, (), "has no file yet; it would get one", subject.product))
-        notes += _decisions(subject, owner, after, found, products.values(), today)
+        notes += _decisions(subject, owner, after, new_notes, products.values(), today)
     return RefreshOutcome(tuple(changes), tuple(looked_at), tuple(notes))
 
 
@@ -170,7 +170,7 @@ def _decisions(
     subject: RecordedDistribution,
     owner: ProductFile | None,
     after: IndexFile,
-    found: tuple[Note, ...],
+    new_notes: tuple[Note, ...],
     products: Iterable[ProductFile],
     today: date,
 ) -> list[Note]:
@@ -179,7 +179,7 @@ def _decisions(
     before = frozenset(release.version for release in known.release) if known else frozenset()
     if owner:
         notes += unnamed(owner, after, before if known else None, today)
-    for note in found:
+    for note in new_notes:
         if note.kind != "yanked":
             notes.append(note)
         elif owner:

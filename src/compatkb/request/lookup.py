@@ -36,8 +36,8 @@ def find_feature(facts: Snapshot, name: str) -> str:
     """Return the id of the feature that a name means; raises UsageError with the closest names."""
     known = {word_key(word): feature for feature, words in facts.features.items() for word in words}
     known |= {word_key(feature): feature for feature in facts.features}
-    if (found := known.get(word_key(name))) is not None:
-        return found
+    if (feature_id := known.get(word_key(name))) is not None:
+        return feature_id
     product = facts.product(name)
     if product is not None:
         hint = f"\n  {product.id} is a product: ask for it by its name alone"

@@ -235,7 +235,7 @@ def _devices(
     if not asked:
         left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
         return tuple(left) or every
-    found: list[str] = []
+    devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:
         mask = find_versions(facts, facts.products["device"], text)
@@ -244,8 +244,8 @@ def _devices(
             problems.append(f"unknown device {text!r}{suggest(close(text, every)) or listing(every)}")
         uncovered = [name for name in meant if name not in every]
         problems += [not_covered(facts, name) + known_for(facts, name, pins.values()) for name in uncovered]
-        found += meant
-    return tuple(dict.fromkeys(found))
+        devices += meant
+    return tuple(dict.fromkeys(devices))
 
 
 def _check_route(facts: Snapshot, name: str, asked: set[str]) -> None:

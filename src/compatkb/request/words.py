@@ -18,18 +18,18 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
     A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse.
     """
     options: list[tuple[str, str]] = []
-    found: list[str] = []
+    rest: list[str] = []
     left = list(words)
     while left:
         count, read = _read_place(facts, left)
-        if found and _NUMBER.fullmatch(left[0]) and (product := facts.product(found[-1])):  # torch 2.8
-            found.pop()
+        if rest and _NUMBER.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
+            rest.pop()
             read = [(product.id, left[0])]
         elif not read:
-            found.append(left[0])
+            rest.append(left[0])
         options += read
         del left[:count]
-    return options, found
+    return options, rest
 
 
 def read_release(facts: Snapshot, name: str, version: str | None = None) -> tuple[str, str | None]:

@@ -85,11 +85,11 @@ def updates(folder: str) -> list[str]:
     """Return the stores in a folder that this program reads, by the day of their data, and those of one day as they came."""
     try:
         with os.scandir(folder) as entries:
-            mine = [entry for entry in entries if entry.name.startswith(f"{FORMAT}-") and entry.name.endswith(".sqlite")]
-            found = [(_day_of(entry.path), entry.stat().st_mtime_ns, entry.path) for entry in mine]
+            stores = [entry for entry in entries if entry.name.startswith(f"{FORMAT}-") and entry.name.endswith(".sqlite")]
+            dated_paths = [(_day_of(entry.path), entry.stat().st_mtime_ns, entry.path) for entry in stores]
     except OSError:
         return []
-    return [path for _, _, path in sorted(found)]
+    return [path for _, _, path in sorted(dated_paths)]
 
 
 def _day_of(path: str) -> str:
@@ -138,7 +138,7 @@ def _folder(mac: str, variable: str, elsewhere: str, below: str) -> str:
 
 def data_files(directory: str) -> list[str]:
     """Return the files of a data directory that count, sorted."""
-    found = [os.path.join(directory, name) for name in _SINGLE]
+    paths = [os.path.join(directory, name) for name in _SINGLE]
     for folder, ending in (
         ("products", ".toml"),
         ("images", ".toml"),
@@ -149,10 +149,10 @@ def data_files(directory: str) -> list[str]:
     ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:
-                found += [entry.path for entry in entries if entry.name.endswith(ending)]
+                paths += [entry.path for entry in entries if entry.name.endswith(ending)]
         except OSError:
             continue  # an optional folder; the loader reports a missing one that is needed
-    return sorted(found)
+    return sorted(paths)
 
 
 def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
@@ -198,41 +198,41 @@ def _stamp(directory: str) -> str:
 
 def compiler_files() -> list[str]:
     """Return the paths of the modules that decide what a snapshot holds."""
-    found = []
+    paths = []
     for name in _COMPILER:
         path = os.path.join(_PACKAGE, name)
         if name.endswith(".py"):
-            found.append(path)
+            paths.append(path)
         else:
             with os.scandir(path) as entries:
-                found += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
-    return found
+                paths += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+    return paths
 
 
 def _contents(directory: str) -> dict[str, bytes]:
     """Return the data files by their path in the directory, without those that cannot be read: the loader tells of them."""
     import contextlib
 
-    found = {}
+    contents = {}
     for path in data_files(directory):
         if os.path.isfile(path):  # reading a pipe or a device would not end
             with contextlib.suppress(OSError), open(path, "rb") as file:
-                found[os.path.relpath(path, directory).replace(os.sep, "/")] = file.read()
-    return found
+                contents[os.path.relpath(path, directory).replace(os.sep, "/")] = file.read()
+    return contents
 
 
 def _digest(contents: "Mapping[str, bytes]") -> str:
     """Return the SHA-256 of data files and of what compiles them."""
     import hashlib
 
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in compiler_files():
         with open(path, "rb") as file:
             content = file.read()
-        found.update(os.path.relpath(path, _PACKAGE).encode() + f"\0{len(content)}\0".encode() + content)
+        digest.update(os.path.relpath(path, _PACKAGE).encode() + f"\0{len(content)}\0".encode() + content)
     for name, content in sorted(contents.items()):
-        found.update(os.fsencode(name) + f"\0{len(content)}\0".encode() + content)
-    return found.hexdigest()
+        digest.update(os.fsencode(name) + f"\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
 
 
 def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progress | None") -> str:

@@ -75,12 +75,12 @@ class Snapshot:
     def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
         """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
         columns, readers = form_of(kind)
-        found = []
+        records = []
         for row in map(list, self._db.execute(f"select {columns} {rest}", values)):
             for place, read in readers:
                 row[place] = read(row[place])
-            found.append(kind(*row))
-        return tuple(found)
+            records.append(kind(*row))
+        return tuple(records)
 
     # -- products ---------------------------------------------------------------------------------------------------
 
@@ -91,12 +91,12 @@ class Snapshot:
             "select id, name, role, rank, distribution, import_name, scheme, series, automatic, default_value, platform, "
             "open, size, coalesce(label, id), shown from product order by rank, id"
         )
-        found = {}
+        products = {}
         for row in self.select(query):
             automatic, default, platform, is_open, size, label, shown = row[8:]
             marks = (automatic == 1, default, platform == 1, is_open == 1, size, label, shown == 1)
-            found[row[0]] = Product._make((*row[:2], Role(row[2]), *row[3:8], *marks))
-        return found
+            products[row[0]] = Product._make((*row[:2], Role(row[2]), *row[3:8], *marks))
+        return products
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -136,18 +136,18 @@ class Snapshot:
 
     @cached_property
     def _models(self) -> dict[str, list[tuple[str, str]]]:
-        found: dict[str, list[tuple[str, str]]] = {}
+        patterns: dict[str, list[tuple[str, str]]] = {}
         for product, pattern, mask in self.select("select product, pattern, mask from model"):
-            found.setdefault(product, []).append((pattern, mask))
-        return found
+            patterns.setdefault(product, []).append((pattern, mask))
+        return patterns
 
     def names(self, product: str) -> dict[str, str]:
         """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""
         query = "select version, name, aliases from release where product = ? order by position desc"
-        found = {}
+        names = {}
         for version, name, aliases in self.select(query, product):
-            found.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
-        return found
+            names.update({word_key(text): text for text in (*json.loads(aliases), name, version) if text})
+        return names
 
     @cached_property
     def features(self) -> dict[str, tuple[str, ...]]:
@@ -159,11 +159,11 @@ class Snapshot:
 
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
-        found = self._elements.get(product)
-        if found is None:
+        elements = self._elements.get(product)
+        if elements is None:
             rows = enumerate(self.select(f"select {ELEMENT} from element where product = ? order by idx", product))
-            found = self._elements[product] = Elements([self._element(product, idx, row) for idx, row in rows])
-        return found
+            elements = self._elements[product] = Elements([self._element(product, idx, row) for idx, row in rows])
+        return elements
 
     def _element(self, product: str, idx: int, row: tuple[Any, ...]) -> Element:
         version, release, stage, installable, devices, channels, only_with, *dates = row[:14]
@@ -183,11 +183,11 @@ class Snapshot:
     def series(self, product: str) -> tuple[int, ...]:
         """Return the elements of each series of a product, oldest series first."""
         if product not in self._series:
-            depth, found = self.products[product].series, dict[str, int]()
+            depth, elements_by_series = self.products[product].series, dict[str, int]()
             for element in self.elements(product):
                 name = series_name(element.release, depth)
-                found[name] = found.get(name, 0) | 1 << element.idx
-            self._series[product] = tuple(found.values())
+                elements_by_series[name] = elements_by_series.get(name, 0) | 1 << element.idx
+            self._series[product] = tuple(elements_by_series.values())
         return self._series[product]
 
     def floors(self, element: Element) -> tuple[Floor, ...]:
@@ -204,10 +204,10 @@ class Snapshot:
     @cached_property
     def grid(self) -> dict[str, tuple[str, ...]]:
         """The values of each platform dimension, in the order of the bits."""
-        found: dict[str, list[str]] = {"os": [], "arch": [], "python": []}
+        grid: dict[str, list[str]] = {"os": [], "arch": [], "python": []}
         for dimension, value in self.select("select dimension, value from grid order by dimension, idx"):
-            found[dimension].append(value)
-        return {dimension: tuple(values) for dimension, values in found.items()}
+            grid[dimension].append(value)
+        return {dimension: tuple(values) for dimension, values in grid.items()}
 
     @cached_property
     def families(self) -> tuple[str, ...]:
@@ -240,12 +240,12 @@ class Snapshot:
     @cached_property
     def usual(self) -> dict[str, int]:
         """The values of each platform dimension that a request means which names none: of systems all families."""
-        found = {}
+        masks = {}
         for dimension, values in self.grid.items():
             default = self.products[dimension].default
             meant = self.families if dimension == "os" else (default,) if default else values
-            found[dimension] = sum(1 << n for n, value in enumerate(values) if value in meant)
-        return found
+            masks[dimension] = sum(1 << n for n, value in enumerate(values) if value in meant)
+        return masks
 
     @cached_property
     def all_platforms(self) -> int:
@@ -290,13 +290,13 @@ class Snapshot:
         return self._edges_from(of).get(to, ())
 
     def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
-        found = self._edges.get(of)
-        if found is None:
+        edges_by_product = self._edges.get(of)
+        if edges_by_product is None:
             groups: dict[str, list[Edge]] = {}
             for row in self.select(f"select {EDGE} from edge where of_product = ? order by id", of):
                 groups.setdefault(row[5], []).append(self.edge(row))
-            found = self._edges[of] = {to: tuple(edges) for to, edges in groups.items()}
-        return found
+            edges_by_product = self._edges[of] = {to: tuple(edges) for to, edges in groups.items()}
+        return edges_by_product
 
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
@@ -328,8 +328,8 @@ class Snapshot:
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
-        found = self.records(Advisory, "from advisory order by id")
-        return tuple(advisory._replace(cells=self.cells(advisory.cells)) for advisory in found)
+        advisories = self.records(Advisory, "from advisory order by id")
+        return tuple(advisory._replace(cells=self.cells(advisory.cells)) for advisory in advisories)
 
     @cached_property
     def scopes(self) -> tuple[CompleteScope, ...]:
@@ -342,10 +342,10 @@ class Snapshot:
 
     @cached_property
     def _scopes(self) -> dict[str, list[CompleteScope]]:
-        found: dict[str, list[CompleteScope]] = {}
+        scopes_by_product: dict[str, list[CompleteScope]] = {}
         for scope in self.scopes:
-            found.setdefault(scope.product, []).append(scope)
-        return found
+            scopes_by_product.setdefault(scope.product, []).append(scope)
+        return scopes_by_product
 
     @cached_property
     def vendors(self) -> dict[str, str]:
@@ -361,10 +361,10 @@ class Snapshot:
     def successors(self) -> dict[str, tuple[Successor, ...]]:
         """What takes the place of products that have ended, by product: one for each device that is named."""
         rows = self.select("select id, replaced_by from product where replaced_by is not null")
-        told = ((product, json.loads(text)) for product, text in rows)
+        replacements = ((product, json.loads(text)) for product, text in rows)
         return {
             product: tuple(Successor(row["product"], each["version"], each["device"]) for each in (row, *row["also"]))
-            for product, row in told
+            for product, row in replacements
         }
 
     @cached_property
@@ -375,11 +375,11 @@ class Snapshot:
     @cached_property
     def disputed_claims(self) -> dict[str, tuple[str, ...]]:
         """The disputes that each claim is part of, for claims that are part of any."""
-        found: dict[str, dict[str, None]] = {}
+        disputes_by_claim: dict[str, dict[str, None]] = {}
         query = "select claim, dispute from concerned where claim is not null order by dispute"
         for claim, dispute in self.select(query):
-            found.setdefault(claim, {})[dispute] = None
-        return {claim: tuple(names) for claim, names in found.items()}
+            disputes_by_claim.setdefault(claim, {})[dispute] = None
+        return {claim: tuple(names) for claim, names in disputes_by_claim.items()}
 
 
 @cache

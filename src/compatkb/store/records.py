@@ -83,6 +83,10 @@ class Element(NamedTuple):
         """Whether its makers do not yet call it stable."""
         return self.stage in ("preview", "prototype")
 
+    def is_yanked(self, day: int) -> bool:
+        """Return whether its index has yanked it by a day."""
+        return self.yank_by is not None and self.yank_by <= day
+
     def has_ended(self, today: int) -> bool:
         """Return whether its end of life has come: the last supported day is before this one, as ordinals."""
         return self.eol is not None and self.eol < today
@@ -99,12 +103,12 @@ class Elements(tuple[Element, ...]):
 
     def of(self, mask: ElementSet) -> list[Element]:
         """Return those of a set, oldest first."""
-        left, found = mask & ((1 << len(self)) - 1), []
+        left, elements = mask & ((1 << len(self)) - 1), []
         while left:
             lowest = left & -left
-            found.append(self[lowest.bit_length() - 1])
+            elements.append(self[lowest.bit_length() - 1])
             left ^= lowest
-        return found
+        return elements
 
 
 class Floor(NamedTuple):

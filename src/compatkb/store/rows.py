@@ -50,7 +50,7 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
     columns: list[str] = []
     readers: list[tuple[int, Read]] = []
     for place, (name, hint) in enumerate(kind.__annotations__.items()):
-        told = getattr(hint, "__metadata__", ())
-        columns.append(next((each.name for each in told if isinstance(each, Column)), name))
-        readers += [(place, each) for each in told if not isinstance(each, Column)]
+        metadata = getattr(hint, "__metadata__", ())
+        columns.append(next((each.name for each in metadata if isinstance(each, Column)), name))
+        readers += [(place, each) for each in metadata if not isinstance(each, Column)]
     return RecordForm(", ".join(columns), tuple(readers))

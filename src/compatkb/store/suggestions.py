@@ -89,22 +89,22 @@ def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
         mask = pin.mask if pin else sum(1 << element.idx for element in elements)
         lines += [_pair_known(facts, own, pin, mask, other, cells) for other in pins if other is not pin]
         open_ones = {route.provider for route in facts.routes}.difference(each.product for each in pins)
-        said = [
+        edges = [
             edge for name in sorted(open_ones) for edge in facts.edges(own.id, name) if edge.of_mask & mask and edge.vouches
         ]
-        lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in said if pin]
+        lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in edges if pin]
     return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
 
 
 def _pair_known(facts: Snapshot, own: Product, pin: Pin | None, mask: int, other: Pin, cells: int) -> str:
     """Return whether some releases of a product go with another pin on some platforms; empty where nobody says."""
-    said = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.vouches & cells]
-    fitting = reduce(or_, (edge.of_mask & mask for edge in said if edge.to_mask & other.mask), 0)
+    edges = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.vouches & cells]
+    fitting = reduce(or_, (edge.of_mask & mask for edge in edges if edge.to_mask & other.mask), 0)
     if fitting:
         names = [element.release for element in facts.elements(own.id).of(fitting)]
         return f"{_words(facts, other)} goes with {own.label} {', '.join(reversed(names))}"
-    if said and pin:
-        specs = " or ".join(dict.fromkeys(edge.spec.replace("==", "") for edge in said))
+    if edges and pin:
+        specs = " or ".join(dict.fromkeys(edge.spec.replace("==", "") for edge in edges))
         return f"{_words(facts, pin)} goes with {facts.products[other.product].label} {specs}, not {_words(facts, other)}"
     is_package = facts.products[other.product].role != Role.DIMENSION
     return f"no {own.label} here is said to go with {_words(facts, other)}" if is_package else ""

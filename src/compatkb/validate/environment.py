@@ -104,13 +104,13 @@ def _systems(data: Path) -> list[str]:
     except OSError:
         release = {}
     families = listed_systems(data)
-    found, left = [], [release.get("ID", "") + release.get("VERSION_ID", ""), platform.system().lower()]
+    systems, left = [], [release.get("ID", "") + release.get("VERSION_ID", ""), platform.system().lower()]
     while left:
         name = left.pop(0)
-        if name in families and name not in found:
-            found.append(name)
+        if name in families and name not in systems:
+            systems.append(name)
             left += families[name]
-    return found or [platform.system().lower()]
+    return systems or [platform.system().lower()]
 
 
 def reachable(cell: ValidationCell, context: RunContext) -> str:
@@ -139,14 +139,14 @@ def environment(cell: ValidationCell, context: RunContext) -> Iterator[VirtualEn
     fcntl.flock(lock, fcntl.LOCK_EX)
     (folder / "locked").rename(folder / "lock")
     try:
-        made = VirtualEnvironment(folder, context.interpreters[cell.python], context, time.monotonic() + context.seconds)
-        made.cached = size_of(context.cache)
-        made.tools["glibc"] = platform.libc_ver()[1] or "none"
+        venv = VirtualEnvironment(folder, context.interpreters[cell.python], context, time.monotonic() + context.seconds)
+        venv.cached = size_of(context.cache)
+        venv.tools["glibc"] = platform.libc_ver()[1] or "none"
         if cell.platform != here(context.data):
-            made.tools["os"] = here(context.data)
+            venv.tools["os"] = here(context.data)
         tool = None if context.use_pip_config else find_uv()
-        (_install_uv if tool else _install_pip)(cell, made, tool or sys.executable)
-        yield made
+        (_install_uv if tool else _install_pip)(cell, venv, tool or sys.executable)
+        yield venv
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
@@ -170,29 +170,29 @@ def _sweep(folder: Path) -> None:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def _install_uv(cell: ValidationCell, made: VirtualEnvironment, uv: str) -> None:
+def _install_uv(cell: ValidationCell, venv: VirtualEnvironment, uv: str) -> None:
     """Resolve with the pins put in place of what metadata ask of them, then install exactly that."""
-    made.variables = {"UV_CACHE_DIR": str(made.context.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
-    made.variables |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", "UV_HTTP_RETRIES": "1"}
-    made.tools["uv"] = _version_of(made, [uv, "--version"])
-    _must(made.run([uv, "venv", "--python", made.base, str(made.root)]), made, cell)
-    made.tools["python"] = _version_of(made, [str(made.python), "--version"])
-    pins, listed = made.folder / "pins.txt", made.folder / "listed.txt"
-    pins.write_text("".join(f"{pin}\n" for pin in pins_of(made.context.data, cell.packages)), encoding="utf-8")
-    index = addresses_of(cell, made.context).uv
-    target = ["--python", str(made.python), "--only-binary", ":all:"]
+    venv.variables = {"UV_CACHE_DIR": str(venv.context.cache / "uv"), "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never"}
+    venv.variables |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", "UV_HTTP_RETRIES": "1"}
+    venv.tools["uv"] = _version_of(venv, [uv, "--version"])
+    _must(venv.run([uv, "venv", "--python", venv.base, str(venv.root)]), venv, cell)
+    venv.tools["python"] = _version_of(venv, [str(venv.python), "--version"])
+    pins, listed = venv.folder / "pins.txt", venv.folder / "listed.txt"
+    pins.write_text("".join(f"{pin}\n" for pin in pins_of(venv.context.data, cell.packages)), encoding="utf-8")
+    index = addresses_of(cell, venv.context).uv
+    target = ["--python", str(venv.python), "--only-binary", ":all:"]
     shape = ["--no-header", "--no-annotate", "--generate-hashes", "-q", "-o", str(listed)]
     words = [uv, "pip", "compile", *target, *index, "--override", str(pins), *shape, str(pins)]
-    _must(made.run(words), made, cell)
+    _must(venv.run(words), venv, cell)
     text = listed.read_text(encoding="utf-8")
     if cell.stubbed:
-        text = _without_stubs(text, made.context)
+        text = _without_stubs(text, venv.context)
         listed.write_text(text, encoding="utf-8")
-    made.digest = sha256(text.encode()).hexdigest()
-    _must(made.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), made, cell)
+    venv.digest = sha256(text.encode()).hexdigest()
+    _must(venv.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), venv, cell)
 
 
-def _install_pip(cell: ValidationCell, made: VirtualEnvironment, python: str) -> None:
+def _install_pip(cell: ValidationCell, venv: VirtualEnvironment, python: str) -> None:
     """Let pip install the pins; it refuses where metadata object."""
     if cell.stubbed:
         raise RefusedError(
@@ -200,18 +200,18 @@ def _install_pip(cell: ValidationCell, made: VirtualEnvironment, python: str) ->
         )
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     own: dict[str, str] = {}
-    if made.context.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
+    if venv.context.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
         own = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
     else:
-        made.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(made.context.cache / "pip")}
-    made.tools["pip"] = _version_of(made, [*pip, "--version"])
-    _must(made.run([made.base, "-m", "venv", "--without-pip", str(made.root)]), made, cell)
-    made.tools["python"] = _version_of(made, [str(made.python), "--version"])
-    report = made.folder / "report.json"
-    words = [*pip, "--python", str(made.python), "install", "--only-binary=:all:", "--report", str(report)]
-    words += [*addresses_of(cell, made.context).pip, *pins_of(made.context.data, cell.packages)]
-    _must(made.run(words, **own), made, cell)
-    made.digest = sha256(report.read_bytes()).hexdigest()
+        venv.variables = {"PIP_CONFIG_FILE": "/dev/null", "PIP_CACHE_DIR": str(venv.context.cache / "pip")}
+    venv.tools["pip"] = _version_of(venv, [*pip, "--version"])
+    _must(venv.run([venv.base, "-m", "venv", "--without-pip", str(venv.root)]), venv, cell)
+    venv.tools["python"] = _version_of(venv, [str(venv.python), "--version"])
+    report = venv.folder / "report.json"
+    words = [*pip, "--python", str(venv.python), "install", "--only-binary=:all:", "--report", str(report)]
+    words += [*addresses_of(cell, venv.context).pip, *pins_of(venv.context.data, cell.packages)]
+    _must(venv.run(words, **own), venv, cell)
+    venv.digest = sha256(report.read_bytes()).hexdigest()
 
 
 def _without_stubs(text: str, context: RunContext) -> str:
@@ -219,12 +219,12 @@ def _without_stubs(text: str, context: RunContext) -> str:
     patterns = proofs(context.data).stubs.distributions
     blocks = re.split(r"\n(?=\S)", text.strip("\n"))
     names = [canonicalize_name(re.split(r"[=<>~!\[; @]", block, maxsplit=1)[0]) for block in blocks]
-    kept = [b for b, name in zip(blocks, names, strict=True) if not any(fnmatch.fnmatch(name, p) for p in patterns)]
-    return "\n".join(kept) + "\n"
+    requirements = [b for b, name in zip(blocks, names, strict=True) if not any(fnmatch.fnmatch(name, p) for p in patterns)]
+    return "\n".join(requirements) + "\n"
 
 
-def _version_of(made: VirtualEnvironment, words: list[str]) -> str:
-    return printed_version(made.run(words).output)
+def _version_of(venv: VirtualEnvironment, words: list[str]) -> str:
+    return printed_version(venv.run(words).output)
 
 
 UNREACHABLE = re.compile(
@@ -237,11 +237,11 @@ ABSENT = re.compile(
 CONFLICT = re.compile(r"No solution found|ResolutionImpossible|[Cc]onflict")
 
 
-def _must(ended: Ended, made: VirtualEnvironment, cell: ValidationCell) -> None:
+def _must(ended: Ended, venv: VirtualEnvironment, cell: ValidationCell) -> None:
     """Raise RefusedError unless a step of the installation succeeded."""
     if ended.ok:
         return
-    text = made.tidy(ended.output)
+    text = venv.tidy(ended.output)
     lines = " ".join(" ".join(text.split()).split("hint:")[0].split())
     detail = shortened(f"installation: {ended.how}: {lines}")
     if ended.stopped or UNREACHABLE.search(text):
@@ -257,5 +257,5 @@ def _must(ended: Ended, made: VirtualEnvironment, cell: ValidationCell) -> None:
 def modules_of(cell: ValidationCell, context: RunContext) -> list[tuple[str, str]]:
     """Return distribution and module of the packages of a cell that can be imported, in the order of their rank."""
     known = subjects(context.data)
-    found = [(known[key], name) for name, _ in cell.packages if (key := str(canonicalize_name(name))) in known]
-    return [(name, subject.module) for subject, name in sorted(found, key=lambda f: (f[0].rank, f[1])) if subject.module]
+    pairs = [(known[key], name) for name, _ in cell.packages if (key := str(canonicalize_name(name))) in known]
+    return [(name, subject.module) for subject, name in sorted(pairs, key=lambda f: (f[0].rank, f[1])) if subject.module]

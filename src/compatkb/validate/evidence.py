@@ -27,13 +27,13 @@ def read_lines(path: Path) -> list[Observation]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError((f"{path}: cannot be read: {error}",)) from None
     lines = text.split("\n")
-    found = []
+    observations = []
     for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never finished
         try:
-            found.append(Observation.model_validate_json(line))
+            observations.append(Observation.model_validate_json(line))
         except ValueError as error:
             raise DataError((f"{path}:{number}: {str(error).splitlines()[0]}",)) from None
-    return found
+    return observations
 
 
 def text_of(observations: Iterable[Observation]) -> str:
@@ -51,14 +51,14 @@ def merged(*groups: Iterable[Observation]) -> list[Observation]:
 
     The culprit that somebody found stays with a failure that is seen again in the same words.
     """
-    kept: dict[tuple[object, ...], Observation] = {}
+    newest: dict[tuple[object, ...], Observation] = {}
     for observation in (o for group in groups for o in group):
-        known = kept.get(observation.question)
+        known = newest.get(observation.question)
         if known is None or _weight(observation) >= _weight(known):
             if known and known.culprit and not observation.culprit and _said(known) == _said(observation):
                 observation = observation.model_copy(update={"culprit": known.culprit})
-            kept[observation.question] = observation
-    return sorted(kept.values(), key=lambda o: cell_of(o).id)
+            newest[observation.question] = observation
+    return sorted(newest.values(), key=lambda o: cell_of(o).id)
 
 
 def _said(observation: Observation) -> tuple[Outcome, str]:
@@ -90,8 +90,8 @@ def add_evidence(directory: Path, *groups: Iterable[Observation]) -> tuple[int, 
         raise UnavailableError(f"{folder}: cannot be written: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        found = merged(read_evidence(directory), *groups)
-        return len(found), _write(folder, found)
+        observations = merged(read_evidence(directory), *groups)
+        return len(observations), _write(folder, observations)
     finally:
         os.close(handle)
 
@@ -101,9 +101,9 @@ def _write(folder: Path, observations: Iterable[Observation]) -> list[Path]:
     for observation in observations:
         by_level.setdefault(observation.level, []).append(observation)
     changed = []
-    for level, found in sorted(by_level.items()):
+    for level, group in sorted(by_level.items()):
         path = folder / f"{level}.jsonl"
-        text = text_of(found)
+        text = text_of(group)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             write_file(path, text.encode())
             changed.append(path)

@@ -24,7 +24,7 @@ SYSTEM = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgomp.so.1", "libgcc_s.
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-def add_stubs(made: VirtualEnvironment, more: Sequence[str] = ()) -> list[str]:
+def add_stubs(venv: VirtualEnvironment, more: Sequence[str] = ()) -> list[str]:
     """Compile what is missing and put it on the loader's path; returns the names of the libraries.
 
     `more` are patterns of names beside those of the data that may be stubbed.
@@ -32,36 +32,36 @@ def add_stubs(made: VirtualEnvironment, more: Sequence[str] = ()) -> list[str]:
     for tool in ("gcc", "nm", "readelf"):
         if shutil.which(tool) is None:
             raise RefusedError(Outcome.NOT_CHECKED, f"stubbed libraries need {tool}")
-    patterns = (*proofs(made.context.data).stubs.libraries, *more)
-    there = sorted(path for path in made.packages.rglob("*.so*") if path.is_file() and not path.is_symlink())
+    patterns = (*proofs(venv.context.data).stubs.libraries, *more)
+    there = sorted(path for path in venv.packages.rglob("*.so*") if path.is_file() and not path.is_symlink())
     provided = {path.name for path in there}
     asking: dict[Path, set[str]] = {}
-    for path, text in _read(made, ["-d"], there):
+    for path, text in _read(venv, ["-d"], there):
         wanted = {n for n in NEEDED.findall(text) if n not in provided and any(fnmatch.fnmatch(n, p) for p in patterns)}
         if wanted:
             asking[path] = wanted
     missing = sorted(set().union(*asking.values())) if asking else []
     if missing:
-        _compile(made, missing, _functions(made, sorted(asking), set(missing), provided))
+        _compile(venv, missing, _functions(venv, sorted(asking), set(missing), provided))
     return missing
 
 
 def _functions(
-    made: VirtualEnvironment, paths: list[Path], missing: set[str], provided: set[str]
+    venv: VirtualEnvironment, paths: list[Path], missing: set[str], provided: set[str]
 ) -> dict[str, dict[str, set[str]]]:
     """Return for each library its version nodes with their functions; those without a version are under ""."""
     wanted: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in missing}
     loose: set[str] = set()
     owner: dict[str, str] = {}
-    for _, text in _read(made, ["-V"], paths):
+    for _, text in _read(venv, ["-V"], paths):
         file = ""
         for line in text.splitlines():
-            if found := VERSIONED.search(line):
-                file = found[1]
+            if match := VERSIONED.search(line):
+                file = match[1]
             if (node := NODE.search(line)) and file in missing:
                 wanted[file][node[1]]
                 owner[node[1]] = file
-    for _, text in _read(made, ["--dyn-syms"], paths):
+    for _, text in _read(venv, ["--dyn-syms"], paths):
         for kind, binding, where, name, version in SYMBOL.findall(text):
             if where != "UND":
                 continue
@@ -69,10 +69,10 @@ def _functions(
                 wanted[owner[version]][version].add(name)
             elif not version and binding == "GLOBAL" and kind != "TLS" and IDENTIFIER.fullmatch(name):
                 loose.add(name)
-    known = proofs(made.context.data).exports  # what a real library of theirs lacks must stay missing
+    known = proofs(venv.context.data).exports  # what a real library of theirs lacks must stay missing
     own = {
         name
-        for name in loose - _defined(made, paths, provided)
+        for name in loose - _defined(venv, paths, provided)
         if not name.startswith(("Py", "_")) and not any(belongs(name, exports) for exports in known)
     }
     for name in missing:
@@ -80,19 +80,19 @@ def _functions(
     return wanted
 
 
-def _defined(made: VirtualEnvironment, paths: list[Path], provided: set[str]) -> set[str]:
+def _defined(venv: VirtualEnvironment, paths: list[Path], provided: set[str]) -> set[str]:
     """Return the functions of the libraries beside those that ask, and of the system's own."""
     beside = {path for folder in {p.parent for p in paths} for path in folder.glob("*.so*") if path.name in provided}
-    system = [made.run(["gcc", f"-print-file-name={name}"]).output.strip() for name in SYSTEM]
-    found: set[str] = set()
+    system = [venv.run(["gcc", f"-print-file-name={name}"]).output.strip() for name in SYSTEM]
+    functions: set[str] = set()
     for path in sorted(beside | {Path(name) for name in system if Path(name).is_absolute()}):
-        text = made.run_quietly(["nm", "-D", "--defined-only", "-j", str(path)])
-        found |= {line.partition("@")[0] for line in text.splitlines()}
-    return found
+        text = venv.run_quietly(["nm", "-D", "--defined-only", "-j", str(path)])
+        functions |= {line.partition("@")[0] for line in text.splitlines()}
+    return functions
 
 
-def _compile(made: VirtualEnvironment, missing: list[str], wanted: dict[str, dict[str, set[str]]]) -> None:
-    folder = made.folder / "stubs"
+def _compile(venv: VirtualEnvironment, missing: list[str], wanted: dict[str, dict[str, set[str]]]) -> None:
+    folder = venv.folder / "stubs"
     folder.mkdir()
     for name in missing:
         source, script, nodes = folder / "stub.c", folder / "stub.map", wanted[name]
@@ -106,12 +106,12 @@ def _compile(made: VirtualEnvironment, missing: list[str], wanted: dict[str, dic
             encoding="utf-8",
         )
         words = ["gcc", "-shared", "-fPIC", "-fno-builtin", "-w", f"-Wl,-soname,{name}", "-o", str(folder / name), str(source)]
-        ended = made.run([*words, *([f"-Wl,--version-script={script}"] if named else [])])
+        ended = venv.run([*words, *([f"-Wl,--version-script={script}"] if named else [])])
         if not ended.ok:
-            raise RefusedError(Outcome.NOT_CHECKED, f"{name} could not be stubbed: {made.tidy(ended.output)[-400:]}")
-    made.variables["LD_LIBRARY_PATH"] = str(folder)
+            raise RefusedError(Outcome.NOT_CHECKED, f"{name} could not be stubbed: {venv.tidy(ended.output)[-400:]}")
+    venv.variables["LD_LIBRARY_PATH"] = str(folder)
 
 
-def _read(made: VirtualEnvironment, words: list[str], paths: list[Path]) -> list[tuple[Path, str]]:
+def _read(venv: VirtualEnvironment, words: list[str], paths: list[Path]) -> list[tuple[Path, str]]:
     """Return what readelf says of each file."""
-    return [(path, made.run_quietly(["readelf", "-W", *words, str(path)])) for path in paths]
+    return [(path, venv.run_quietly(["readelf", "-W", *words, str(path)])) for path in paths]

@@ -34,13 +34,13 @@ STAND_IN = Path(__file__).with_name("import_stub.py")
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Take the version check of a release out of its wheel, run it beside a stand-in, and return what it said."""
-    found = subjects_of(context.data, cell.packages)
+    builds = subjects_of(context.data, cell.packages)
     pair = next(
         (
             (name, version, subject, gate, other)
-            for name, version, subject in found
+            for name, version, subject in builds
             if (gate := gate_of(context.data, subject.product))
-            for other in found
+            for other in builds
             if other[2].product == gate.against
         ),
         None,
@@ -84,7 +84,7 @@ def _fitting(files: Iterable[DistributionFile], pinned: str, tags: list[str]) ->
             fitting += [(min(ranks), file.entry.name, file)] if ranks else []
     if not fitting:
         raise NotListedError(f"no wheel of {pinned} for this interpreter")
-    return min(fitting, key=lambda found: found[:2])[2]
+    return min(fitting, key=lambda candidate: candidate[:2])[2]
 
 
 def _tags(python: str, arch: str) -> list[str]:
@@ -118,24 +118,24 @@ def _judged(
             target = folder / "taken" / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(body)
-        made = VirtualEnvironment(
+        venv = VirtualEnvironment(
             folder, context.interpreters[cell.python], context, time.monotonic() + min(context.seconds, 60)
         )
-        made.tools["python"] = made.run([made.base, "-c", "import platform; print(platform.python_version())"]).output.strip()
+        venv.tools["python"] = venv.run([venv.base, "-c", "import platform; print(platform.python_version())"]).output.strip()
         result = folder / "result.jsonl"
-        words = [made.base, "-I", "-u", "-B", str(STAND_IN), str(result), str(folder / "taken"), module, *stand_in]
-        ended = made.run(words)
+        words = [venv.base, "-I", "-u", "-B", str(STAND_IN), str(result), str(folder / "taken"), module, *stand_in]
+        ended = venv.run(words)
         text = result.read_text(encoding="utf-8", errors="replace") if result.is_file() else ""
         trial = Trial(tuple(json.loads(line) for line in text.splitlines()), ended)
-        said = decisive(made.tidy(ended.output))
-    more = {"tools": made.tools, "digest": digest}
+        message = decisive(venv.tidy(ended.output))
+    more = {"tools": venv.tools, "digest": digest}
     if gate.rejects in " ".join(ended.output.split()):
-        return cell.observed(Outcome.FAILED_IMPORT, context.today, f"{_how(trial)}: {said}", **more)
+        return cell.observed(Outcome.FAILED_IMPORT, context.today, f"{_how(trial)}: {message}", **more)
     reached = max((fact["line"] for fact in trial.all("line")), default=0)
     if trial.all("done") or reached > max(lines):
         return cell.observed(Outcome.OK, context.today, f"the check in {file} lets {stand_in[0]} {stand_in[1]} pass", **more)
     return cell.observed(
-        Outcome.NOT_CHECKED, context.today, f"{file}: the check was not reached: {_how(trial)}: {said}", **more
+        Outcome.NOT_CHECKED, context.today, f"{file}: the check was not reached: {_how(trial)}: {message}", **more
     )
 
 

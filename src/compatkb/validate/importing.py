@@ -34,7 +34,7 @@ class Trial:
         """True where all that was begun was done and the process ended well."""
         return self.ended.ok and len(self.all("begun")) == len(self.all("done")) and not self.all("failed")
 
-    def failure(self, made: VirtualEnvironment) -> str:
+    def failure(self, venv: VirtualEnvironment) -> str:
         """Return where it broke off and with what words."""
         begun = self.all("begun")
         where = str(begun[-1]["begun"]) if begun else "the interpreter"
@@ -44,47 +44,49 @@ class Trial:
             how = (
                 f"SystemExit {fact['code']}"
                 if fact["failed"] == "SystemExit"
-                else f"{fact['failed']}: {' '.join(made.tidy(str(fact['message'])).split())[:300]}"
+                else f"{fact['failed']}: {' '.join(venv.tidy(str(fact['message'])).split())[:300]}"
             )
-        said = decisive(made.tidy(self.ended.output))
-        words = said if how in said else f"{how}: {said}" if said else how
+        message = decisive(venv.tidy(self.ended.output))
+        words = message if how in message else f"{how}: {message}" if message else how
         return shortened(f"{Path(where).stem}: {words}")
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Install the builds of a cell, import every product, and return what was seen."""
     try:
-        with environment(cell, context) as made:
-            _, seen = import_all(cell, made)
+        with environment(cell, context) as venv:
+            _, seen = import_all(cell, venv)
             return seen
     except RefusedError as refusal:
         return cell.observed(refusal.outcome, context.today, refusal.detail)
 
 
-def import_all(cell: ValidationCell, made: VirtualEnvironment) -> tuple[Trial, Observation]:
+def import_all(cell: ValidationCell, venv: VirtualEnvironment) -> tuple[Trial, Observation]:
     """Import every product of a cell in its environment; raises RefusedError where that says nothing."""
     if cell.stubbed:
-        add_stubs(made)
-    modules = [module for _, module in modules_of(cell, made.context)]
+        add_stubs(venv)
+    modules = [module for _, module in modules_of(cell, venv.context)]
     if not modules:
         raise RefusedError(Outcome.NOT_CHECKED, "no package of this cell has a module that can be imported")
-    trial = attempt(made, "import", *modules)
+    trial = attempt(venv, "import", *modules)
     if trial.ended.stopped:
-        raise RefusedError(Outcome.NOT_CHECKED, f"import: {trial.ended.stopped}: {decisive(made.tidy(trial.ended.output))}")
+        raise RefusedError(Outcome.NOT_CHECKED, f"import: {trial.ended.stopped}: {decisive(venv.tidy(trial.ended.output))}")
     _same(cell, trial)
-    more = {"tools": made.tools, "digest": made.digest}
+    more = {"tools": venv.tools, "digest": venv.digest}
     if not trial.finished:
-        return trial, cell.observed(Outcome.FAILED_IMPORT, made.context.today, trial.failure(made), **more)
+        return trial, cell.observed(Outcome.FAILED_IMPORT, venv.context.today, trial.failure(venv), **more)
     names = [f"{fact['done']} {fact['version']}".rstrip() for fact in trial.all("done")]
-    said = remarks(made.tidy(trial.ended.output))
-    return trial, cell.observed(Outcome.OK, made.context.today, "; ".join(names) + (f"; said: {said}" if said else ""), **more)
+    warnings = remarks(venv.tidy(trial.ended.output))
+    return trial, cell.observed(
+        Outcome.OK, venv.context.today, "; ".join(names) + (f"; said: {warnings}" if warnings else ""), **more
+    )
 
 
-def attempt(made: VirtualEnvironment, *words: str) -> Trial:
+def attempt(venv: VirtualEnvironment, *words: str) -> Trial:
     """Run the probe in an environment."""
-    result = made.folder / "result.jsonl"
+    result = venv.folder / "result.jsonl"
     result.unlink(missing_ok=True)
-    ended = made.run([str(made.python), "-I", "-u", str(PROBE), str(result), *words])
+    ended = venv.run([str(venv.python), "-I", "-u", str(PROBE), str(result), *words])
     text = result.read_text(encoding="utf-8", errors="replace") if result.is_file() else ""
     facts = []
     for line in text.split("\n")[:-1]:
@@ -99,8 +101,8 @@ def attempt(made: VirtualEnvironment, *words: str) -> Trial:
 
 def _same(cell: ValidationCell, trial: Trial) -> None:
     """Raise RefusedError where the environment holds another version than the cell asks for."""
-    told = trial.all("installed")
-    installed = told[0]["installed"] if told else {}
+    facts = trial.all("installed")
+    installed = facts[0]["installed"] if facts else {}
     there = {str(canonicalize_name(name)): str(version) for name, version in installed.items()}
     for name, version in cell.packages if there else ():
         got = there.get(str(canonicalize_name(name)), "nothing")

@@ -30,15 +30,15 @@ def read(text: str) -> tuple[Outcome, str]:
     lines = [line for raw in text.splitlines() if (line := " ".join(raw.split())) and not _NOISE.match(line)]
     whole = " ".join(lines)
     decisive = [n for n, line in enumerate(lines) if line.startswith(("ERROR:", "error:", "×", "x No solution"))]
-    said = shortened(" ".join(lines[decisive[0] :] if decisive else lines[-4:]))
+    message = shortened(" ".join(lines[decisive[0] :] if decisive else lines[-4:]))
     if _ABSENT.search(whole):
-        return Outcome.NOT_FOUND, said
+        return Outcome.NOT_FOUND, message
     if _CONFLICT.search(whole):
-        return Outcome.CONFLICT, said
-    return Outcome.NOT_CHECKED, said or "the installer ended without a word"
+        return Outcome.CONFLICT, message
+    return Outcome.NOT_CHECKED, message or "the installer ended without a word"
 
 
 def missing_pins(text: str) -> list[tuple[str, str]]:
     """Return the packages and versions that a refusal says were not found, each once."""
-    found = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(text)]
-    return list(dict.fromkeys(found))
+    pins = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(text)]
+    return list(dict.fromkeys(pins))

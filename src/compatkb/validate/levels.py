@@ -29,5 +29,5 @@ _CHECKS = {
 def check(cell: ValidationCell, context: RunContext) -> Observation:
     """Answer a cell at its level with its tool; each check is imported when it is first used."""
     module, name = _CHECKS[cell.level, cell.tool].split(":")
-    found: Check = getattr(import_module(f"compatkb.validate.{module}"), name)
-    return found(cell, context)
+    checker: Check = getattr(import_module(f"compatkb.validate.{module}"), name)
+    return checker(cell, context)

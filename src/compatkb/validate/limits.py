@@ -48,9 +48,9 @@ class Ended:
 
 def isolated(folder: Path, **more: str) -> dict[str, str]:
     """Return an environment that carries nothing of the user's configuration; home and temporary files are in `folder`."""
-    kept = {name: os.environ[name] for name in TRANSPORT if name in os.environ}
+    variables = {name: os.environ[name] for name in TRANSPORT if name in os.environ}
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
-    return {**kept, "HOME": str(folder), "TMPDIR": str(folder / "tmp"), "PYTHONIOENCODING": "utf-8", **more}
+    return {**variables, "HOME": str(folder), "TMPDIR": str(folder / "tmp"), "PYTHONIOENCODING": "utf-8", **more}
 
 
 def run_limited(
@@ -85,8 +85,8 @@ def run_limited(
     for limit, value in limits:
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process.pid, limit, (value, value))
-    kept = _Kept()
-    reader = threading.Thread(target=kept.read, args=(process,), daemon=True)
+    capture = _Kept()
+    reader = threading.Thread(target=capture.read, args=(process,), daemon=True)
     reader.start()
     try:
         stopped = _watch(process, folder, seconds, megabytes, taken or partial(size_of, folder))
@@ -95,7 +95,7 @@ def run_limited(
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
         reader.join(5)
-    return Ended(code, kept.text(), stopped)
+    return Ended(code, capture.text(), stopped)
 
 
 def _watch(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, megabytes: int, taken: Callable[[], int]) -> str:
@@ -121,7 +121,7 @@ def _watch(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, meg
 def size_of(*folders: Path) -> int:
     """Return the bytes of all files below some folders, a file with several names counted once."""
     total, seen = 0, set()
-    for parent, _, names in (found for folder in folders for found in os.walk(folder)):
+    for parent, _, names in (entry for folder in folders for entry in os.walk(folder)):
         for name in names:
             with contextlib.suppress(OSError):
                 status = os.lstat(os.path.join(parent, name))  # noqa: PTH118  # hundreds of thousands of files

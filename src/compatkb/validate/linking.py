@@ -84,9 +84,9 @@ def _offered(
 ) -> Container[str]:
     """Return the symbols and libraries of a provider: from the tables of the data, else from its wheel, which is large."""
     if cell.index == "default" and not cell.answered:
-        kept = kept_releases(table_path(context.data, exports.product, cell.platform)).get(build[1])
-        if kept:
-            return kept
+        symbols = kept_releases(table_path(context.data, exports.product, cell.platform)).get(build[1])
+        if symbols:
+            return symbols
     wheel = symbols_of(cell, context, build, exports)
     if not wheel.exported:
         raise UnavailableError(f"{wheel.file}: none of its libraries could be read")
@@ -108,12 +108,12 @@ def missing(consumer: WheelSymbols, offered: Container[str], exports: ExportedSy
     C names come before mangled ones and short before long ones: they are what people search for.
     """
     own, brought = consumer.exported, consumer.sonames
-    found = []
+    unresolved = []
     for library in consumer.libraries:
         libraries = [name for name in library.needed if name not in brought and exports.is_library(name)]
         wanted = (*libraries, *(name for name in library.undefined if name not in own))
-        found += [(library, name) for name in wanted if name not in offered]
-    return tuple(sorted(found, key=lambda item: (item[1].startswith(("_Z", "?")), len(item[1]), item[1], item[0].path)))
+        unresolved += [(library, name) for name in wanted if name not in offered]
+    return tuple(sorted(unresolved, key=lambda item: (item[1].startswith(("_Z", "?")), len(item[1]), item[1], item[0].path)))
 
 
 def _linked(
@@ -127,12 +127,12 @@ def _linked(
     if not any(library.undefined for library in consumer.libraries):
         reason = f"{consumer.file}: no library of it needs a symbol of {exports.product}"
         return cell.observed(Outcome.NOT_CHECKED, context.today, reason, unlinked=(exports.product,))
-    found = missing(consumer, offered, exports)
-    needed = [item for item in found if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
-    names = tuple(dict.fromkeys(name for _, name in needed or found))
-    if not found:
+    unresolved = missing(consumer, offered, exports)
+    needed = [item for item in unresolved if not any(fnmatchcase(item[0].path, pattern) for pattern in links.optional)]
+    names = tuple(dict.fromkeys(name for _, name in needed or unresolved))
+    if not unresolved:
         return cell.observed(Outcome.LINKS, context.today)
-    library, first = (needed or found)[0]
+    library, first = (needed or unresolved)[0]
     detail = f"{library.path} needs {first}{f', and {len(names) - 1} more' if len(names) > 1 else ''}"
     if not needed:
         return cell.observed(Outcome.LINKS, context.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
@@ -157,8 +157,8 @@ def _alone(cell: ValidationCell, context: RunContext, wheel: WheelSymbols, own: 
 
 def newest_versions(names: Iterable[str]) -> dict[str, Version]:
     """Return the newest version of glibc, libstdc++ and its ABI among names such as GLIBC_2.28."""
-    found: dict[str, Version] = {}
+    newest: dict[str, Version] = {}
     for match in filter(None, map(_VERSIONED.fullmatch, names)):
         version = Version(match[2])
-        found[match[1]] = max(found.get(match[1], version), version)
-    return found
+        newest[match[1]] = max(newest.get(match[1], version), version)
+    return newest

@@ -38,21 +38,21 @@ def pylock_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
         if each.channel.url and each.channel.id in urls:
             project = project.replace(f"url = {quoted(each.channel.url)}", f"url = {quoted(urls[each.channel.id])}")
     pythons = minors(stack)
-    found = tomllib.loads(_asked(project, pythons[0], urls.get(DEFAULT, "")))
+    lock = tomllib.loads(_asked(project, pythons[0], urls.get(DEFAULT, "")))
     place = {"requires-python": python_range(pythons), "environments": markers_of(facts, stack)}
-    return _checked({**found, **place, "created-by": "compatkb"})
+    return _checked({**lock, **place, "created-by": "compatkb"})
 
 
 def _urls(words: tuple[str, ...], channels: Mapping[str, str | None]) -> dict[str, str]:
     """Return address by channel; a bare one is that of the default index, the word `default` pip's and uv's own."""
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     for word in words:
         named, equal, address = word.partition("=")
         channel, url = (named, address) if equal and "://" not in named else (DEFAULT, word)
         if channel not in {*channels, DEFAULT} or ("://" not in url and word != DEFAULT):
             raise UsageError(f"--index {word}: write `default`, an address, or CHANNEL=URL; channels: {', '.join(channels)}")
-        found |= {} if word == DEFAULT else {channel: url}
-    return found
+        urls |= {} if word == DEFAULT else {channel: url}
+    return urls
 
 
 def _asked(project: str, oldest: str, default: str) -> str:

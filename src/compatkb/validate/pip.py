@@ -70,18 +70,18 @@ def _observed(
     if ended.ok and asked.unread:
         return cell.observed(Outcome.NOT_CHECKED, context.today, asked.unread, **more)
     if ended.ok:
-        found = _downloaded(folder / "wheels") if context.download else _reported(folder / "report.json")
-        if found is None:
+        report = _downloaded(folder / "wheels") if context.download else _reported(folder / "report.json")
+        if report is None:
             return cell.observed(Outcome.NOT_CHECKED, context.today, "pip wrote no report", **more)
-        pins, yanked = found
+        pins, yanked = report
         return cell.observed(Outcome.OK, context.today, yanked, digest=_digest(pins), **more)
     if asked.lacking:
         return cell.observed(Outcome.NOT_CHECKED, context.today, asked.lacking, **more)
     if "no such option" in ended.output:
         reason = f"pip {tools['pip']}, the newest for Python {cell.python}, cannot resolve without installing"
         return cell.observed(Outcome.NOT_CHECKED, context.today, reason, **more)
-    outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
-    return cell.observed(outcome, context.today, said, **more)
+    outcome, message = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+    return cell.observed(outcome, context.today, message, **more)
 
 
 def _reported(path: Path) -> tuple[list[str], str] | None:

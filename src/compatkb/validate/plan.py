@@ -53,13 +53,13 @@ class Claimed:
 
 def claimed(facts: Snapshot, wanted: PlanScope) -> list[Claimed]:
     """Return the stacks to check, sorted; raises UsageError for a platform that the data do not know."""
-    found = {
+    stacks = {
         (stack.packages, stack.python): stack
         for members in _combinations(facts, wanted)
         for stack in (_denied(facts, wanted, members) if wanted.denied else _works(facts, wanted, members))
         if not wanted.pythons or stack.python in wanted.pythons
     }
-    return [found[key] for key in sorted(found)]
+    return [stacks[key] for key in sorted(stacks)]
 
 
 def _combinations(facts: Snapshot, wanted: PlanScope) -> Iterator[tuple[Element, ...]]:
@@ -168,19 +168,19 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
     request = _request(facts, wanted, ())
     question = Question(facts, request, *next(iter(routes_of(facts, request))))
     chosen = set(wanted.products or (provider, *link.partners))
-    found = list(_alone(facts, wanted, bases if provider in chosen else ()))
+    stacks = list(_alone(facts, wanted, bases if provider in chosen else ()))
     for product in link.partners:
         if not {product, provider} & chosen:
             continue
         elements = _carried(facts, wanted, product) if product in facts.products else []
-        found += _alone(facts, wanted, elements if product in chosen else ())
+        stacks += _alone(facts, wanted, elements if product in chosen else ())
         table = question.context.table(product, provider)
         for base, element in product_of(bases, elements):
             pythons = _admitted(facts, wanted, base) & _admitted(facts, wanted, element)
             if pythons:
                 relation = table.relation(element.idx, base.idx) if table else None
-                found.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
-    return sorted(found, key=lambda claimed: (claimed.packages, claimed.python))
+                stacks.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
+    return sorted(stacks, key=lambda claimed: (claimed.packages, claimed.python))
 
 
 def _alone(facts: Snapshot, wanted: PlanScope, elements: Iterable[Element]) -> Iterator[Claimed]:

@@ -41,7 +41,7 @@ class LinkedProducts:
 @cache
 def subjects(data: Path) -> dict[str, ProvenProduct]:
     """Return the products of a data directory by distribution, each name in its canonical form."""
-    found: dict[str, ProvenProduct] = {}
+    subject_by_name: dict[str, ProvenProduct] = {}
     for path in sorted((data / "products").glob("*.toml")):
         content = _read(path)
         head = content.get("product")
@@ -57,15 +57,15 @@ def subjects(data: Path) -> dict[str, ProvenProduct]:
             extras=tuple((str(b["version"]), f"[{','.join(b['extras'])}]") for b in builds if b.get("extras")),
         )
         for name in {head.get("distribution"), *(build.get("distribution") for build in builds)} - {None}:
-            found[canonicalize_name(str(name))] = subject
-    return found
+            subject_by_name[canonicalize_name(str(name))] = subject
+    return subject_by_name
 
 
 def subjects_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[tuple[str, str, ProvenProduct]]:
     """Return distribution, version and subject of the packages that the data know, in the order of their rank."""
     known = subjects(data)
-    found = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]
-    return sorted(found, key=lambda item: (item[2].rank, item[0]))
+    builds = [(name, version, known[key]) for name, version in packages if (key := str(canonicalize_name(name))) in known]
+    return sorted(builds, key=lambda item: (item[2].rank, item[0]))
 
 
 def pins_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[str]:
@@ -143,8 +143,8 @@ def linked_products(data: Path) -> tuple[LinkedProducts, ...]:
 def channel_words(data: Path, channel: str) -> tuple[str, str] | None:
     """Return style and url of a channel; None where it has no url, as the client's own index."""
     file = ChannelFile.model_validate(_read(data / "channels.toml"))
-    found = next((c for c in file.channel if c.id == channel), None)
-    return (str(found.style), found.url) if found and found.url else None
+    entry = next((c for c in file.channel if c.id == channel), None)
+    return (str(entry.style), entry.url) if entry and entry.url else None
 
 
 def _read(path: Path) -> dict[str, Any]:

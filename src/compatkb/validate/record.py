@@ -115,24 +115,24 @@ class RecordedIndex:
             elif self._upstream is None:
                 raise LookupError(f"{name} is not in the record")
             else:
-                found = self._upstream.wheels(name)
-                self._pages[name] = {wheel.file: wheel for wheel in found} if found else None
+                upstream_wheels = self._upstream.wheels(name)
+                self._pages[name] = {wheel.file: wheel for wheel in upstream_wheels} if upstream_wheels else None
                 self._changed.add(name)
         return self._pages[name]
 
 
 def read_page(path: Path) -> list[Wheel]:
     """Return the wheels of a recorded page; an empty file says that the index has none of this name; raises DataError."""
-    found = []
+    wheels = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             content = json.loads(line)
             headers = content.pop("headers", None)
             pairs = None if headers is None else tuple((str(name), str(value)) for name, value in headers)
-            found.append(Wheel(**content, headers=pairs))
+            wheels.append(Wheel(**content, headers=pairs))
         except (ValueError, TypeError) as error:
             raise DataError((f"{path}:{number}: is no line of a record: {error}",)) from None
-    return found
+    return wheels
 
 
 def line_of(wheel: Wheel) -> str:
@@ -145,10 +145,10 @@ def is_own(file: str, headers: Mapping[str, str]) -> bool:
     """Return whether metadata name the distribution and version that the wheel's name has; not every installer looks."""
     try:
         name, version, _, _ = parse_wheel_filename(file)
-        said = Version(headers.get("Version", ""))
+        header_version = Version(headers.get("Version", ""))
     except (InvalidWheelFilename, InvalidVersion):
         return False
-    return canonicalize_name(headers.get("Name", "")) == name and said == version
+    return canonicalize_name(headers.get("Name", "")) == name and header_version == version
 
 
 def headers_of(content: bytes) -> tuple[tuple[str, str], ...]:

@@ -49,23 +49,23 @@ def _is_meant(wheel: Wheel, version: str, seen: Observation) -> bool:
 
 
 def _page(seen: Observation, name: str, context: RunContext) -> list[Wheel]:
-    found: list[Wheel] = []
+    wheels: list[Wheel] = []
     try:
         for record in records_for(context, cell_of(seen).index):
-            found += record.page(name) or ()
+            wheels += record.page(name) or ()
     except (LookupError, UnavailableError):
-        return found
-    return found
+        return wheels
+    return wheels
 
 
 def _earlier(seen: Observation, name: str, day: date, context: RunContext) -> list[Wheel]:
     """Return the wheels of a distribution as the newest kept record of that day or before has them."""
     root = context.cache / "record"
     days = sorted((folder.name for folder in root.glob("????-??-??") if folder.name <= day.isoformat()), reverse=True)
-    for kept in days:
+    for record_day in days:
         for channel in (seen.index, "default"):
             try:
-                if page := RecordedIndex(root / kept / channel).page(name):
+                if page := RecordedIndex(root / record_day / channel).page(name):
                     return page
             except (LookupError, DataError):
                 continue

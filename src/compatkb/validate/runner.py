@@ -81,13 +81,13 @@ def run(
 ) -> list[Observation]:
     """Return what the cells saw, what the open journal already holds included; `progress` gets done, total and the newest."""
     wanted = {cell.id: cell for cell in cells}
-    found = {key: o for o in journal.done if (key := cell_of(o).id) in wanted}
-    left = [cell for cell in wanted.values() if cell.id not in found]
+    observations = {key: o for o in journal.done if (key := cell_of(o).id) in wanted}
+    left = [cell for cell in wanted.values() if cell.id not in observations]
     for observation in executor.run(partial(_guarded, check, context), left):
         journal.add(observation)
-        found[cell_of(observation).id] = observation
-        progress(len(found), len(wanted), observation)
-    return [found[key] for key in sorted(found)]
+        observations[cell_of(observation).id] = observation
+        progress(len(observations), len(wanted), observation)
+    return [observations[key] for key in sorted(observations)]
 
 
 def _guarded(check: Check, context: RunContext, cell: ValidationCell) -> Observation:

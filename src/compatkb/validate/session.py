@@ -159,11 +159,11 @@ def validate(
         prepare(context)
     with Journal(context.folder / "journal.jsonl") as journal:
         seen = with_rot(run(cells, check, context, executor, journal, progress), read_evidence(context.data), context)
-        kept = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
+        records = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
         if out:
-            write_file(out, text_of(kept).encode())
+            write_file(out, text_of(records).encode())
         else:
-            add_evidence(context.data, kept)
+            add_evidence(context.data, records)
             if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
                 from compatkb.validate.symbol_tables import write_tables  # with what reads indexes and libraries
 
@@ -184,18 +184,18 @@ def merge(directory: Path, parts: Iterable[Path]) -> tuple[int, list[Path]]:
 
 def interpreters() -> dict[str, str]:
     """Return the Python interpreters at hand by minor: those on the path, and those that pyenv keeps."""
-    found: dict[str, str] = {}
+    path_by_minor: dict[str, str] = {}
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     for path in sorted((root / "versions").glob("3.*/bin/python3.*")):
         minor = path.name.removeprefix("python")
         if minor.replace(".", "").removesuffix("t").isdigit() and minor.count(".") == 1:
-            found[minor] = str(path)
+            path_by_minor[minor] = str(path)
     for number in range(6, 30):
         for ending in ("", "t"):
             minor = f"3.{number}{ending}"
-            if minor not in found and (path_ := shutil.which(f"python{minor}")):
-                found[minor] = path_
-    return found
+            if minor not in path_by_minor and (path_ := shutil.which(f"python{minor}")):
+                path_by_minor[minor] = path_
+    return path_by_minor
 
 
 def run_context(

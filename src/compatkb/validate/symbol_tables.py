@@ -20,13 +20,13 @@ def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[P
 
     The wheels were read when the cells were answered, so they come from the cache; one that could not be read is left out.
     """
-    found: dict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
+    tables: dict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
     for cell in cells:
         if cell.level is not Level.SYMBOLS or cell.index != "default" or cell.answered:
             continue
         for build in subjects_of(context.data, cell.packages):
             _, version, subject = build
-            exports, releases = exports_of(context.data, subject.product), found[subject.product, cell.platform]
+            exports, releases = exports_of(context.data, subject.product), tables[subject.product, cell.platform]
             if exports and version not in releases and not _is_kept(cell, context, subject.product, version):
                 try:
                     wheel = symbols_of(cell, context, build, exports)
@@ -35,7 +35,7 @@ def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[P
                 if wheel.exported:
                     releases[version] = wheel.offered(exports)
     return [
-        changed for key, releases in sorted(found.items()) if releases and (changed := _written(context.data, *key, releases))
+        changed for key, releases in sorted(tables.items()) if releases and (changed := _written(context.data, *key, releases))
     ]
 
 

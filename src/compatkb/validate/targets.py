@@ -46,10 +46,10 @@ def tags(python: str, name: str) -> frozenset[Tag]:
     interpreter = f"cp{match[1]}{match[2]}"
     old = "m" if version < (3, 8) else ""
     platforms = list(installer_platforms(name))
-    found = set(cpython_tags(version, [f"{interpreter}{match[3] or old}"], platforms))
+    supported = set(cpython_tags(version, [f"{interpreter}{match[3] or old}"], platforms))
     if match[3]:
-        found = {tag for tag in found if tag.abi != "abi3"}
-    return frozenset(found | set(compatible_tags(version, interpreter, platforms)))
+        supported = {tag for tag in supported if tag.abi != "abi3"}
+    return frozenset(supported | set(compatible_tags(version, interpreter, platforms)))
 
 
 def version_of(file: str) -> Version | None:
@@ -71,8 +71,8 @@ def fits(file: str, python: str, name: str) -> bool:
     family, _, arch = name.rpartition("-")
     # macOS tags name the oldest minor too (macosx_10_13); any of them is older than the newest system
     return family == "macos" and any(
-        (found := target(tag.platform)) is not None
-        and (found.os, found.arch) == (family, arch)
+        (tag_target := target(tag.platform)) is not None
+        and (tag_target.os, tag_target.arch) == (family, arch)
         and any((tag.interpreter, tag.abi) == (known.interpreter, known.abi) for known in tags(python, name))
         for tag in own
     )

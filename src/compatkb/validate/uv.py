@@ -56,8 +56,8 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
         if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
             return cell.observed(Outcome.OK, context.today, "", digest=digest, **seen)
-        outcome, said = read(tidy(ended.output, ((str(folder) + "/", ""),)))
-        return cell.observed(outcome, context.today, said, **seen)
+        outcome, message = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+        return cell.observed(outcome, context.today, message, **seen)
 
 
 def _patch(minor: str, context: RunContext) -> str:

@@ -77,16 +77,16 @@ def wheel_for(index: str | None, flat: bool, distribution: str, version: str, pl
     One for every platform stands for those that have none of their own.
     """
     files = [file for file in _page(index, flat, distribution) if file.is_wheel and file.version == Version(version)]
-    found = [f for f in files if _is_for(f.platform, platform)] or [f for f in files if f.pure]
-    if not found:
+    candidates = [f for f in files if _is_for(f.platform, platform)] or [f for f in files if f.pure]
+    if not candidates:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
-    return min(found, key=lambda file: (file.python.endswith("t"), file.entry.name))
+    return min(candidates, key=lambda file: (file.python.endswith("t"), file.entry.name))
 
 
 def _is_for(tags: str, platform: str) -> bool:
     """Return whether a wheel's tags name a system and architecture; one for several architectures of macOS is left out."""
     targets = (target(tag) for tag in tags.split("."))
-    return platform in {f"{found.os}-{found.arch}" for found in targets if found}
+    return platform in {f"{tag_target.os}-{tag_target.arch}" for tag_target in targets if tag_target}
 
 
 @lru_cache(maxsize=64)
@@ -104,9 +104,9 @@ def read_wheel(
     """
     patterns, begun, size = tuple(wanted), time.monotonic(), 0
     asked = sha256(repr((_FORMAT, exports.product, exports.namespaces, exports.names, patterns)).encode()).hexdigest()
-    kept = cache / "symbols" / f"{file.entry.name}.{asked[:16]}.json.gz"
-    if kept.is_file():
-        return _load(kept)
+    cache_file = cache / "symbols" / f"{file.entry.name}.{asked[:16]}.json.gz"
+    if cache_file.is_file():
+        return _load(cache_file)
     libraries: list[Library] = []
     bundled: set[str] = set()
 
@@ -130,10 +130,10 @@ def read_wheel(
                 needed, versions = binary.needed, tuple(sorted(binary.versions))
                 libraries.append(Library(path, binary.soname, needed, tuple(exported), tuple(undefined), versions))
     libraries.sort(key=lambda library: library.path)
-    found = WheelSymbols(file.entry.name, tuple(libraries), tuple(sorted(bundled)), size, round(time.monotonic() - begun, 1))
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_file(kept, gzip.compress(json.dumps(asdict(found)).encode(), mtime=0))
-    return found
+    symbols = WheelSymbols(file.entry.name, tuple(libraries), tuple(sorted(bundled)), size, round(time.monotonic() - begun, 1))
+    cache_file.parent.mkdir(parents=True, exist_ok=True)
+    write_file(cache_file, gzip.compress(json.dumps(asdict(symbols)).encode(), mtime=0))
+    return symbols
 
 
 @lru_cache(maxsize=8)

@@ -110,14 +110,14 @@ def view_of(asker: Asker, question: PageQuestion, answer: Answer) -> View:
 def _with_stack(facts: Snapshot, answer: Answer, stack: Stack, view: View) -> View:
     request = answer.request
     packages, runtimes = _packages(facts, stack)
-    made = recipes(facts, stack, stack.os)
+    instructions = recipes(facts, stack, stack.os)
     sure = messages.basis(support(facts, stack)) if stack.level == Certainty.CERTAIN else messages.MEANINGS[stack.verdict]
     groups = grouped(facts, answer.stacks)
     return view._replace(
         sure=f"{sure[0].upper()}{sure[1:]}.",
         sources=stack_sources(facts, stack),
-        recipes=made,
-        uninstallable="" if made else messages.not_installable(facts, stack),
+        recipes=instructions,
+        uninstallable="" if instructions else messages.not_installable(facts, stack),
         proof=proof(facts, stack),
         packages=packages,
         runtimes=runtimes,
@@ -146,11 +146,11 @@ def _causes(facts: Snapshot, answer: Answer) -> list[Reason]:
 
 def _packages(facts: Snapshot, stack: Stack) -> tuple[list[Package], list[Package]]:
     """Return the packages that are named, and those that come with them."""
-    made: tuple[list[Package], list[Package]] = ([], [])
+    groups: tuple[list[Package], list[Package]] = ([], [])
     for element in stack.packages:
         by_itself = facts.products[element.product].role == "leaf" and element.product not in stack.requested
-        made[by_itself].append(package_of(facts, element))
-    return made
+        groups[by_itself].append(package_of(facts, element))
+    return groups
 
 
 def package_of(facts: Snapshot, element: Element) -> Package:
@@ -166,10 +166,10 @@ def _needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, s
         *needs(facts, stack, request),
         ("hardware", "; ".join(hardware)),
     ]
-    found = [(_heading(facts.products[product].name), text) for product, text in rows if text]
+    requirements = [(_heading(facts.products[product].name), text) for product, text in rows if text]
     if len(rows) == 3 and (text := unbounded_need(facts, stack)):
-        found.append(("Driver", text))
-    return found + [(label(facts, product), spec) for product, spec in stack.bounds if spec]
+        requirements.append(("Driver", text))
+    return requirements + [(label(facts, product), spec) for product, spec in stack.bounds if spec]
 
 
 def _heading(name: str) -> str:
@@ -177,8 +177,8 @@ def _heading(name: str) -> str:
 
 
 def _other(facts: Snapshot, why: str, text: str, group: list[Stack]) -> Other:
-    made = recipes(facts, group[0], group[0].os)
-    return Other(why, text, made[0].text if made else "", group[0].verdict, platforms(facts, group))
+    instructions = recipes(facts, group[0], group[0].os)
+    return Other(why, text, instructions[0].text if instructions else "", group[0].verdict, platforms(facts, group))
 
 
 # -- ways out ---------------------------------------------------------------------------------------------------------

@@ -199,8 +199,8 @@ def _named(name: str, body: Schema) -> Schema:
 
 
 def _whole(name: str, body: Schema) -> Schema:
-    made = _named(name, body)
-    return {**made, "properties": {**_HEAD, **body["properties"]}, "required": [*_HEAD, *body["required"]]}
+    schema = _named(name, body)
+    return {**schema, "properties": {**_HEAD, **body["properties"]}, "required": [*_HEAD, *body["required"]]}
 
 
 def openapi(*, live: bool) -> str:

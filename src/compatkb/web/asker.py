@@ -37,29 +37,29 @@ class Asker:
 
     def answer(self, question: PageQuestion) -> Answer:
         """Return the answer; raises UsageError and GaveUpError."""
-        found = self._answers.get(question)
-        if found is None:
-            found = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds))
-            _keep(self._answers, question, found)
-        return found
+        answer = self._answers.get(question)
+        if answer is None:
+            answer = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds))
+            _keep(self._answers, question, answer)
+        return answer
 
     def verdict(self, question: PageQuestion) -> str:
         """Return the verdict alone; raises UsageError and GaveUpError."""
-        found = self._answers.get(question)
-        if found is None:
-            found = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
-        return found.verdict
+        answer = self._answers.get(question)
+        if answer is None:
+            answer = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
+        return answer.verdict
 
     def state(self, question: PageQuestion) -> ChoiceState:
         """Return whether a question is denied; one that cannot be asked, or is given up, is not denied."""
-        found = self._states.get(question)
-        if found is None:
+        state = self._states.get(question)
+        if state is None:
             try:
-                found = self._state(question)
+                state = self._state(question)
             except CompatkbError:
-                found = ChoiceState(False)
-            _keep(self._states, question, found)
-        return found
+                state = ChoiceState(False)
+            _keep(self._states, question, state)
+        return state
 
     def _state(self, question: PageQuestion) -> ChoiceState:
         known = self._answers.get(question)
@@ -74,7 +74,7 @@ class Asker:
         return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
 
 
-def _keep(kept: OrderedDict[PageQuestion, T], question: PageQuestion, found: T) -> None:
-    kept[question] = found
-    if len(kept) > MOST_KEPT:
-        kept.popitem(last=False)
+def _keep(cache: OrderedDict[PageQuestion, T], question: PageQuestion, entry: T) -> None:
+    cache[question] = entry
+    if len(cache) > MOST_KEPT:
+        cache.popitem(last=False)

@@ -45,14 +45,14 @@ def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -
 
 def repositories(facts: Snapshot, clock: Clock) -> list[Record]:
     """Return the tags of each image repository."""
-    found = [read(tags.repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
-    return [{"repository": image["repository"], "tags": image["tags"]} for image in found]
+    records = [read(tags.repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
+    return [{"repository": image["repository"], "tags": image["tags"]} for image in records]
 
 
 def read(text: str) -> Record:
     """Return what a command prints as JSON."""
-    found: Record = json.loads(text)
-    return found
+    record: Record = json.loads(text)
+    return record
 
 
 def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
@@ -138,9 +138,9 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
     if facts.products[product].role not in _INSTALLED or product not in headlines:
         return
     served = {value.id: value.label for value in systems.devices(facts)}
-    made = {device for build in entry["builds"] for device in build["devices"]} or set(served)
+    devices = {device for build in entry["builds"] for device in build["devices"]} or set(served)
     for device, label in served.items():
-        if device not in made:
+        if device not in devices:
             continue
         question = PageQuestion(((product, version),), (), (device,))
         try:

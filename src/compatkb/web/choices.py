@@ -62,9 +62,9 @@ def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
     free = question.fix("hardware")
     buttons = []
     for device in systems.devices(facts):
-        mine = question.devices == (device.id,)
+        is_chosen = question.devices == (device.id,)
         asked = free._replace(devices=(device.id,))
-        buttons.append(Button(device.label, asked, chosen=True) if mine else _button(asker, device.label, asked))
+        buttons.append(Button(device.label, asked, chosen=True) if is_chosen else _button(asker, device.label, asked))
     options = []
     for value in _grouped(systems.values(facts, "hardware")):
         at = tuple(device for device in question.devices if device in value.devices) or value.devices[:1]
@@ -76,12 +76,12 @@ def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
 
 def _grouped(values: list[Value]) -> list[Value]:
     """Return values with those that are part of one after it."""
-    found: dict[str, Value] = {}
+    values_by_id: dict[str, Value] = {}
     for value in values:
         if not value.part_of:
-            found[value.id] = value
-            found |= {other.id: other for other in values if value.id in other.part_of and other.id not in found}
-    return list(found.values())
+            values_by_id[value.id] = value
+            values_by_id |= {other.id: other for other in values if value.id in other.part_of and other.id not in values_by_id}
+    return list(values_by_id.values())
 
 
 def _systems(asker: Asker, question: PageQuestion) -> ChoiceRow:
@@ -159,5 +159,5 @@ def _value_of(asker: Asker, product: str, text: str) -> str:
         pin = PageQuestion(options=((product, text),)).request(asker.facts, asker.clock).pin(product)
     except CompatkbError:
         return text
-    found = list(asker.facts.elements(product).of(pin.mask)) if pin else []
-    return found[0].version if len(found) == 1 else text
+    elements = list(asker.facts.elements(product).of(pin.mask)) if pin else []
+    return elements[0].version if len(elements) == 1 else text

@@ -46,15 +46,15 @@ def fetch_pyodide() -> Pyodide:
     """Return Pyodide in the version that the site's sources name, from the cache or by npm; raises UnavailableError."""
     wanted = json.loads((sources() / "engine.json").read_text(encoding="utf-8"))
     name = f"{wanted['package']}-{wanted['version']}"
-    kept = Path(cache_directory()) / f"{name}.tgz"
-    content = kept.read_bytes() if kept.is_file() else b""
+    cache_file = Path(cache_directory()) / f"{name}.tgz"
+    content = cache_file.read_bytes() if cache_file.is_file() else b""
     if not _is_whole(content, wanted["integrity"]):
         content = _pack(f"{wanted['package']}@{wanted['version']}")
         if not _is_whole(content, wanted["integrity"]):
             raise UnavailableError(f"{name}: the package is not the one that engine.json names; nothing was written")
         try:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(content)
+            cache_file.parent.mkdir(parents=True, exist_ok=True)
+            cache_file.write_bytes(content)
         except OSError:
             pass  # the next build fetches it again
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
@@ -89,13 +89,13 @@ def engine_files(site: Site, snapshot: Path, pyodide: Pyodide) -> dict[str, byte
     """Return the files of the engine by their paths: Pyodide, the bundle, and the worker that joins them."""
     settings = _settings(site)
     bundle = _bundle(snapshot, settings)
-    found = {f"engine/{pyodide.name}/{name}": content for name, content in pyodide.files.items()}
+    files = {f"engine/{pyodide.name}/{name}": content for name, content in pyodide.files.items()}
     size = len(bundle) + sum(len(content) for content in pyodide.files.values())
     script = (sources() / "engine.js").read_text(encoding="utf-8")
     places = {"PYODIDE": f"../engine/{pyodide.name}", "BUNDLE": Path(site.asset("bundle.zip")).name, "BYTES": str(size)}
     for place, text in places.items():
         script = script.replace(f"@{place}@", text)
-    return {**found, site.asset("bundle.zip"): bundle, site.asset("engine.js"): script.encode()}
+    return {**files, site.asset("bundle.zip"): bundle, site.asset("engine.js"): script.encode()}
 
 
 def engine_size(snapshot: Path, pyodide: Pyodide) -> str:
@@ -124,15 +124,15 @@ def _settings(site: Site) -> bytes:
 
 def _bundle(snapshot: Path, settings: bytes) -> bytes:
     """Return the archive of program, libraries, templates and data; the same content makes the same bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, path in sorted(_program()):
             _add(archive, name, path.read_bytes())
         for path in sorted((sources() / "templates").glob("*.html")):
             _add(archive, f"compatkb/_web/templates/{path.name}", path.read_bytes())
         _add(archive, SNAPSHOT, without_rows(snapshot, UNREAD))
         _add(archive, SETTINGS, settings)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

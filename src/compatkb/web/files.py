@@ -30,7 +30,7 @@ def media_type(path: str) -> str:
 
 def site_files(site: Site) -> dict[str, Callable[[], str]]:
     """Return what makes each file of a site, by its path; answers of a live site have no files."""
-    found: dict[str, Callable[[], str]] = {
+    makers: dict[str, Callable[[], str]] = {
         site.asset(name): partial((sources() / name).read_text, encoding="utf-8") for name in ASSETS
     }
     pages = {
@@ -42,22 +42,22 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         "about.html": overviews.about_page,
         "api.html": overviews.api_page,
     }
-    found |= {path: partial(page, site) for path, page in pages.items()}
+    makers |= {path: partial(page, site) for path, page in pages.items()}
     for path, product, version in catalogue.paths(site.facts):
         if version:
-            found[path] = partial(catalogue.release_page, site, product, version, path)
+            makers[path] = partial(catalogue.release_page, site, product, version, path)
         else:
-            found[path] = partial(catalogue.product_page, site, product, path)
-    found["llms.txt"] = partial(llms_text, site)
-    found["eol.ics"] = partial(calendar_text, site.facts)
-    found["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
+            makers[path] = partial(catalogue.product_page, site, product, path)
+    makers["llms.txt"] = partial(llms_text, site)
+    makers["eol.ics"] = partial(calendar_text, site.facts)
+    makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
     if not site.live:
-        found[site.asset("written.json")] = partial(_written, site)
-        found["ask.html"] = site.ask_page
-        found["index.html"] = partial(site.answer_page, site.home, "index.html")
+        makers[site.asset("written.json")] = partial(_written, site)
+        makers["ask.html"] = site.ask_page
+        makers["index.html"] = partial(site.answer_page, site.home, "index.html")
         for question, path in site.written.items():
-            found[path] = partial(site.answer_page, question, path)
-    return found | api_files(site)
+            makers[path] = partial(site.answer_page, question, path)
+    return makers | api_files(site)
 
 
 def _written(site: Site) -> str:

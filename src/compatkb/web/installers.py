@@ -45,7 +45,7 @@ def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Rec
     if commands.compiled_of(facts, stack):
         apart = sentence(not_installable(facts, stack))
     lines = "" if apart else commands.requirements(facts, stack)
-    made = {
+    recipe_by_installer = {
         "pip": Recipe("pip", "\n".join(pip)),
         "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
         "conda": Recipe("conda", "", "environment.yml", apart)
@@ -55,8 +55,8 @@ def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Rec
         "requirements": Recipe("requirements", lines, "requirements.txt", apart),
     }
     if windows:
-        made["docker"] = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
-    return [made[installer] for installer, _ in INSTALLERS]
+        recipe_by_installer["docker"] = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
+    return [recipe_by_installer[installer] for installer, _ in INSTALLERS]
 
 
 def proof(facts: Snapshot, stack: Stack) -> str:

@@ -43,19 +43,19 @@ Maker = Callable[[], str]
 
 def api_files(site: Site) -> dict[str, Maker]:
     """Return what makes each file of the API, by its path."""
-    found = {f"{BASE}{path}": maker for path, maker in _files(site)}
+    makers = {f"{BASE}{path}": maker for path, maker in _files(site)}
     for name, schema in {**schemas(), "answer": answer_schema()}.items():
-        found[f"{BASE}schema/{name}.schema.json"] = partial(_text, schema)
-    found[f"{BASE}openapi.yaml"] = partial(openapi, live=site.live)
-    return found
+        makers[f"{BASE}schema/{name}.schema.json"] = partial(_text, schema)
+    makers[f"{BASE}openapi.yaml"] = partial(openapi, live=site.live)
+    return makers
 
 
 def answer_schema() -> dict[str, Any]:
     """Return the JSON Schema of `resolve --format json`: the one that docs/json.md describes."""
     folder = sources()
     places = (folder / "answer.schema.json", folder.parent / "docs" / "schema" / "resolve.schema.json")
-    found: dict[str, Any] = json.loads(next(path for path in places if path.is_file()).read_text(encoding="utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(next(path for path in places if path.is_file()).read_text(encoding="utf-8"))
+    return schema
 
 
 def data_clock(facts: Snapshot, clock: Clock) -> Clock:
@@ -136,8 +136,8 @@ def product_shield(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any
 def one_release(facts: Snapshot, product: str, version: str, clock: Clock) -> dict[str, Any]:
     """Return what `show` prints of this release alone, where its version is a word for several."""
     content = release_content(facts, product, version, clock)
-    mine = [entry for entry in content["releases"] if entry["version"] == version]
-    return {**content, "releases": mine or content["releases"]}
+    entries = [entry for entry in content["releases"] if entry["version"] == version]
+    return {**content, "releases": entries or content["releases"]}
 
 
 def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
@@ -179,15 +179,15 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
 
 def renovate(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     """Return the releases of a product for a custom datasource of Renovate; yanked and ended ones are deprecated."""
-    found = []
+    releases = []
     for row in product_content(facts, product, clock)["releases"]:
         entry: dict[str, Any] = {"version": row["version"]}
         if _is_day(row["released"]):
             entry["releaseTimestamp"] = f"{row['released']}T00:00:00Z"
         if row["yanked"] or row["ended"]:
             entry["isDeprecated"] = True
-        found.append(entry)
-    return {"releases": found}
+        releases.append(entry)
+    return {"releases": releases}
 
 
 def _is_day(text: str | None) -> bool:

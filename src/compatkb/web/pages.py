@@ -59,9 +59,9 @@ def sources() -> Path:
 def environment() -> Environment:
     """Return the templates; everything that they show is escaped."""
     folder = FileSystemLoader(sources() / "templates")
-    made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    made.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
-    return made
+    env = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    env.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
+    return env
 
 
 def prose(text: str) -> Markup:
@@ -102,10 +102,10 @@ class Site:
     def _digest(self) -> str:
         """The digest of what the site is made from: data, program, sources of the pages, day."""
         made_from = (self.facts.meta["digest"], __version__, self.asker.clock, self.live, self.engine_size, self.issues)
-        found = hashlib.sha256(repr(made_from).encode())
+        digest = hashlib.sha256(repr(made_from).encode())
         for path in sorted((*sources().rglob("*.*"), *_PACKAGE.rglob("*.py"))):
-            found.update(path.name.encode() + path.read_bytes())
-        return found.hexdigest()[:12]
+            digest.update(path.name.encode() + path.read_bytes())
+        return digest.hexdigest()[:12]
 
     def asset(self, name: str) -> str:
         """Return the name of a file of the build, which has its digest in it."""
@@ -201,10 +201,10 @@ class Site:
 
     def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
-        said = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
+        summary = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
         content = {
             "title": f"Wrong answer: {view.title}"[:200],
-            "body": f"{said}\n\nWhat is wrong:\n",
+            "body": f"{summary}\n\nWhat is wrong:\n",
         }
         return f"{self.issues}/new?{urlencode(content)}" if self.issues else ""
 
@@ -217,10 +217,10 @@ class Site:
         typed = " ".join(text for name, text in parameters if name == "q")[:200]
         hits: dict[str, str] = {}
         try:
-            found = find(self.facts, [typed], self.asker.clock.day).hits if typed else ()
+            matches = find(self.facts, [typed], self.asker.clock.day).hits if typed else ()
         except CompatkbError:
-            found = ()
-        for hit in found:
+            matches = ()
+        for hit in matches:
             if hit.product and self.facts.products[hit.product].role != Role.FEATURE:
                 at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
                 hits.setdefault(at, term(self.facts, f"{hit.product}=={hit.version}" if hit.version else hit.product))

@@ -15,8 +15,8 @@ class ProblemDetails(NamedTuple):
 
     def document(self) -> dict[str, object]:
         """Return the members of the problem document."""
-        found: dict[str, object] = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
-        return {**found, "problems": list(self.problems)} if self.problems else found
+        members: dict[str, object] = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
+        return {**members, "problems": list(self.problems)} if self.problems else members
 
 
 def problem_of(error: CompatkbError) -> ProblemDetails:

@@ -37,12 +37,12 @@ class PageQuestion(NamedTuple):
     def parameters(self) -> list[tuple[str, str]]:
         """Return the parameters of an address that asks this."""
         names = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
-        found = [("device", device) for device in self.devices]
-        found += [(names[product], text) for product, text in self.options]
-        found += [("q", shlex.join(self.words))] if self.words else []
-        found += [("needs", need) for need in self.needs]
-        found += [("route", self.route)] if self.route else []
-        return found + ([("as-of", self.as_of.isoformat())] if self.as_of else [])
+        parameters = [("device", device) for device in self.devices]
+        parameters += [(names[product], text) for product, text in self.options]
+        parameters += [("q", shlex.join(self.words))] if self.words else []
+        parameters += [("needs", need) for need in self.needs]
+        parameters += [("route", self.route)] if self.route else []
+        return parameters + ([("as-of", self.as_of.isoformat())] if self.as_of else [])
 
     def query(self) -> str:
         """Return the query string of an address that asks this; empty for a question about anything."""
@@ -61,8 +61,8 @@ class PageQuestion(NamedTuple):
 
     def fix(self, product: str, text: str = "") -> "PageQuestion":
         """Return the question with a product fixed otherwise, or free where no version is given."""
-        kept = tuple(option for option in self.options if option[0] != product)
-        return self._replace(options=_ordered((*kept, *([(product, text)] if text else []))))
+        others = tuple(option for option in self.options if option[0] != product)
+        return self._replace(options=_ordered((*others, *([(product, text)] if text else []))))
 
 
 def _ordered(options: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

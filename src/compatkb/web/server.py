@@ -54,26 +54,26 @@ class Kept:
 
     def get(self, key: object) -> Sent | None:
         """Return what was kept and is still good."""
-        found, until = self._kept.get(key, (None, 0.0))
-        if found is None or until < time.monotonic():
+        response, until = self._kept.get(key, (None, 0.0))
+        if response is None or until < time.monotonic():
             return None
         self._kept.move_to_end(key)
-        return found
+        return response
 
-    def add(self, key: object, made: Sent) -> None:
+    def add(self, key: object, response: Sent) -> None:
         """Keep a response; a search that gave up only for a while, since the next one may be quicker; no failure."""
-        if made.status == FAILED.status:
+        if response.status == FAILED.status:
             return
         if key in self._kept:
             self._bytes -= _size(self._kept.pop(key)[0])
-        self._kept[key] = made, math.inf if made.status < 500 else time.monotonic() + SECONDS_GIVEN_UP
-        self._bytes += _size(made)
+        self._kept[key] = response, math.inf if response.status < 500 else time.monotonic() + SECONDS_GIVEN_UP
+        self._bytes += _size(response)
         while len(self._kept) > MOST_KEPT or self._bytes > MOST_KEPT_BYTES:
             self._bytes -= _size(self._kept.popitem(last=False)[1][0])
 
 
-def _size(made: Sent) -> int:
-    return len(made.body) + len(made.packed)
+def _size(response: Sent) -> int:
+    return len(response.body) + len(response.packed)
 
 
 def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
@@ -86,17 +86,17 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
         yield
         workers.stop()
 
-    kept = Kept()
+    cache = Kept()
 
     async def reply(request: Request) -> HttpResponse:
         key = _key(request, at)
         if isinstance(key, ProblemDetails):
             return _reply(request, sent(problem_response(key)))
-        found = kept.get(key)
-        if found is None:
-            found = await state["workers"].ask(*key)
-            kept.add(key, found)
-        return _reply(request, found)
+        response = cache.get(key)
+        if response is None:
+            response = await state["workers"].ask(*key)
+            cache.add(key, response)
+        return _reply(request, response)
 
     class Everything:
         """Every path is one: what there is, the workers know."""
@@ -133,17 +133,17 @@ def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] |
     return f"./{path}" if path in (*KINDS, ANSWER, SHIELD) else path, ()  # a file of that name is no call
 
 
-def _reply(request: Request, made: Sent) -> HttpResponse:
+def _reply(request: Request, response: Sent) -> HttpResponse:
     """Return the HTTP response; only that it has not changed, where the asker has it."""
-    headers = {**HEADERS, "ETag": made.tag, **({"Content-Security-Policy": POLICY} if made.media == HTML else {})}
-    if made.status == 405:
+    headers = {**HEADERS, "ETag": response.tag, **({"Content-Security-Policy": POLICY} if response.media == HTML else {})}
+    if response.status == 405:
         headers["Allow"] = "GET, HEAD"
     known = [text.strip().removeprefix("W/") for text in request.headers.get("if-none-match", "").split(",")]
-    if made.status == 200 and (made.tag in known or "*" in known):
+    if response.status == 200 and (response.tag in known or "*" in known):
         return HttpResponse(status_code=304, headers=headers)
-    if made.packed and "gzip" in request.headers.get("accept-encoding", ""):
-        return HttpResponse(made.packed, made.status, {**headers, "Content-Encoding": "gzip"}, made.media)
-    return HttpResponse(made.body, made.status, headers, made.media)
+    if response.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        return HttpResponse(response.packed, response.status, {**headers, "Content-Encoding": "gzip"}, response.media)
+    return HttpResponse(response.body, response.status, headers, response.media)
 
 
 def listen(host: str, port: int) -> socket.socket:

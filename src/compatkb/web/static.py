@@ -35,9 +35,9 @@ def write_site(
 
 def make_site(site: Site, count: Callable[[str, int, int], None] | None = None) -> dict[str, bytes]:
     """Return every file of a static site by its path, counting them."""
-    made, wanted = {}, site_files(site)
+    files, wanted = {}, site_files(site)
     for number, (path, make) in enumerate(wanted.items(), 1):
-        made[path] = make().encode()
+        files[path] = make().encode()
         if count:
             count("pages", number, len(wanted))
-    return {**made, MARK: f"{site.build}\n".encode(), ".nojekyll": b""}
+    return {**files, MARK: f"{site.build}\n".encode(), ".nojekyll": b""}

@@ -111,8 +111,8 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
             return Response(200, JSON, desk.shield(parameters))
         from compatkb.web.files import media_type
 
-        found = desk.file(kind)
-        return Response(200, media_type(kind), found) if found is not None else problem_response(MISSING)
+        content = desk.file(kind)
+        return Response(200, media_type(kind), content) if content is not None else problem_response(MISSING)
     except CompatkbError as error:
         problem = problem_of(error)
         if kind == ANSWER:

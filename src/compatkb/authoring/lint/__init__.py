@@ -67,12 +67,12 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: I
     places = tuple(lines) or tuple(("evidence", n) for n in range(1, len(loaded.evidence) + 1))
     seen = tuple(SeenObservation(*place, line) for place, line in zip(places, loaded.evidence, strict=True))
     subject, problems = _subject(loaded.documents, seen, today)
-    found = [finding for rule in chosen for finding in rule.check(subject)]
+    findings = [finding for rule in chosen for finding in rule.check(subject)]
     ran = tuple(rule.NAME for rule in chosen)
-    found, exempted = exceptions.settle(subject, found, ran, tuple(rule.NAME for rule in CHECKS))
-    said = {finding.path for finding in found if finding.level is Severity.ERROR}
-    found += (_unloaded(problem) for problem in problems if problem.path not in said)  # else rules said it, and why
-    return LintReport(tuple(sorted(found, key=lambda finding: finding.order)), not problems, exempted)
+    findings, exempted = exceptions.settle(subject, findings, ran, tuple(rule.NAME for rule in CHECKS))
+    paths = {finding.path for finding in findings if finding.level is Severity.ERROR}
+    findings += (_unloaded(problem) for problem in problems if problem.path not in paths)  # else rules said it, and why
+    return LintReport(tuple(sorted(findings, key=lambda finding: finding.order)), not problems, exempted)
 
 
 def _chosen(names: tuple[str, ...]) -> tuple[LintRule, ...]:

@@ -60,7 +60,7 @@ def read_sources(
             continue
         texts = _contents(clone, {citation.source for citation in citations}, fetch=fetch)
         read += len(citations)
-        findings += (found for citation in citations for found in _check(citation, texts))
+        findings += (finding for citation in citations for finding in _check(citation, texts))
     return CitationReport(tuple(sorted(findings, key=lambda finding: finding.order)), read, absent)
 
 
@@ -71,15 +71,15 @@ def lines_since(directory: Path, commit: str) -> frozenset[tuple[str, int]]:
         raise UsageError(
             f"{commit!r} is no commit that the repository of {directory} has; a shallow clone has to fetch it first"
         )
-    found: set[tuple[str, int]] = set()
+    lines: set[tuple[str, int]] = set()
     path = ""
     for line in output.decode(errors="replace").splitlines():
         if line.startswith("+++ "):
             path = line[4:]
         elif hunk := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", line):
             first, many = int(hunk[1]), int(hunk[2] or 1)
-            found.update((path, number) for number in range(first, first + many))
-    return frozenset(found)
+            lines.update((path, number) for number in range(first, first + many))
+    return frozenset(lines)
 
 
 def _citations(document: DataDocument) -> Iterator[_Citation]:
@@ -94,7 +94,7 @@ def _citations(document: DataDocument) -> Iterator[_Citation]:
     for name, source in defined.items():
         if source.repo and source.path:
             line = places.nearest(("source", name)).line
-            named = (frozenset(found.get(name, ())) for found in (versions, pythons))
+            named = (frozenset(by_source.get(name, ())) for by_source in (versions, pythons))
             yield _Citation(document.path, line, name, source, *named)
 
 
@@ -149,7 +149,7 @@ def _finding(citation: _Citation, level: Severity, message: str) -> Finding:
 def _contents(clone: Path, sources: set[SourceEntry], *, fetch: bool) -> dict[SourceEntry, str | None]:
     """Return the texts of cited files whose ref the clone has; None where the ref has no such file."""
     refs = sorted({source.ref or "" for source in sources})
-    known = {ref for ref, found in zip(refs, _batch(clone, [f"{ref}^{{commit}}" for ref in refs]), strict=True) if found}
+    known = {ref for ref, content in zip(refs, _batch(clone, [f"{ref}^{{commit}}" for ref in refs]), strict=True) if content}
     if fetch:
         lacking = (ref for ref in refs if ref not in known)
         known |= {ref for ref in lacking if _git(clone, "fetch", "--quiet", "--end-of-options", "origin", ref) is not None}
@@ -163,10 +163,10 @@ def _batch(clone: Path, names: list[str]) -> list[str | None]:
     texts: list[str | None] = []
     for _ in names:
         head, _, output = output.partition(b"\n")
-        found = re.fullmatch(rb"[0-9a-f]+ [a-z]+ (\d+)", head)
-        size = int(found[1]) if found else 0
-        texts.append(output[:size].decode(errors="replace") if found else None)
-        output = output[size + 1 :] if found else output
+        match = re.fullmatch(rb"[0-9a-f]+ [a-z]+ (\d+)", head)
+        size = int(match[1]) if match else 0
+        texts.append(output[:size].decode(errors="replace") if match else None)
+        output = output[size + 1 :] if match else output
     return texts
 
 

@@ -67,8 +67,8 @@ def _meet(knowledge: Knowledge, left: KnowledgeEdge, right: KnowledgeEdge) -> bo
 
 def _made(knowledge: Knowledge, product: str, mask: int, devices: frozenset[str]) -> bool:
     """Return whether any of these is made for any of the devices; what has no builds is for all."""
-    made = [element.build for n, element in enumerate(knowledge.elements[product]) if mask >> n & 1]
-    return any(build is None or devices & set(build.devices) for build in made)
+    builds = [element.build for n, element in enumerate(knowledge.elements[product]) if mask >> n & 1]
+    return any(build is None or devices & set(build.devices) for build in builds)
 
 
 def _wrong(knowledge: Knowledge, says: KnowledgeEdge, denies: KnowledgeEdge) -> str | None:

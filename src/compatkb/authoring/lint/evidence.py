@@ -55,12 +55,12 @@ def check(subject: LintSubject) -> Iterator[Finding]:
         if observation.outcome in _FAILED:
             if any(_denying(_met(knowledge, every, observation), cells_of(knowledge, observation))):
                 continue  # they are known not to go together, so no claim says that they do
-            said, verb = _vouching(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "failed"
+            claims, verb = _vouching(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "failed"
         elif observation.outcome is Outcome.OK:
-            said, verb = _denying(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "worked"
+            claims, verb = _denying(_met(knowledge, edges, observation), cells_of(knowledge, observation)), "worked"
         else:
             continue
-        if named := {met.edge.claim: met for met in said}:
+        if named := {met.edge.claim: met for met in claims}:
             yield _finding(subject, knowledge, seen, verb, named)
 
 
@@ -90,18 +90,18 @@ def _met(
 
 def _vouching(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
     """Yield the stated claims by which two of these work together."""
-    for found in met:
-        edge = found.edge
-        if edge.basis is Basis.STATED and edge.to_mask & found.to and edge.vouches & cells:
-            yield found
+    for claim in met:
+        edge = claim.edge
+        if edge.basis is Basis.STATED and edge.to_mask & claim.to and edge.vouches & cells:
+            yield claim
 
 
 def _denying(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
     """Yield the claims by which two of these do not work together."""
-    for found in met:
-        edge = found.edge
-        if edge.denies & cells and bool(edge.to_mask & found.to) == (edge.kind is Kind.BREAKS):
-            yield found
+    for claim in met:
+        edge = claim.edge
+        if edge.denies & cells and bool(edge.to_mask & claim.to) == (edge.kind is Kind.BREAKS):
+            yield claim
 
 
 def _finding(

@@ -19,21 +19,21 @@ def check(subject: LintSubject) -> Iterator[Finding]:
     for document, where, term, record in known_terms(subject):
         product, spec = split_term(term)
         try:
-            found = _known(knowledge, product, spec)
+            known = _known(knowledge, product, spec)
         except ValueError as error:
             yield subject.finding(NAME, LEVEL, document, where, f"{term}: {error}")
             continue
-        if not found:
+        if not known:
             sources = sources_of(document.record, getattr(record, "sources", ()))
             message = f"{term} names no known release of {product}"
             yield subject.finding(NAME, LEVEL, document, where, message, sources=sources)
     for document, file in subject.products:
         if (other := file.product.replaced_by) and other.product in knowledge.products:
             try:
-                found = _known(knowledge, other.product, other.version)
+                known = _known(knowledge, other.product, other.version)
             except ValueError:
-                found = False
-            if not found:
+                known = False
+            if not known:
                 message = f"{other.product}{other.version} names no known release"
                 yield subject.finding(NAME, LEVEL, document, ("product", "replaced-by"), message)
     yield from _required(subject, knowledge)

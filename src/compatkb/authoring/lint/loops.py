@@ -45,9 +45,9 @@ def check(subject: LintSubject) -> Iterator[Finding]:
 
 def _loops(graph: "nx.DiGraph[str]") -> list[list[str]]:
     """Return the loops of a graph, each from its first name on, sorted; one per knot, so that there are few."""
-    found = []
+    loops = []
     for knot in nx.strongly_connected_components(graph):
         start = min(knot)
         if len(knot) > 1 or graph.has_edge(start, start):
-            found.append([name for name, _ in nx.find_cycle(graph.subgraph(knot), start)])
-    return sorted(found)
+            loops.append([name for name, _ in nx.find_cycle(graph.subgraph(knot), start)])
+    return sorted(loops)

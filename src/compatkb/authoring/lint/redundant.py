@@ -59,13 +59,13 @@ def _repeated(items: Sequence[str]) -> Iterator[int]:
 
 def _listed(subject: LintSubject, product: str) -> dict[str, tuple[IndexRelease, bool]]:
     """Return what the index says of releases, and of builds, by version; and whether it is of builds."""
-    found: dict[str, tuple[IndexRelease, bool]] = {}
+    entries: dict[str, tuple[IndexRelease, bool]] = {}
     for element in subject.knowledge.elements[product] if subject.knowledge else ():
         if element.published:
-            found.setdefault(element.release.version, (element.published, False))
+            entries.setdefault(element.release.version, (element.published, False))
         if element.listed and element.build:
-            found[element.version] = (element.listed, True)
-    return found
+            entries[element.version] = (element.listed, True)
+    return entries
 
 
 def _names(file: ProductFile) -> Iterator[tuple[Where, str]]:

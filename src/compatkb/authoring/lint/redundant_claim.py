@@ -25,13 +25,13 @@ def check(subject: LintSubject) -> Iterator[Finding]:
                 yield subject.finding(NAME, LEVEL, document, ("claim", number), message)
             seen.setdefault(key, claim.id)
     for document, feature in subject.features:
-        said: dict[tuple[object, ...], str] = {}
+        id_by_key: dict[tuple[object, ...], str] = {}
         for number, statement in enumerate(feature.statement):
             key = (statement.of, statement.status, statement.when, statement.vendor_builds, statement.basis)
-            if key in said and claim_id(feature, statement.id) not in disputed:
-                message = f"says the same as {said[key]}: put the sources together"
+            if key in id_by_key and claim_id(feature, statement.id) not in disputed:
+                message = f"says the same as {id_by_key[key]}: put the sources together"
                 yield subject.finding(NAME, LEVEL, document, ("statement", number), message)
-            said.setdefault(key, statement.id)
+            id_by_key.setdefault(key, statement.id)
     if subject.knowledge is None:
         return
     written: dict[str, list[KnowledgeEdge]] = defaultdict(list)

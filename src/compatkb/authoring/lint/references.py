@@ -228,8 +228,8 @@ def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
 
 
 def _disputes_of(file: Record) -> tuple[Dispute, ...]:
-    found: tuple[Dispute, ...] = getattr(file, "dispute", ())
-    return found
+    disputes: tuple[Dispute, ...] = getattr(file, "dispute", ())
+    return disputes
 
 
 def _disputes(file: Record) -> Iterator[tuple[Where, str]]:

@@ -64,7 +64,7 @@ def _out_of_order(series: Iterable[dict[tuple[object, ...], list[_Dated]]]) -> I
 
 def _products(knowledge: Knowledge, product: ProductHead) -> Iterator[dict[tuple[object, ...], list[_Dated]]]:
     """Yield for each device the dated releases of a product by series."""
-    found: dict[str, dict[Key, _Dated]] = defaultdict(dict)
+    releases_by_device: dict[str, dict[Key, _Dated]] = defaultdict(dict)
     for element in knowledge.elements[product.id]:
         earliest, latest = first_day(element)
         if earliest is None or latest is None or (element.build and element.build.released):
@@ -72,26 +72,26 @@ def _products(knowledge: Knowledge, product: ProductHead) -> Iterator[dict[tuple
         key = parse(product.scheme, element.release.version)
         written = element.release.released is not None
         for device in element.build.devices if element.build else ("",):
-            found[device][key] = _Dated(key, element.release.version, earliest, latest, written)
+            releases_by_device[device][key] = _Dated(key, element.release.version, earliest, latest, written)
     length = 1 if product.scheme is Scheme.MINOR else product.series
-    for dated in found.values():
+    for dated in releases_by_device.values():
         yield _by_series(dated.values(), length)
 
 
 def _index(file: IndexFile) -> Iterator[dict[tuple[object, ...], list[_Dated]]]:
-    found = []
+    releases = []
     for release in file.release:
         try:
             key = parse(Scheme.PEP440, release.version)
         except ValueError:
             continue  # rule `versions` says so
-        found.append(_Dated(key, release.version, release.uploaded.date(), release.uploaded.date()))
-    yield _by_series(found, _INDEX_SERIES)
+        releases.append(_Dated(key, release.version, release.uploaded.date(), release.uploaded.date()))
+    yield _by_series(releases, _INDEX_SERIES)
 
 
-def _by_series(found: Iterable[_Dated], length: int) -> dict[tuple[object, ...], list[_Dated]]:
+def _by_series(releases: Iterable[_Dated], length: int) -> dict[tuple[object, ...], list[_Dated]]:
     series: dict[tuple[object, ...], list[_Dated]] = defaultdict(list)
-    for dated in found:
+    for dated in releases:
         numbers = dated.key.release if isinstance(dated.key, Version) else dated.key
         series[tuple(numbers[:length])].append(dated)
     return series

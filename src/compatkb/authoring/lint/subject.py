@@ -80,23 +80,23 @@ class LintSubject:
     @cached_property
     def claims(self) -> dict[str, tuple[DataDocument, Where]]:
         """Where each claim stands, and each statement on a feature, by the id under which it is kept."""
-        found: dict[str, tuple[DataDocument, Where]] = {}
+        places: dict[str, tuple[DataDocument, Where]] = {}
         for document, product in self.products:
-            found |= {claim.id: (document, ("claim", n)) for n, claim in enumerate(product.claim)}
+            places |= {claim.id: (document, ("claim", n)) for n, claim in enumerate(product.claim)}
         for document, feature in self.features:
             for n, statement in enumerate(feature.statement):
-                found[claim_id(feature, statement.id)] = (document, ("statement", n))
+                places[claim_id(feature, statement.id)] = (document, ("statement", n))
             for n, brought in enumerate(feature.feature.needs):
-                found[claim_id(feature, f"needs-{brought.product}")] = (document, ("feature", "needs", n))
-        return found
+                places[claim_id(feature, f"needs-{brought.product}")] = (document, ("feature", "needs", n))
+        return places
 
     @cached_property
     def disputed(self) -> tuple[frozenset[str], ...]:
         """The claims of each dispute, by the ids under which they are kept."""
-        found = [frozenset(dispute.claims) for _, file in self.products for dispute in file.dispute]
+        disputes = [frozenset(dispute.claims) for _, file in self.products for dispute in file.dispute]
         for _, feature in self.features:
-            found += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
-        return tuple(claims for claims in found if claims)
+            disputes += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
+        return tuple(claims for claims in disputes if claims)
 
     def places(self, document: DataDocument) -> Places:
         """Return where the values of a document stand."""

@@ -26,9 +26,9 @@ def check(subject: LintSubject) -> Iterator[Finding]:
                     message = f"{tag.name} carries {version}, and holds no such version: {held}"
                     yield subject.finding(NAME, LEVEL, document, ("tag", number, "name"), message)
             words = set(tag.name.split("-"))
-            for key, mine, known in (("device", tag.device, devices), ("option", tag.option, options)):
-                if mine and words & known and mine not in words:
-                    message = f"{tag.name} carries {', '.join(sorted(words & known))}, and its {key} is {mine}"
+            for key, value, known in (("device", tag.device, devices), ("option", tag.option, options)):
+                if value and words & known and value not in words:
+                    message = f"{tag.name} carries {', '.join(sorted(words & known))}, and its {key} is {value}"
                     yield subject.finding(NAME, LEVEL, document, ("tag", number, key), message)
 
 

@@ -35,17 +35,20 @@ _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN
 _OF_ROWS = [
     rule.id
     for rule in (
-        stacks.UNKNOWN,
         stacks.CONTENTS,
         stacks.DISPUTED,
         machine.VERIFIED,
         stacks.TOGETHER,
         stacks.DIFFER,
+        stacks.UNKNOWN,
         images.TWICE,
         listings.UNTESTED,
     )
 ]
-"""Rules that doubt a row, the surest first: what is wrong with one row is one finding."""
+"""Rules that doubt a row: what is wrong with one row is one finding.
+
+Those that are on by themselves come first, the surest of them foremost: what is off hides nothing.
+"""
 
 RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 

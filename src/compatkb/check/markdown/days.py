@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, urls
-from compatkb.check.markdown.rows import RowFacts, read_rows
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Image, Lookups, lookups, urls
+from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
@@ -114,15 +114,15 @@ def _impossible(page: MarkdownPage, cell: TextRun, message: str) -> Finding:
 
 def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield each end of life of a product once, at the first place, with how many there are."""
-    found: dict[tuple[str, date], list[Occurrence]] = {}
+    occurrences: dict[tuple[str, date], list[Occurrence]] = {}
     cited: dict[tuple[str, date], tuple[str, ...]] = {}
-    for occurrence in _everything(data, rows, context.day):
+    for occurrence in _everything(data, rows, context.day, context.within):
         ended = data.ended(occurrence.product, occurrence.mask, context.day, context.within)
         if ended:
             key = (occurrence.product, ended[0])
-            found.setdefault(key, []).append(occurrence)
+            occurrences.setdefault(key, []).append(occurrence)
             cited[key] = ended[1]
-    for key, places in found.items():
+    for key, places in occurrences.items():
         product, last = data.facts.products[key[0]], key[1]
         first = next((place for place in places if not place.inside), places[0])
         others = len({place.start for place in places}) - 1
@@ -134,23 +134,35 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
         yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
 
 
-def _everything(data: Lookups, rows: list[RowFacts], day: date) -> Iterator[Occurrence]:
+def _everything(data: Lookups, rows: list[RowFacts], day: date, within: int) -> Iterator[Occurrence]:
     current = {  # tables of tags that have a system or Python of today list what there was before, too
         (id(row.table), product)
         for row in rows
         for product, value in row.values.items()
-        if not row.tags and data.ended(product, value.mask, day, 0) is None
+        if value.mask and data.ended(product, value.mask, day, within) is None
+    }
+    held = [(row, tag, data.contents(image)) for row in rows for image, tag in _speaking(row, data, day)]
+    current |= {
+        (id(row.table), product)
+        for row, _, contents in held
+        for product, occurrence in contents.items()
+        if occurrence.mask and data.ended(product, occurrence.mask, day, within) is None
     }
     for row in rows:
         for value in row.values.values():
-            listed = row.tags or (row.named and (id(row.table), value.product.id) not in current)
+            listed = (row.tags or row.named) and (id(row.table), value.product.id) not in current
             if value.mask and listed:  # elsewhere a table says what was, or what somebody has tried
                 yield Occurrence(value.product.id, value.mask, value.text, "", value.cell.start, value.cell.end)
-        image = data.speaker(((tag.name, tag.repository) for tag in row.tags), day)
-        tag = next((tag for tag in row.tags if image and tag.name == image.name), None)
-        if image and tag:
-            for product, occurrence in data.contents(image).items():
-                if occurrence.mask and data.facts.products[product].platform and product not in row.values:
-                    text = f"{data.facts.products[product].name} {data.names(product, occurrence.mask)[-1]}"
-                    how = "is inferred to hold" if occurrence.basis == "inferred" else "is said to hold"
-                    yield Occurrence(product, occurrence.mask, text, f"{tag.name} {how}", tag.start, tag.end)
+    for row, tag, contents in held:
+        for product, occurrence in contents.items():
+            is_meant = data.facts.products[product].platform and (id(row.table), product) not in current
+            if occurrence.mask and is_meant and product not in row.values:
+                text = f"{data.facts.products[product].name} {data.names(product, occurrence.mask)[-1]}"
+                how = "is inferred to hold" if occurrence.basis == "inferred" else "is said to hold"
+                yield Occurrence(product, occurrence.mask, text, f"{tag.name} {how}", tag.start, tag.end)
+
+
+def _speaking(row: RowFacts, data: Lookups, day: date) -> Iterator[tuple[Image, TagMention]]:
+    """Yield the image that a row is about, with the tag that names it; none where it names none that is known."""
+    if image := data.speaker(((tag.name, tag.repository) for tag in row.tags), day):
+        yield from ((image, tag) for tag in row.tags if tag.name == image.name)

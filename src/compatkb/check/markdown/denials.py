@@ -2,7 +2,8 @@
 
 from compatkb.check.document import CheckContext
 from compatkb.check.markdown.text import MarkdownPage
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.values import AllowedVersions, Denial
 
 MOST_QUESTIONS = 150
 """Combinations of versions that are judged in one document."""
@@ -16,5 +17,5 @@ def denial(page: MarkdownPage, context: CheckContext, *versions: tuple[str, str,
     page.questions.add(versions)
     page.queries = page.queries or ProjectQueries(context)
     allowed = [AllowedVersions(product, f"=={text.removeprefix('v')}", mask, exact=True) for product, text, mask in versions]
-    found: Denial | None = page.queries.denial(allowed, near=False)
-    return None if found and found.unbuilt else found
+    refusal: Denial | None = page.queries.denial(allowed, near=False)
+    return None if refusal and refusal.unbuilt else refusal

@@ -28,8 +28,8 @@ def columns_of(delimiter: str) -> int:
     parts = [part.strip() for part in delimiter.split("|")]
     if any(not part for part in parts[1:-1]):
         return 0
-    found = [part for part in parts if part]
-    return len(found) if all(_COLUMN.fullmatch(part) for part in found) else 0
+    columns = [part for part in parts if part]
+    return len(columns) if all(_COLUMN.fullmatch(part) for part in columns) else 0
 
 
 def cut(row: str) -> Iterator[tuple[int, int]]:
@@ -82,12 +82,12 @@ def _placed(rule: "Callable[[StateInline, bool], bool]") -> "Callable[[StateInli
 
     def placed(state: "StateInline", silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
-        found = rule(state, silent)
-        if found and not silent:
+        is_match = rule(state, silent)
+        if is_match and not silent:
             for token in state.tokens[count:]:
                 if token.type not in ("text", "link_close"):
                     token.meta.setdefault("span", (start, state.pos))
-        return found
+        return is_match
 
     return placed
 

@@ -71,13 +71,13 @@ def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iter
     fields = {image.device for images in data.images.values() for image in images}
     wrong = {word: right for word, right in meant_words(counts).items() if word not in fields and len(word) > 3}
     for tag in tags:
-        found = [word for word in _WORD.findall(tag.name) if word in wrong]
-        if not found or not (image := data.image(tag.name)):
+        words = [word for word in _WORD.findall(tag.name) if word in wrong]
+        if not words or not (image := data.image(tag.name)):
             continue  # one that was never listed is told as that
         right = tag.name
-        for word in found:
+        for word in words:
             right = re.sub(rf"(?<![a-z]){word}(?![a-z])", wrong[word], right)
-        message = f"{found[0]!r} in {tag.name} is nearly {wrong[found[0]]!r}, which {counts[wrong[found[0]]]} tags have"
+        message = f"{words[0]!r} in {tag.name} is nearly {wrong[words[0]]!r}, which {counts[wrong[words[0]]]} tags have"
         fix = f"if {right} can be pulled, name that; the listings that the data know spell it as it stands here"
         yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
 

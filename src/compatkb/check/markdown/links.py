@@ -75,10 +75,10 @@ def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
     """Return the version that the text of a link is, or the one that it names right behind a product; else None."""
     if whole := written(text):
         return whole
-    found = [match for match in _IN_TEXT.finditer(text) if "." in match["numbers"]]
-    if len(found) != 1 or data.product(text[: found[0].start()]) is None:
+    matches = [match for match in _IN_TEXT.finditer(text) if "." in match["numbers"]]
+    if len(matches) != 1 or data.product(text[: matches[0].start()]) is None:
         return None
-    return written(found[0][0])
+    return written(matches[0][0])
 
 
 def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[VersionLink]) -> Iterator[Finding]:
@@ -202,13 +202,13 @@ def _elsewhere(document: TextDocument, data: Lookups, use: VersionLink) -> Itera
     for product in data.facts.products.values():
         if product.scheme != "dotted" or product.role != Role.DIMENSION:
             continue
-        mine = data.mask(product, version.text)
+        own_mask = data.mask(product, version.text)
         numbers = [n.replace("_", ".") for n in _NUMBER.findall(unquote(link.target))]
         masks = {number: mask for number in numbers if (mask := data.mask(product, number))}
         home = homes.get(product.id, "")
-        if not mine or not masks or "/".join(home.split("/")[:3]) not in link.target:
+        if not own_mask or not masks or "/".join(home.split("/")[:3]) not in link.target:
             continue
-        if not any(mask & mine for mask in masks.values()):
+        if not any(mask & own_mask for mask in masks.values()):
             place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
             message = f"{link.text!r} leads to {product.name} {max(masks, key=len)}"
             yield document.finding(VERSIONS, *place, message, fix=f"link to the page of {version.text}", subject=link.text)

@@ -45,11 +45,11 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     rows = read_rows(page, data)
     yield from _labels(page, data, rows, context)
     yield from _open(page, data, rows, context)
-    told: set[str] = set()
+    messages: set[str] = set()
     for row in rows:
         for finding in _untested(page, data, row, context):
-            if finding.message not in told:
-                told.add(finding.message)
+            if finding.message not in messages:
+                messages.add(finding.message)
                 yield finding
     yield from _siblings(page, data, rows, context)
 
@@ -65,14 +65,14 @@ def _speaker(data: Lookups, row: RowFacts, context: CheckContext) -> tuple[Image
 
 def _labels(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield, once for a product, rows that name a release although the maker built its own."""
-    found: dict[str, list[tuple[CellVersion, str, Image]]] = {}
+    places_by_product: dict[str, list[tuple[CellVersion, str, Image]]] = {}
     for row in rows:
         speaker = _speaker(data, row, context)
         for product, part in data.contents(speaker[0]).items() if speaker else ():
             value = row.values.get(product)
             if speaker and value and value.mask & part.mask and (build := _own_build(data, value, part)):
-                found.setdefault(product, []).append((value, build, speaker[0]))
-    for places in found.values():
+                places_by_product.setdefault(product, []).append((value, build, speaker[0]))
+    for places in places_by_product.values():
         value, build, image = places[0]
         more = f", and so with {len(places) - 1} more rows" if len(places) > 1 else ""
         how = "is inferred to hold" if data.contents(image)[value.product.id].basis == "inferred" else "holds"
@@ -202,14 +202,14 @@ def _siblings(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: 
 
 
 def _known(data: Lookups, day: date) -> dict[_Kind, dict[str, Image]]:
-    found: dict[_Kind, dict[str, Image]] = {}
+    images_by_kind: dict[_Kind, dict[str, Image]] = {}
     for images in data.images.values():
         for image in images:
             listed = any(first <= day.toordinal() for first, _ in image.runs)
             if listed and (numbers := _NUMBERS.match(image.name)):
                 kind = _Kind(image.repository, image.device, image.option, image.flavour)
-                found.setdefault(kind, {}).setdefault(numbers[1], image)
-    return found
+                images_by_kind.setdefault(kind, {}).setdefault(numbers[1], image)
+    return images_by_kind
 
 
 def _dropped(

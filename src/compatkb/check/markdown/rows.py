@@ -83,13 +83,13 @@ def _is_ours(page: MarkdownPage, tags: list[TagMention], data: Lookups) -> bool:
 
 def columns_of(table: MarkdownTable, data: Lookups) -> dict[int, ColumnKind]:
     """Return what the columns of a table hold, as far as it can be told."""
-    found = {}
+    columns = {}
     for number, head in enumerate(table.head):
         cells = [cell for row in table.rows if (cell := table.cell(row, number)) and cell.text]
         column = _column(head, cells, data)
         if column:
-            found[number] = column
-    return found
+            columns[number] = column
+    return columns
 
 
 def _column(head: TextRun, cells: list[TextRun], data: Lookups) -> ColumnKind | None:
@@ -121,14 +121,14 @@ def _versioned(names: list[TagMention]) -> bool:
 
 def tags_in(cell: TextRun) -> list[TagMention]:
     """Return the tags that a cell names: its code spans, or its words where it has none."""
-    found = []
+    tags = []
     for code in cell.codes or _words(cell):
         whole = code.text.strip()
         repository, colon, tag = whole.rpartition(":")
         name = tag if colon else whole
         if _TAG.fullmatch(name) and ("/" in repository or not colon):
-            found.append(TagMention(name, repository_name(repository) or None, code.end - len(name), code.end))
-    return found
+            tags.append(TagMention(name, repository_name(repository) or None, code.end - len(name), code.end))
+    return tags
 
 
 def _words(cell: TextRun) -> list[CodeSpan]:

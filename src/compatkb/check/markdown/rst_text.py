@@ -77,14 +77,14 @@ class _RestReader:
 
     def _block(self, indent: int) -> list[int]:
         """Return the lines that are indented by more, and stand behind them."""
-        found = []
+        numbers = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if line.strip() and len(line) - len(line.lstrip()) <= indent:
                 break
-            found.append(self.at)
+            numbers.append(self.at)
             self.at += 1
-        return found
+        return numbers
 
     def _code(self, indent: int, language: str, *, opened: bool = False) -> Iterator[Segment]:
         first = self.source.starts[self.at - opened]

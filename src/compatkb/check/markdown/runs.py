@@ -30,24 +30,24 @@ Command = Sequence[Word]
 @PAGES.rule(FILE, PORT, NAME)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield commands that the text or a table of the same page contradicts."""
-    found = list(commands(page))
+    page_commands = list(commands(page))
     data = lookups(context.facts)
     rows = list(read_rows(page, data))
-    yield from _files(page, found)
-    for command in found:
+    yield from _files(page, page_commands)
+    for command in page_commands:
         if run := container_run(command):
             yield from _port(page, run, rows)
             yield from _tag(page, run, rows, data)
-    yield from _services(page, found)
+    yield from _services(page, page_commands)
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
-def _files(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
+def _files(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Finding]:
     """Yield files whose mode or owner a command changes, beside others that the document makes, but that it never names."""
     text = page.document.text
-    changing = [command for command in found if program(command) in ("chmod", "chown") and len(command) > 3]
+    changing = [command for command in page_commands if program(command) in ("chmod", "chown") and len(command) > 3]
     spans = [(span(page.document, command[0])[0], span(page.document, command[-1])[1]) for command in changing]
     seen: set[str] = set()
     for command in changing:
@@ -109,25 +109,25 @@ def _tag(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts], data: Look
     listed = [tag.name for row in rows for tag in row.tags]
     if image is None or image.name in listed or "$" in image.name or "<" in image.name:
         return
-    mine = [name for name in listed if any(found.repository == image.repository for found in data.images.get(name, ()))]
-    if len(mine) >= 3:
+    tags = [name for name in listed if any(other.repository == image.repository for other in data.images.get(name, ()))]
+    if len(tags) >= 3:
         message = f"no table of this document has the tag {image.name}"
         yield page.document.finding(NAME, image.start, image.end, message, subject=image.name)
 
 
-def _services(page: MarkdownPage, found: list[Command]) -> Iterator[Finding]:
+def _services(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Finding]:
     """Yield services of compose commands that the document's table of services does not have."""
     services = {
         tag.name
         for table in page.tables
         if table.head and re.search(r"\bservices?\b", table.head[0].text, re.IGNORECASE)
         for row in table.rows
-        for tag in tags_in(row.cells[0])
         if row.cells
+        for tag in tags_in(row.cells[0])
     }
     if not services:
         return
-    for command in found:
+    for command in page_commands:
         words = [word.value for word in command]
         if words[:2] != ["docker", "compose"] and words[:1] != ["docker-compose"]:
             continue

@@ -71,16 +71,16 @@ def _with_tables(document: SourceFile) -> Fragment | None:
 
 def _fenced(document: SourceFile) -> list[tuple[int, int]]:
     """Return where blocks of code stand."""
-    found = []
+    blocks = []
     opened: tuple[int, str] | None = None
     for number in range(1, len(document.starts) + 1):
         match = _FENCE.match(document.line(number))
         if match and opened is None:
             opened = (document.offset(number), match[1])
         elif match and opened and match[1].startswith(opened[1]):
-            found.append((opened[0], document.offset(number)))
+            blocks.append((opened[0], document.offset(number)))
             opened = None
-    return [*found, *([(opened[0], len(document.text))] if opened else [])]
+    return [*blocks, *([(opened[0], len(document.text))] if opened else [])]
 
 
 def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findings: Iterator[Finding]) -> Iterator[Finding]:

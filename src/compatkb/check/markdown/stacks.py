@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, ImageContent, Lookups, lookups, spelt
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, ImageContent, Lookups, lookups, spelt, written
 from compatkb.check.markdown.denials import denial
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
@@ -78,7 +78,9 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
         return
     for product, contents in data.contents(image).items():
         value = row.values.get(product)
-        if value is None or not value.mask or not contents.mask or value.mask & contents.mask:
+        if value is None or not contents.mask or value.mask & contents.mask:
+            continue
+        if not value.mask and not _is_another(value.text, contents.spec):
             continue
         from compatkb.output import disputes
 
@@ -93,6 +95,14 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             yield at(page, DISPUTED, value, message, tuple(dict.fromkeys(cited)), fix)
         elif not about:
             yield at(page, CONTENTS, value, message, image.sources, fix)
+
+
+def _is_another(text: str, spec: str) -> bool:
+    """Return whether a version that the data do not know is as exact as the one that an image holds, and not it."""
+    given, held = written(text), written(_spec(spec))
+    if given is None or held is None:
+        return False
+    return len(given.numbers) == len(held.numbers) and given.numbers != held.numbers
 
 
 def _takes(dispute: Mapping[str, Any], contents: ImageContent, value: CellVersion) -> bool:
@@ -125,11 +135,11 @@ def _together(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
     coming = [data.earliest(value.product.id, value.mask) for value in chosen if value.product.role in BUILT]
     if any(day and context.day.toordinal() < day <= context.day.toordinal() + LISTED_BEFORE for day in coming):
         return  # an image may be listed shortly before what it holds comes out
-    if len(chosen) < 2 or not (found := denial(page, context, *((v.product.id, v.text, v.mask) for v in chosen))):
+    if len(chosen) < 2 or not (refusal := denial(page, context, *((v.product.id, v.text, v.mask) for v in chosen))):
         return
-    last = next((v for v in reversed(chosen) if v.product.id in found.products), chosen[-1])
-    versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in found.products)
-    yield at(page, TOGETHER, last, f"{versions} do not work together: {found.reason}", found.sources)
+    last = next((v for v in reversed(chosen) if v.product.id in refusal.products), chosen[-1])
+    versions = spelt(f"{v.product.name} {v.text}" for v in chosen if v.product.id in refusal.products)
+    yield at(page, TOGETHER, last, f"{versions} do not work together: {refusal.reason}", refusal.sources)
 
 
 def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:

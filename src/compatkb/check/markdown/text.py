@@ -241,15 +241,15 @@ class _Reader:
 
     def _offsets(self, content: str, line: int) -> list[tuple[int, int]]:
         """Return for each line of a content where it begins in the content and in the document."""
-        found, place = [], 0
+        offsets, place = [], 0
         for number, part in enumerate(content.split("\n"), line + 1):
             source = self.document.line(number)
             bare = part.strip()
             at = source.rstrip().rfind(bare) if bare else len(source)
             indent = len(part) - len(part.lstrip())
-            found.append((place, self.document.offset(number) + max(at, 0) - indent))
+            offsets.append((place, self.document.offset(number) + max(at, 0) - indent))
             place += len(part) + 1
-        return found
+        return offsets
 
     def _piece(self, content: str, offsets: list[tuple[int, int]], kind: str) -> TextRun:
         def at(place: int) -> int:
@@ -299,9 +299,9 @@ class _Reader:
         self.page.codes.append(CodeBlock(words[0].lower() if words else "", tuple(lines), self.section))
 
     def _definitions(self) -> None:
-        found = [(key, value, True) for key, value in self.environment.get("references", {}).items()]
-        found += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
-        for key, value, counts in found:
+        references = [(key, value, True) for key, value in self.environment.get("references", {}).items()]
+        references += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
+        for key, value, counts in references:
             start = self.document.offset(value["map"][0] + 1)
             end = self.document.offset(value["map"][1] + 1)
             for match in _DEFINITION.finditer(self.document.text[start:end]):
@@ -319,8 +319,8 @@ def _simple(content: str, start: int, end: int, environment: dict[str, Any]) -> 
         return InlineContent(match[1], codes=(CodeSpan(match[1], start + 1, end - 1),))
     match = _REFERENCE.fullmatch(content)
     label = label_key(match["label"] or match["text"]) if match else ""
-    if match and "\n" not in content and (found := environment.get("references", {}).get(label)):
-        return InlineContent(match["text"], (MarkdownLink(match["text"], str(found["href"]), label, start, end),))
+    if match and "\n" not in content and (reference := environment.get("references", {}).get(label)):
+        return InlineContent(match["text"], (MarkdownLink(match["text"], str(reference["href"]), label, start, end),))
     return None
 
 
@@ -366,13 +366,13 @@ def _inside(tokens: "list[Token]", opening: int) -> "list[Token]":
 
 
 def _plain(tokens: "list[Token]") -> str:
-    found = []
+    parts = []
     for token in tokens:
         if token.type in ("softbreak", "hardbreak"):
-            found.append("\n")
+            parts.append("\n")
         elif token.type in ("text", "text_special", "code_inline", "image"):
-            found.append(token.content)
-    return "".join(found)
+            parts.append(token.content)
+    return "".join(parts)
 
 
 PageCheck = Callable[[MarkdownPage, CheckContext], Iterator[Finding]]

@@ -1,6 +1,7 @@
 """The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from compatkb.check.common_rules import ENDED
@@ -13,14 +14,16 @@ from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirem
 from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import ParsedFile, RequirementRole
+from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole
 
 _ANY_PURPOSE = ("yaml", "manifest")
 """Kinds of files that may be data or templates: what of them is not read is no finding."""
 _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
+_OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
+_PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
@@ -34,7 +37,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
-        if reading.kind not in _ANY_PURPOSE:
+        if reading.kind not in _ANY_PURPOSE and not _is_of_others(document, reading):
             for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
@@ -51,6 +54,13 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
         yield documents[0].finding(UNREAD, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged")
     if queries.is_exhausted:
         yield documents[0].finding(UNREAD, 0, 0, "there are more different combinations of versions than are judged")
+
+
+def _is_of_others(document: TextDocument, reading: ParsedFile) -> bool:
+    """Return whether a file that is named as pip names its lists is none: a text, or a list of another package manager."""
+    is_list = reading.kind in ("requirements", "constraints")
+    has_any = any(isinstance(one, Requirement | Include) for one in reading.statements) or _PACKAGE.search(document.text)
+    return is_list and (not has_any or _OTHER_LIST.search(posixpath.basename(reading.path)) is not None)
 
 
 def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:
@@ -93,20 +103,31 @@ def _is_of_a_record(finding: Finding, project: Project) -> bool:
 
 
 def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of one requirement that drifts the first one alone, whatever else the file is installed with."""
-    told: set[tuple[str, int, int | None]] = set()
+    """Yield findings, of one requirement that drifts the first one alone, whatever else the file is installed with.
+
+    Of one that does not go with another, too, whatever else is said of the two.
+    """
+    places: set[tuple[object, ...]] = set()
     for finding in findings:
-        place = (finding.path, finding.line, finding.column)
-        if finding.rule != pairs.DRIFTS.id or place not in told:
+        pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
+        place = (finding.path, finding.line, finding.column, pair, finding.level)
+        if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
-        if finding.rule == pairs.DRIFTS.id:
-            told.add(place)
+        if finding.rule == pairs.DRIFTS.id or pair:
+            places.add(place)
 
 
 def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others."""
+    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others.
+
+    Of a pin that cannot stay, since it does not go with another one, no index is wanted.
+    """
     lacking: dict[tuple[str, str | None], list[Finding]] = {}
+    findings = list(findings)
+    moving = {(one.path, one.line) for one in findings if one.rule == pairs.TOGETHER.id and one.level is Severity.ERROR}
     for finding in findings:
+        if finding.rule == pins.INDEX.id and (finding.path, finding.line) in moving:
+            continue
         if finding.rule == pins.INDEX.id:
             lacking.setdefault((finding.path, finding.fix), []).append(finding)
         else:
@@ -128,14 +149,20 @@ def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Ite
         if required.requirement.role is not RequirementRole.LOCKED:
             asked.add(_folder_and_product(required))
     ended: dict[str, list[Finding]] = {}
+    names: dict[tuple[str, str], str] = {}  # by file and name, the product of a pin that has ended
+    of_images: list[Finding] = []
     for finding in findings:
         of = pinned.get((finding.path, finding.line, finding.column))
         if finding.rule != ENDED.id:
             yield finding
         elif of is None:
-            ended.setdefault(finding.message, []).append(finding)
+            of_images.append(finding)
         elif of.requirement.role is not RequirementRole.LOCKED or _folder_and_product(of) not in asked:
             ended.setdefault(of.product.id, []).append(finding)
+            names[finding.path, of.product.name] = of.product.id
+    for finding in of_images:  # what the image of a file holds, and its steps pin as well, is told of the pin
+        pinned_too = (of for (path, name), of in names.items() if path == finding.path and f" {name} " in finding.message)
+        ended.setdefault(next(pinned_too, finding.message), []).append(finding)
     for first, *others in ended.values():
         places = list(dict.fromkeys(f"{other.path}:{other.line}" for other in others))
         more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""

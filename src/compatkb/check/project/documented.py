@@ -13,6 +13,11 @@ _INDEX = re.compile(r"--(?:extra-|default-)?index(?:-url)?(?![-\w])|--find-links
 _VARIABLE = re.compile(r"\b(?:PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?)[\"']?\s*[=:]\s*[\"']?https?://")
 _CONTINUED = re.compile(r"\\\r?\n")
 _PIN = re.compile(r"(?<![\w.-])([\w.-]++)==([\w.]+)")
+_SETTING = re.compile(
+    r"^[ \t]*(?:\[\[index\]\]|(?:UV_|PIP_)?(?:(?:extra[-_]|default[-_])?index(?:[-_]url)?|find[-_]links)[ \t]*=)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
@@ -42,9 +47,24 @@ def _with_an_index(documents: Iterable[TextDocument], mark: str) -> Iterator[str
 
 
 def sets_an_index(documents: Iterable[TextDocument]) -> bool:
-    """Return whether a document or a manifest of a project gives installers an index by a variable, whatever they install."""
-    kinds = (None, "markdown", "pyproject")
-    return any("INDEX" in one.text and kind_of(one.path) in kinds and _VARIABLE.search(one.text) for one in documents)
+    """Return whether a project gives installers an index whatever they install: by their settings, or by a variable.
+
+    A variable counts in a document, a manifest or a file of variables.
+    """
+    kinds = (None, "markdown", "pyproject", "installer")
+    return configures_an_index(documents) or any(
+        "INDEX" in one.text and kind_of(one.path) in kinds and _VARIABLE.search(one.text) for one in documents
+    )
+
+
+def configures_an_index(documents: Iterable[TextDocument]) -> bool:
+    """Return whether a file of settings, such as pip.conf or uv.toml, tells installers where packages are."""
+    return any(kind_of(one.path) == "installer" and _SETTING.search(one.text) for one in documents)
+
+
+def is_resolved_otherwise(text: str) -> bool:
+    """Return whether a comment of a file has the command that makes or installs it, by no metadata or by others."""
+    return any(_OTHERWISE.search(line) for line in _COMMAND.findall(text))
 
 
 def names_its_index(text: str) -> bool:

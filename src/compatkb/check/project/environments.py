@@ -1,6 +1,7 @@
 """A project as environments: what ends up installed together, with everything that its files include."""
 
 import posixpath
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -30,6 +31,10 @@ _DEEPEST = 8
 _MOST_FOLDERS = 30
 _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
+_WORKSPACE = "[tool.uv.workspace]"
+_MANIFESTS = ("pyproject", "Pipfile", "pixi")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "Pipfile.lock")
+_INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
@@ -84,17 +89,19 @@ class ProjectEnvironment:
         self.actions: list[tuple[LocatedStatement, Action]] = []
         self.includes: list[tuple[LocatedStatement, Include]] = []
         self.borrowed = borrowed
+        self.is_unchecked = False  # what installs the file goes by no metadata, or by others
+        self.is_locked = False  # a lock beside it says what is chosen
         self.missing = False  # it includes a file that is not there
         self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
 
     @cached_property
     def flags(self) -> dict[int, set[str]]:
         """The flags that installers are given, by step; asked once all is put in."""
-        found: dict[int, set[str]] = {}
+        flags_by_step: dict[int, set[str]] = {}
         for _, action in self.actions:
             if action.verb != "copy":
-                found.setdefault(action.step, set()).update(action.words)
-        return found
+                flags_by_step.setdefault(action.step, set()).update(action.words)
+        return flags_by_step
 
     @property
     def kind(self) -> str:
@@ -123,13 +130,25 @@ class Project:
         )
 
     @cached_property
+    def _unchecked(self) -> frozenset[str]:
+        """The files that a step installs with overrides, or without what their packages need."""
+        paths: set[str | None] = set()
+        for document, reading in self.read.values():
+            steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
+            named = (
+                one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
+            )
+            paths.update(self.target(document.path, one.path, reading) for one in named)
+        return frozenset(path for path in paths if path)
+
+    @cached_property
     def _uses_uv(self) -> bool:
         return any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
 
     def product(self, name: str, tool: str) -> Product | None:
         """Return the product that a package name means to a tool, None for packages that the data do not know."""
-        if found := self._names.get(name):
-            return self.facts.products[found]
+        if product_id := self._names.get(name):
+            return self.facts.products[product_id]
         if tool == "conda":
             product = self.facts.product(name)
             return product if product and product.role in (Role.PACKAGE, Role.COMPANION, Role.LEAF) else None
@@ -142,21 +161,21 @@ class Project:
         names = [*self._copied(reading).get(base, ()), named, base]
         for name in names:
             for parent in _folders(path):
-                found = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
-                if found in self.read and found != path:
-                    return found
+                candidate = posixpath.normpath(posixpath.join(parent, name.lstrip("/")))
+                if candidate in self.read and candidate != path:
+                    return candidate
         return None
 
     def _copied(self, reading: ParsedFile) -> dict[str, list[str]]:
         """Return the paths that are copied, a few by each last part."""
         if reading.path not in self._copies:
-            found: dict[str, list[str]] = {}
+            paths_by_name: dict[str, list[str]] = {}
             for statement in reading.statements:
                 if isinstance(statement, Action) and statement.verb == "copy":
                     for word in statement.words[:-1]:
-                        if len(names := found.setdefault(posixpath.basename(word), [])) < 5:
+                        if len(names := paths_by_name.setdefault(posixpath.basename(word), [])) < 5:
                             names.append(word)
-            self._copies[reading.path] = found
+            self._copies[reading.path] = paths_by_name
         return self._copies[reading.path]
 
     def environments(self) -> Iterator[ProjectEnvironment]:
@@ -167,13 +186,48 @@ class Project:
                 if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
-                made = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
-                found = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
-                own = [LocatedStatement(document, reading.statements[number]) for number, _ in found]
+                environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                environment.is_unchecked = document.path in self._unchecked
+                environment.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
+                pairs = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
+                around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
+                if around in reading.groups and around != group:
+                    outer = (pair for member in reading.members(around) for pair in stated.get(member, ()))
+                    pairs = sorted([*pairs, *(p for p in outer if not isinstance(reading.statements[p[0]], _INSTALLED))])
+                own = [LocatedStatement(document, reading.statements[number]) for number, _ in pairs]
                 if reading.kind in _OF_FOLDER:
                     own += self._python_version(document.path)
-                self._put(made, own, (document.path,))
-                yield made
+                if reading.kind == "pyproject":
+                    own = self._of_workspace(own, document.path)
+                self._put(environment, own, (document.path,))
+                yield environment
+
+    def _of_workspace(self, own: list[LocatedStatement], path: str) -> list[LocatedStatement]:
+        """Return the statements of a member of a workspace of uv with what counts for all of them."""
+        above = (posixpath.join(folder, "pyproject.toml") for folder in _folders(path)[1:])
+        root, reading = next((self.read[p] for p in above if p in self.read), (None, None))
+        if root is None or reading is None or _WORKSPACE not in root.text:
+            return own
+        try:
+            sources = {normal(name) for name in tomllib.loads(root.text)["tool"]["uv"].get("sources", {})}
+        except (tomllib.TOMLDecodeError, KeyError, AttributeError):
+            return own
+        elsewhere = [
+            one._replace(statement=s._replace(only_index=s.only_index or _WORKSPACE))
+            if isinstance(s := one.statement, Requirement) and s.name in sources
+            else one
+            for one in own
+        ]
+        return elsewhere + [
+            LocatedStatement(root, s)
+            for s in reading.statements
+            if isinstance(s, IndexUse)
+            or (isinstance(s, Requirement) and s.role in (RequirementRole.CONSTRAINT, RequirementRole.OVERRIDE))
+        ]
+
+    def _has_lock(self, path: str) -> bool:
+        """Return whether a lock lies beside a manifest, or above it, as for the members of a workspace."""
+        return any(posixpath.join(folder, name) in self.read for folder in _folders(path) for name in _LOCKS)
 
     def _concerns(self, statements: Iterable[Statement]) -> bool:
         """Return whether something is no requirement, or one of a product of the data."""
@@ -182,8 +236,8 @@ class Project:
     def _python_version(self, path: str) -> Iterable[LocatedStatement]:
         """Return the Python of the nearest `.python-version`, beside a file or above it."""
         for folder in _folders(path):
-            if found := self.read.get(posixpath.join(folder, ".python-version")):
-                return [LocatedStatement(found[0], statement) for statement in found[1].statements]
+            if entry := self.read.get(posixpath.join(folder, ".python-version")):
+                return [LocatedStatement(entry[0], statement) for statement in entry[1].statements]
         return ()
 
     def unjudged(self) -> Iterator[tuple[TextDocument, int]]:
@@ -192,7 +246,7 @@ class Project:
             if (more := len(_by_group(reading)) - MOST_ENVIRONMENTS) > 0:
                 yield document, more
 
-    def _put(self, made: ProjectEnvironment, statements: Iterable[LocatedStatement], chain: tuple[str, ...]) -> None:
+    def _put(self, environment: ProjectEnvironment, statements: Iterable[LocatedStatement], chain: tuple[str, ...]) -> None:
         for located in statements:
             statement = located.statement
             self._left -= 1
@@ -201,30 +255,32 @@ class Project:
                 return
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
-                made.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
+                environment.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
                 if product:
-                    made.requirements.append(ProductRequirement(located, statement, product))
+                    environment.requirements.append(ProductRequirement(located, statement, product))
             elif isinstance(statement, IndexUse):
-                if len(made.indexes) < MOST_INDEXES:
-                    made.indexes.append((located, statement))
+                if len(environment.indexes) < MOST_INDEXES:
+                    environment.indexes.append((located, statement))
             elif isinstance(statement, PythonUse):
-                made.pythons.append((located, statement))
+                environment.pythons.append((located, statement))
             elif isinstance(statement, SystemUse):
-                made.systems.append((located, statement))
+                environment.systems.append((located, statement))
             elif isinstance(statement, ImageUse):
-                made.images.append((located, statement))
+                environment.images.append((located, statement))
             elif isinstance(statement, SystemPackage):
-                made.packages.append((located, statement))
+                environment.packages.append((located, statement))
             elif isinstance(statement, Action):
-                made.actions.append((located, statement))
+                environment.actions.append((located, statement))
             elif isinstance(statement, Include):
-                made.includes.append((located, statement))
-                self._include(made, located, statement, chain)
+                environment.includes.append((located, statement))
+                self._include(environment, located, statement, chain)
 
-    def _include(self, made: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]) -> None:
+    def _include(
+        self, environment: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]
+    ) -> None:
         target = self.target(located.document.path, include.path, self.read[located.document.path][1])
         if target is None:
-            made.missing = True
+            environment.missing = True
             return
         if target in chain or len(chain) > _DEEPEST:
             return
@@ -232,13 +288,20 @@ class Project:
         inner = []
         for statement in reading.statements:
             if reading.kind == "pyproject" and statement.group != MAIN:
-                made.missing = True  # which extras and groups are asked for is not read; they may exclude each other
+                environment.missing = True  # which extras and groups are asked for is not read; they may exclude each other
                 continue
             moved = statement._replace(group=include.group, step=include.step)
-            if include.role is RequirementRole.CONSTRAINT and isinstance(moved, Requirement | Include):
-                moved = moved._replace(role=RequirementRole.CONSTRAINT)
+            if include.role is not RequirementRole.INSTALL and isinstance(moved, Requirement | Include):
+                moved = moved._replace(role=include.role)
             inner.append(LocatedStatement(document, moved))
-        self._put(made, inner, (*chain, target))
+        self._put(environment, inner, (*chain, target))
+
+
+def _goes_by_no_metadata(statement: Statement) -> bool:
+    """Return whether a statement says of its step that what packages need is overridden, or left out."""
+    if isinstance(statement, Action):
+        return statement.verb != "copy" and any(word.startswith("--no-deps") for word in statement.words)
+    return isinstance(statement, Include) and statement.role is RequirementRole.OVERRIDE
 
 
 def _folders(path: str) -> list[str]:
@@ -251,17 +314,17 @@ def _folders(path: str) -> list[str]:
 
 def _by_group(reading: ParsedFile) -> dict[str, list[tuple[int, str]]]:
     """Return the numbers of the statements of each group that states something itself, in the order of the groups."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    numbers_by_group: dict[str, list[tuple[int, str]]] = {}
     for number, statement in enumerate(reading.statements):
-        found.setdefault(statement.group, []).append((number, statement.group))
-    return {group: found[group] for group in reading.groups if group in found}
+        numbers_by_group.setdefault(statement.group, []).append((number, statement.group))
+    return {group: numbers_by_group[group] for group in reading.groups if group in numbers_by_group}
 
 
 @lru_cache(maxsize=4)
 def _distributions(facts: Snapshot) -> Mapping[str, str]:
     """Return the products by the names that package indexes know them by."""
-    found = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
+    product_by_name = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
     for product, distribution in distributions(facts):
         if facts.products[product].role in (Role.PACKAGE, Role.COMPANION, Role.LEAF):
-            found.setdefault(normal(distribution), product)
-    return found
+            product_by_name.setdefault(normal(distribution), product)
+    return product_by_name

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
+from compatkb.check.project.queries import ProjectQueries, address
+from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Pythons
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from compatkb.check.lookups import Image
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
+_SYSTEM_PIP = re.compile(r"python3?(?:\.\d+)?-pip")
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
@@ -67,6 +70,17 @@ class InstallPlan:
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
         self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
 
+    def resolves(self, step: int) -> bool:
+        """Return whether the installer of a step looks at what packages need."""
+        if self.environment.is_unchecked or is_resolved_otherwise(self.environment.document.text):
+            return False
+        overrides = (one.role is RequirementRole.OVERRIDE and one.step == step for _, one in self.environment.includes)
+        return not any(overrides) and not any(flag.startswith("--no-deps") for flag in self.environment.flags.get(step, ()))
+
+    def asks_unknown(self, queries: ProjectQueries) -> bool:
+        """Return whether an index is named that is none of the data."""
+        return any(address(use.url) not in queries.channels for _, use in self.environment.indexes)
+
 
 ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment, whatever the platform."""
@@ -88,9 +102,20 @@ def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> I
     """Yield the environment for each set of requirements that markers leave, with the platforms on which it is left."""
     pythons = _pythons(environment, queries)
     systems = _systems(environment, queries)
-    named = [(found,) for name in queries.context.scope.systems if (found := queries.system(name))]
+    environment.requirements = _overridden(environment.requirements)
+    named = [(system,) for name in queries.context.scope.systems if (system := queries.system(name))]
     for chosen in [systems] if systems or not named else named:
         yield from _plans(environment, queries, pythons, chosen)
+
+
+def _overridden(requirements: list[ProductRequirement]) -> list[ProductRequirement]:
+    """Return requirements without those that overrides stand for; an override of what nothing asks for installs nothing."""
+    of_overrides = {w.product.id for w in requirements if w.requirement.role is RequirementRole.OVERRIDE}
+    asked = {w.product.id for w in requirements if w.requirement.role is not RequirementRole.OVERRIDE}
+    return [
+        w for w in requirements if (w.requirement.role is RequirementRole.OVERRIDE) == (w.product.id in of_overrides)
+        and (w.product.id in asked)
+    ]  # fmt: skip
 
 
 def _plans(
@@ -152,14 +177,14 @@ def _holds(marker: str | None, platform: str, system: str, os_name: str, python:
 def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
     """Return the Pythons that run, the last set up first of all."""
     for _, python in reversed(environment.pythons):
-        if python.runs and (found := queries.python(python.specifier)):
-            return found
+        if python.runs and (pythons := queries.python(python.specifier)):
+            return pythons
     for _, image in environment.images:
         product = queries.facts.product(image.repository.rpartition("/")[2]) if image.tag else None
         if product and product.id == "python" and image.tag:
             number = image.tag.partition("-")[0]
-            if number.count(".") and (found := queries.python(python_specifier(number))):
-                return found
+            if number.count(".") and (pythons := queries.python(python_specifier(number))):
+                return pythons
     return _only_python(environment, queries)
 
 
@@ -191,8 +216,8 @@ def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: P
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
     names = [f"{image.repository}:{image.tag}".partition("-")[0] for _, image in environment.images if image.tag]
     for name in (*names, *(system.name for _, system in environment.systems)):
-        if found := queries.system(name):
-            return (found,)
+        if os_name := queries.system(name):
+            return (os_name,)
     return ()
 
 
@@ -227,16 +252,17 @@ def _installed(plan: InstallPlan, queries: ProjectQueries) -> InstallPlan:
 
 
 def _by_product(requirements: list[ProductRequirement]) -> dict[str, list[ProductRequirement]]:
-    found: dict[str, list[ProductRequirement]] = {}
+    requirements_by_product: dict[str, list[ProductRequirement]] = {}
     for required in requirements:
-        found.setdefault(required.product.id, []).append(required)
-    return found
+        requirements_by_product.setdefault(required.product.id, []).append(required)
+    return requirements_by_product
 
 
 def _put(
     plan: InstallPlan, queries: ProjectQueries, product_id: str, requirements: list[ProductRequirement], step: int
 ) -> None:
-    if any(w.requirement.unknown or (w.requirement.url and not w.requirement.specifier) for w in requirements):
+    is_own = any(flag.startswith("--no-index") for flag in plan.environment.flags.get(step, ()))  # from files of the project
+    if is_own or any(_is_open(w.requirement) for w in requirements):
         plan.final.pop(product_id, None)
         return
     bounded = [w for w in requirements if w.requirement.specifier] or requirements
@@ -245,9 +271,9 @@ def _put(
         plan.final.pop(product_id, None)
         return
     parts = [RequirementOrigin(w.located, f"{w.product.id}{w.requirement.specifier}", step) for w in bounded]
-    made = InstalledProduct(allowed, parts, step, requirements[0].requirement.tool, requirements)
+    installed = InstalledProduct(allowed, parts, step, requirements[0].requirement.tool, requirements)
     if not allowed.mask and len(requirements) > 1 and all(_one(queries, w) for w in requirements):
-        plan.empty.append((made, bounded[-1]))
+        plan.empty.append((installed, bounded[-1]))
         plan.final.pop(product_id, None)
         return
     before = plan.final.get(product_id)
@@ -265,8 +291,14 @@ def _put(
             )
             return
         if before.allowed.mask and allowed.mask:
-            plan.replaced.append((before, made))
-    plan.final[product_id] = made
+            plan.replaced.append((before, installed))
+    plan.final[product_id] = installed
+
+
+def _is_open(requirement: Requirement) -> bool:
+    """Return whether only a run would tell what is installed, or whoever asks for it takes what does not go together."""
+    is_overriding = requirement.role is RequirementRole.OVERRIDE
+    return requirement.unknown or is_overriding or bool(requirement.url and not requirement.specifier)
 
 
 def _one(queries: ProjectQueries, required: ProductRequirement) -> bool:
@@ -275,7 +307,7 @@ def _one(queries: ProjectQueries, required: ProductRequirement) -> bool:
 
 
 def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
-    for located, use in plan.environment.images:
+    for located, use in plan.environment.images if "#" not in plan.environment.group else ():  # an environment apart sees none
         if not use.tag or use.group.startswith("from:"):
             continue
         image = known_image(queries, use)
@@ -295,8 +327,8 @@ def known_image(queries: ProjectQueries, use: ImageUse) -> "Image | None":
     """Return the tag that the data know, None for others and for tags of other repositories."""
     if use.repository not in queries.lookups.repositories or not use.tag:
         return None
-    found = queries.lookups.image(use.tag, use.repository)
-    return found if found and found.repository == use.repository else None
+    image = queries.lookups.image(use.tag, use.repository)
+    return image if image and image.repository == use.repository else None
 
 
 def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: ProjectQueries) -> Sources:
@@ -305,22 +337,24 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     if requirement.only_index:
         named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
         urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
-        found = _channels(urls, queries)
-        return found._replace(known=found.known and len(urls) == 1)  # of several a marker chooses
+        sources = _channels(urls, queries)
+        return sources._replace(known=sources.known and len(urls) == 1)  # of several a marker chooses
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit]
     first = [use for use in uses if use.style == "index-url"]
     own_indexes = queries.context.scope.indexes
     flags = environment.flags.get(step, ())
-    if any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
+    if queries.configures_index or any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
         return Sources(frozenset(), known=False)
-    found = _channels([*(use.url for use in uses), *own_indexes], queries)
-    if any("/" in image.repository or image.unknown for _, image in environment.images if not image.group.startswith("from:")):
-        found = found._replace(known=False)  # whoever made the image may have set indexes in it
+    sources = _channels([*(use.url for use in uses), *own_indexes], queries)
+    own_pip = any(_SYSTEM_PIP.fullmatch(package.name) for _, package in environment.packages)
+    bases = [image for _, image in environment.images if not image.group.startswith("from:")]
+    if not own_pip and any("/" in image.repository or image.unknown for image in bases):
+        sources = sources._replace(known=False)  # whoever made the image may have set indexes in it
     own = frozenset() if first or own_indexes else frozenset({queries.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := queries.channels.get(address(use.url))))
-    return Sources(found.channels | own, found.known, extra)
+    return Sources(sources.channels | own, sources.known, extra)
 
 
 def _lasts(use: IndexUse, step: int) -> bool:
@@ -329,12 +363,12 @@ def _lasts(use: IndexUse, step: int) -> bool:
 
 
 def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
-    found = set()
+    channels = set()
     whole = True
     for url in urls:
         channel = queries.channels.get(address(url))
         if channel:
-            found.add(channel)
+            channels.add(channel)
         if channel is None or queries.addresses[channel][1] == "find-links":  # such a page may list more than its time
             whole = False
-    return Sources(frozenset(found), whole)
+    return Sources(frozenset(channels), whole)

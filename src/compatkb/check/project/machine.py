@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from compatkb.check.project.environments import LocatedStatement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.values import AllowedVersions
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
@@ -33,9 +34,9 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     for located, allowed, text in _brought(plan, queries):
         judged = [one for one in packages if queries.facts.products[one.allowed.product].role != Role.LEAF]
         fitting = [one for one in judged if not queries.refused([one.allowed])]
-        if refused := next((found for one in fitting if (found := _refused(located, one, allowed, text, queries))), None):
+        if refused := next((finding for one in fitting if (finding := _refused(located, one, allowed, text, queries))), None):
             yield refused
-        elif older := next((found for one in fitting if (found := _older(located, one, allowed, text, queries))), None):
+        elif older := next((finding for one in fitting if (finding := _older(located, one, allowed, text, queries))), None):
             yield older
 
 
@@ -87,9 +88,9 @@ def _brought(plan: InstallPlan, queries: ProjectQueries) -> Iterator[tuple[Locat
 
 
 def _versions(
-    located: LocatedStatement, name: str, found: tuple[re.Match[str] | None, re.Match[str] | None], queries: ProjectQueries
+    located: LocatedStatement, name: str, matches: tuple[re.Match[str] | None, re.Match[str] | None], queries: ProjectQueries
 ) -> Iterator[tuple[LocatedStatement, AllowedVersions, str]]:
-    series, number = found
+    series, number = matches
     words = set(re.split(r"[-_/]", name.lower()))
     for product in queries.facts.products.values():
         if product.role != Role.DIMENSION or product.platform or product.scheme != "dotted":

@@ -16,7 +16,8 @@ from compatkb.check.project.install_plan import (
     known_image,
     sources_of,
 )
-from compatkb.check.project.pins import at, cited, index_option
+from compatkb.check.project.listed import cited
+from compatkb.check.project.pins import at, index_option
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
@@ -70,8 +71,8 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         product = queries.facts.products.get(product_id)
         if product is None or product.role != Role.PACKAGE or not held.mask:
             continue
-        if found := queries.lookups.ended(product_id, held.mask, queries.context.day, queries.context.within):
-            last, sources = found
+        if end := queries.lookups.ended(product_id, held.mask, queries.context.day, queries.context.within):
+            last, sources = end
             tense = "is out of support since" if last < queries.context.day else "will be out of support after"
             ended.append(f"{product.name} {held.spec.removeprefix('==')} {tense} {last}")
             cited_by += sources
@@ -92,12 +93,12 @@ def _order(environment: ProjectEnvironment) -> Iterator[Finding]:
     for located, include in environment.includes:
         if located.document is not environment.document or include.path.startswith(("http:", "https:")):
             continue
-        mine = bringing.get(posixpath.basename(include.path), ())
+        own_copies = bringing.get(posixpath.basename(include.path), ())
         before = located.document.text[: located.span[0]]
         if re.search(r"\b(?:cd|pushd|clone)\s", before[before.rfind("\nRUN") + 1 :]):
             continue  # a file of another folder
-        if mine and mine[0].step > include.step and (everything is None or everything > include.step):
-            line = mine[0].place.line
+        if own_copies and own_copies[0].step > include.step and (everything is None or everything > include.step):
+            line = own_copies[0].place.line
             message = f"{include.path} is read here, and copied into the image by line {line} only"
             yield at(located, ORDER, message, fix=f"move the COPY of line {line} before this step")
 
@@ -179,12 +180,12 @@ def check_apart(plans: list[InstallPlan], queries: ProjectQueries) -> Iterator[F
         tested = list(_exact(plans, product.id, _TESTED))
         releases = {e.release for one in tested for e in queries.elements(product.id, one.allowed.mask)}
         for one in built:
-            mine = {e.release for e in queries.elements(product.id, one.allowed.mask)}
-            if tested and mine and not mine & releases:
+            built_releases = {e.release for e in queries.elements(product.id, one.allowed.mask)}
+            if tested and built_releases and not built_releases & releases:
                 other = tested[0].parts[-1].located
-                mine_text, tested_text = (x.allowed.text.removeprefix("==") for x in (one, tested[0]))
+                built_text, tested_text = (x.allowed.text.removeprefix("==") for x in (one, tested[0]))
                 message = (
-                    f"the image has {product.name} {mine_text}, and no pipeline tests it: "
+                    f"the image has {product.name} {built_text}, and no pipeline tests it: "
                     f"{other.document.path}, line {other.statement.place.line}, has {tested_text}"
                 )
                 yield at(one.parts[-1].located, APART, message, fix="install the same version in both")
@@ -192,6 +193,6 @@ def check_apart(plans: list[InstallPlan], queries: ProjectQueries) -> Iterator[F
 
 def _exact(plans: list[InstallPlan], product: str, kinds: tuple[str, ...]) -> Iterator[InstalledProduct]:
     for plan in plans:
-        found = plan.final.get(product)
-        if plan.environment.kind in kinds and found and found.allowed.mask and is_exact(found.allowed.text):
-            yield found
+        installed = plan.final.get(product)
+        if plan.environment.kind in kinds and installed and installed.allowed.mask and is_exact(installed.allowed.text):
+            yield installed

@@ -6,7 +6,9 @@ from itertools import combinations
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons, exactly, is_exact
+from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
+from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
+from compatkb.check.project.ways import fitting, requirement_of, shown, way
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
@@ -60,7 +62,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     yield from denied
     roles = {required.requirement.role for one in final for required in one.requirements}
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
-    if not denied and installs:
+    if not denied and installs and not plan.environment.is_locked:
         yield from _drifting(plan, final, queries)
 
 
@@ -91,9 +93,9 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         return
     pinned = [one for one in final if one.allowed.text]
     singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
-    found = False
+    any_denied = False
     reported: set[str] = set()
-    told: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
+    reasons: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
     denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
@@ -102,12 +104,12 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         denial = queries.denial([one.allowed, other.allowed])
         if not denial:
             continue
-        found = True
+        any_denied = True
         if not (denial.is_claimed or denial.of_device):
             continue
         pair = {one.allowed.product, other.allowed.product}
         between = denial.products - pair
-        if any({frozenset({third, mine}) for mine in pair} & denied for third in between):
+        if any({frozenset({third, member}) for member in pair} & denied for third in between):
             continue  # one of them does not go with what the other needs, which is told
         if _for_other_devices(one, other, queries) and not queries.denial(
             [whole[one.allowed.product], whole[other.allowed.product]]
@@ -117,13 +119,13 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         builds = queries.elements(own.product, own.mask)  # of an image one contradiction is enough, also of what needs it
         again = inside and any(p == own.product or any(queries.requires(b, p) for b in builds) for p in reported)
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
-        if not again and not same & told:
+        if not again and not same & reasons:
             denied.add(frozenset(pair))
             yield from _denied(one, other, denial, plan, queries)
-        told |= same
+        reasons |= same
         if inside:
             reported.add(own.product)
-    if found or singles:
+    if any_denied or singles:
         return
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
@@ -133,7 +135,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
     if denial and denial.is_claimed:
         last = max(few, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
-        names = ", ".join(_shown(one, queries) for one in few)
+        names = ", ".join(shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
         yield finding._replace(level=Severity.WARNING)
@@ -150,15 +152,15 @@ def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQu
 
 
 def _for_other_devices(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
-    mine, theirs = ({d for e in queries.elements(x.allowed.product, x.allowed.mask) for d in e.devices} for x in (one, other))
-    return bool(mine and theirs) and not mine & theirs
+    own, others = ({d for e in queries.elements(x.allowed.product, x.allowed.mask) for d in e.devices} for x in (one, other))
+    return bool(own and others) and not own & others
 
 
 def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> list[InstalledProduct]:
     """Return what is installed without the builds that none of the indexes has, where all indexes are known."""
     if plan.environment.borrowed or plan.environment.missing:
         return final
-    found = []
+    narrowed = []
     for one in final:
         if (
             one.step < 0
@@ -172,8 +174,8 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
         allowed = one.allowed if leaf else queries.narrowed(one.allowed, sources.channels)
         if not sources.known or not allowed.mask:
             return final
-        found.append(one._replace(allowed=allowed))
-    return found
+        narrowed.append(one._replace(allowed=allowed))
+    return narrowed
 
 
 def _denied(
@@ -184,19 +186,27 @@ def _denied(
         (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
     )
     reason = f"({_where(first, last)}): {short(denial.reason)} ({denial.basis})"
-    message = f"{_shown(last, queries)} does not work with {_shown(first, queries)} {reason}"
+    message = f"{shown(last, queries)} does not work with {shown(first, queries)} {reason}"
     located = last.parts[-1].located
     later = 0 <= first.step < last.step
     known = queries.facts.products
+    if _may_be_built_alike(one, other, plan, queries) or _may_be_built_alike(other, one, plan, queries):
+        return
     if later and known[last.allowed.product].role == Role.LEAF:
         yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
         return
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if replaced := later and any(queries.requires(build, first.allowed.product) for build in builds):
+    if (
+        replaced := later
+        and plan.resolves(last.step)
+        and any(queries.requires(build, first.allowed.product) for build in builds)
+    ):
         message += "; installers replace what was there"
     imports = {known[part.allowed.product].import_name for part in (one, other)}
     overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
     is_exact_pair = all(part.allowed.exact and not part.is_at_address for part in (first, last))
+    is_asked = any(w.requirement.role is not RequirementRole.CONSTRAINT for w in last.requirements)
+    is_fixed = is_asked and not any(origin.located.statement.derived for part in (first, last) for origin in part.parts)
     if overwrites and not is_exact_pair:
         return  # ranges that admit both of them everywhere are meant so
     between = denial.products - {one.allowed.product, other.allowed.product}
@@ -206,8 +216,20 @@ def _denied(
     )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=_way(last, first, denial, plan, queries))
-    yield finding if is_certain and first.step == last.step else finding._replace(level=Severity.WARNING)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way(last, first, denial, plan, queries))
+    is_one_step = first.step == last.step and plan.resolves(last.step)
+    yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
+
+
+def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether a pin without a label may bring a build like one with a label: an index of that is asked, or any."""
+    public, _, label = other.allowed.text.partition("+")
+    if not label or "+" in one.allowed.text or not one.requirements:
+        return False
+    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
+    every = queries.allowed(queries.facts.products[other.allowed.product], [public])
+    is_served = not asked.known or any(queries.addresses[c][0].rstrip("/").endswith(f"/{label}") for c in asked.channels)
+    return is_served and every is not None and not queries.refused([every, one.allowed])
 
 
 def _where(first: InstalledProduct, last: InstalledProduct) -> str:
@@ -216,58 +238,6 @@ def _where(first: InstalledProduct, last: InstalledProduct) -> str:
         return f"in {part.inside}"
     place = f"line {part.located.statement.place.line}"
     return place if part.located.document is last.parts[-1].located.document else f"{part.located.document.path}, {place}"
-
-
-def _shown(one: InstalledProduct, queries: ProjectQueries) -> str:
-    name = queries.facts.products[one.allowed.product].name
-    text = one.allowed.text
-    return f"{name} {text.removeprefix('==') if ',' not in text else text}".strip()
-
-
-def _way(
-    last: InstalledProduct, first: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
-) -> str | None:
-    """Return what to write instead, from the nearest stacks that keep one of the two."""
-    ways = []
-    for fixed, moved in ((first, last), (last, first)):
-        for near in denial.nearest:
-            if near.relaxed != (moved.allowed.product,):
-                continue
-            match = next((e for e in near.stack.packages if e.product == moved.allowed.product), None)
-            if match:
-                text = _fitting(moved, match, fixed.allowed, plan, queries) or _requirement(match, queries)
-                ways.append(f"{text} with {_shown(fixed, queries)}")
-                break
-    return "; or ".join(ways) or None
-
-
-def _fitting(
-    one: InstalledProduct, element: Element, beside: AllowedVersions, plan: InstallPlan, queries: ProjectQueries
-) -> str | None:
-    """Return the pin to write for a build, None where it would not bring it.
-
-    Where no pin beside it has its label it has none, unless installers then take a build that does not go with `beside`:
-    from the indexes that are asked, or where those have none of it, from their own.
-    """
-    text = _requirement(element, queries)
-    public = text.partition("+")[0]
-    pins = [other.allowed.text for other in plan.final.values() if other.requirements]
-    if text != public and any(pin.endswith(text.removeprefix(public)) for pin in pins):
-        return text
-    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries) if one.requirements else None
-    allowed = queries.allowed(queries.facts.products[element.product], [public[public.index("==") :]])
-    if asked is None or not asked.known or allowed is None:
-        return public
-    taken = queries.taken(allowed, asked.channels, [beside]) or queries.taken(allowed, frozenset({queries.own}), [beside])
-    there = queries.narrowed(beside, asked.channels)
-    if taken is None or queries.refused([exactly(taken), there if there.mask else beside]):
-        return text if text != public else None
-    return public
-
-
-def _requirement(element: Element, queries: ProjectQueries) -> str:
-    name = queries.facts.distribution(element.product, element.version) or element.product
-    return f"{name}=={element.version}"
 
 
 def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
@@ -281,8 +251,10 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons) if drifting else ():
-            found = {(one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)}
-            drifting = [found[one.path, one.line] for one in drifting if (one.path, one.line) in found]
+            by_place = {
+                (one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)
+            }
+            drifting = [by_place[one.path, one.line] for one in drifting if (one.path, one.line) in by_place]
     yield from (one for one in drifting if one.rule == DRIFTS.id)
 
 
@@ -322,7 +294,7 @@ def _drifts(
     plan: InstallPlan,
     queries: ProjectQueries,
 ) -> Iterator[Finding]:
-    mine = exactly(chosen[one.allowed.product])
+    pin = exactly(chosen[one.allowed.product])
     for other in final:
         if (
             other is one
@@ -331,14 +303,14 @@ def _drifts(
             or queries.facts.products[other.allowed.product].role == Role.LEAF
         ):
             continue
-        theirs = exactly(chosen[other.allowed.product])
+        other_pin = exactly(chosen[other.allowed.product])
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         extras = {extra for required in one.requirements for extra in required.requirement.extras}
         if rest.product in extras or queries.requires(element, rest.product) or queries.requires(rest, element.product):
             continue  # installers see that, and take what goes together
-        denial = queries.denial([mine, theirs])
+        denial = queries.denial([pin, other_pin])
         if denial:
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (
@@ -354,9 +326,9 @@ def _drifts(
         if not denial and not declared and loose and newer:
             message = (
                 f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
-                f"{_shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
+                f"{shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
             )
-            text = _fitting(one, element, theirs, plan, queries) or _requirement(element, queries)
+            text = fitting(one, element, other_pin, plan, queries) or requirement_of(element, queries)
             yield at(one.parts[-1].located, LOOSE, message, fix=f"write {text}")
             return
 
@@ -379,8 +351,8 @@ def _pin(
         if near.relaxed == (element.product,):
             match = next((e for e in near.stack.packages if e.product == element.product), None)
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
-            admitted = match is not None and bool(one.allowed.mask >> match.idx & 1)
-            text = _fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
+            admitted = match is not None and bool(one.allowed.mask >> match.idx & 1) and not match.is_yanked(queries.day)
+            text = fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
                 return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()

@@ -1,6 +1,5 @@
 """Rules about one package at a time: was it published, where, for which Python and system, is it yanked or out of support."""
 
-import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
@@ -8,14 +7,14 @@ from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
+from compatkb.check.project.listed import cited, lacks, may_have, never_built
+from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.values import AllowedVersions, Denial
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.output.messages import element_sources
 from compatkb.parsers.statement import Requirement, RequirementRole
-from compatkb.store.records import Element
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
 INDEX = CheckRule(
@@ -31,7 +30,6 @@ YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 WITHDRAWN = CheckRule(
     "pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it"
 )
-_OF_A_MATRIX = 2
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 
@@ -73,7 +71,7 @@ def at(
 ) -> Finding:
     """Return a finding about a statement."""
     start, end = located.span
-    return located.document.finding(
+    finding = located.document.finding(
         rule,
         start,
         end,
@@ -83,11 +81,8 @@ def at(
         edits=edits,
         subject=located.statement.text,
     )
-
-
-def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
-    """Return the sources of a build as findings name them."""
-    return tuple(url or text for text, url in element_sources(queries.facts, element)[:2])
+    is_default = located.statement.derived and rule.level is Severity.ERROR  # whoever builds it may give another value
+    return finding._replace(level=Severity.WARNING) if is_default else finding
 
 
 def _lost(required: ProductRequirement) -> Finding:
@@ -118,7 +113,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if not asked.known:
         return  # of other indexes and pages of links the data have no list
     if "+" in version:
-        sources = _never_built(product.id, version, queries)
+        sources = never_built(product.id, version, queries)
     else:
         sources = queries.lookups.covered(product, version, queries.lists_until, queries.serving(product.id, asked.channels))
     if sources is None:
@@ -127,39 +122,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     known = "as far as its builds are known" if "+" in version else "the list of releases is complete"
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
-    yield finding._replace(level=Severity.WARNING) if "+" in version else finding
-
-
-def _never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
-    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
-
-    The makers' matrix of a release, `cu118` and `cu126`, is one for what is older or newer than all of it alone.
-    """
-    from compatkb.check.lookups import urls
-    from compatkb.core.versions import Scheme, admits
-
-    public, _, label = version.partition("+")
-    for scope in queries.facts.scopes:
-        of_label = scope.product == product and label in scope.devices and scope.until >= queries.lists_until
-        if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
-            return urls(scope.sources)
-    builds = [
-        e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
-    ]
-    numbers = [_number(e.version) for e in builds]
-    is_inside = len(builds) < _OF_A_MATRIX or min(numbers) <= _number(version) <= max(numbers)
-    return None if is_inside else cited(queries, builds[-1])
-
-
-def _kind(version: str) -> str | None:
-    """Return the letters of a label that is letters and a number, None of others."""
-    match = re.fullmatch(r"[^+]+\+([a-z]+)[\d.]+", version)
-    return match[1] if match else None
-
-
-def _number(version: str) -> tuple[int, ...]:
-    """Return the number of such a label: (118,) of `cu118`, (6, 3) of `rocm6.3`."""
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[2]))
+    was_there = required.requirement.role is RequirementRole.LOCKED  # whoever locked it had it, so it is gone at most
+    yield finding._replace(level=Severity.WARNING) if "+" in version or was_there else finding
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -171,14 +135,15 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
-    builds = [e.version for e in queries.facts.elements(product) if e.release == version.partition("+")[0]]
+    there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day)]
+    builds = [e.version for e in there if e.release == version.partition("+")[0]]
     if "+" in version and builds:
         return ", ".join(builds)
 
     def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
 
-    names = list(dict.fromkeys(e.release for e in queries.facts.elements(product)))
+    names = list(dict.fromkeys(e.release for e in there))
     names.sort(
         key=lambda name: [abs(a - b) for a, b in zip((*numbers(name), 0, 0, 0), (*numbers(version), 0, 0, 0), strict=False)]
     )
@@ -196,7 +161,9 @@ def _yanked(
     if asked.known and not allowed.exact:
         allowed = queries.narrowed(allowed, asked.channels)
     elements = [e for e in queries.elements(allowed.product, allowed.mask) if e.installable]
-    gone = [e for e in elements if e.yank_by is not None and e.yank_by <= queries.day]
+    if plan.asks_unknown(queries) or any(may_have(c, elements, queries) for c in asked.channels - {queries.own}):
+        return  # a build of another index may go before it
+    gone = [e for e in elements if e.is_yanked(queries.day)]
     own = [e for e in elements if queries.own in e.channels]
     if not gone or any(e not in gone for e in own) or not own:
         return
@@ -227,10 +194,10 @@ def _one_of(findings: list[Finding]) -> Iterator[Finding]:
 def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
     if required.requirement.role is RequirementRole.BUILD or (required.product.role == Role.LEAF and not allowed.exact):
         return  # a bound on what others need is no choice of a version
-    found = queries.lookups.ended(allowed.product, allowed.mask, queries.context.day, queries.context.within)
-    if found is None:
+    end = queries.lookups.ended(allowed.product, allowed.mask, queries.context.day, queries.context.within)
+    if end is None:
         return
-    last, sources = found
+    last, sources = end
     is_over = last < queries.context.day
     status = f"is out of support since {last}" if is_over else f"will be out of support after {last}"
     yield at(
@@ -264,7 +231,7 @@ def _index(
         queries.sets_index
         or is_exported(required.document.text)
         or names_its_index(required.document.text)
-        or not all(_lacks(c, builds, queries) for c in asked.channels)
+        or not all(lacks(c, builds, queries) for c in asked.channels)
     ):
         return
     if all(e.yank_by is not None for e in builds):
@@ -282,28 +249,9 @@ def _index(
         option = f"add {option}"
     place = "" if option else f"; it is at {_named(channel, queries)}"
     message = f"{name} is not on {where}, which is asked here{place}"
-    edits = _routed(plan, required, channel, url, queries) if declared and url and not requirement.marker else ()
+    is_manifest = declared and required.document.path.endswith(".toml")  # not a part of a document that has one
+    edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
     yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
-
-
-def _lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
-    """Return whether it is known that an index has none of these builds, beyond that the data list none there.
-
-    The default index takes no labels (PEP 440), and an index that is named for a label has builds with that one; of others a
-    list has to be whole.
-    """
-    label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
-    labels = {build.version.partition("+")[2] for build in builds}
-    if "" not in labels and (channel == queries.own or _is_of_label(builds[0].product, channel, label, queries)):
-        return label not in labels
-    if _is_of_label(builds[0].product, channel, label, queries):
-        return all(_never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
-    return all(queries.lookups.is_listed_whole(build, channel, queries.lists_until) for build in builds)
-
-
-def _is_of_label(product: str, channel: str, label: str, queries: ProjectQueries) -> bool:
-    there = [e.version for e in queries.facts.elements(product) if channel in e.channels]
-    return any(version.endswith(f"+{label}") for version in there)
 
 
 def _routed(
@@ -314,9 +262,9 @@ def _routed(
     ends = []
     for other in (other for other in plan.requirements if other.document is required.document):
         allowed = queries.allowed(other.product, [other.requirement.specifier])
-        found = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
-        if found and channel in found[-1].channels and "default" not in found[-1].channels:
-            builds.append(found[-1])
+        elements = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
+        if elements and channel in elements[-1].channels and "default" not in elements[-1].channels:
+            builds.append(elements[-1])
             ends.append(other.located.span[1])
     return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
 
@@ -382,9 +330,9 @@ def _nearest_release(plan: InstallPlan, allowed: AllowedVersions, denial: Denial
         return None
     nearest = sorted((near for near in denial.nearest if near.relaxed == (allowed.product,)), key=lambda n: n.where != "above")
     elements = (element for near in nearest for element in near.stack.packages if element.product == allowed.product)
-    found = next(elements, None)
-    name = found and (queries.facts.distribution(found.product, found.version) or found.product)
-    return f"{name}=={found.release}" if found else None
+    build = next((element for element in elements if not element.is_yanked(queries.day)), None)
+    name = build and (queries.facts.distribution(build.product, build.version) or build.product)
+    return f"{name}=={build.release}" if build else None
 
 
 def short(reason: str) -> str:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from compatkb.check.document import CheckContext
-from compatkb.check.project.documented import pins_with_an_index, sets_an_index
+from compatkb.check.project.documented import configures_an_index, pins_with_an_index, sets_an_index
+from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Denial, Pythons
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
-from compatkb.engine.answer import Near, is_possible, resolve
+from compatkb.engine.answer import is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import CompatkbError, GaveUpError
@@ -17,7 +18,7 @@ from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Pin, Product, Request
+from compatkb.store.records import Edge, Element, Pin, Product, Request
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -30,42 +31,6 @@ MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
 MOST_LOOKS = 64
 """After so many times 1,024 steps of the search nobody looks on for why versions do not go together."""
-
-
-class AllowedVersions(NamedTuple):
-    """What is installed of a product: the elements that it may be, and how that reads."""
-
-    product: str
-    text: str  # the specifier
-    mask: int
-    exact: bool  # one version is named, so a yanked one is taken
-
-
-class Pythons(NamedTuple):
-    """Pythons that may run: minors, as elements, and the patch where one is named; false where any may."""
-
-    mask: int = 0
-    patch: str | None = None
-
-    def __bool__(self) -> bool:
-        return self.mask != 0
-
-
-ANY_PYTHON = Pythons()
-
-
-class Denial(NamedTuple):
-    """Why versions do not go together: a sentence, how well it is known, its sources, whom it concerns, what is near."""
-
-    reason: str
-    basis: str
-    sources: tuple[str, ...]
-    products: frozenset[str]
-    nearest: tuple[Near, ...]
-    of_device: bool = False  # what is installed is for another device, and installs and imports all the same
-    is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
-    stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
-    unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
 
 
 _Question = tuple[tuple[AllowedVersions, ...], Pythons, tuple[str, ...]]
@@ -95,11 +60,11 @@ class ProjectQueries:
     @cached_property
     def channels(self) -> Mapping[str, str]:
         """The channels of the data by their addresses, as `address` writes them; the client's own index has none."""
-        found = {}
+        channel_by_address = {}
         for channel in channels(self.facts):
             for url in channel.addresses:
-                found[address(url)] = channel.id
-        return found
+                channel_by_address[address(url)] = channel.id
+        return channel_by_address
 
     @cached_property
     def addresses(self) -> Mapping[str, tuple[str, str]]:
@@ -115,6 +80,11 @@ class ProjectQueries:
     def sets_index(self) -> bool:
         """Whether the project gives installers an index by a variable, in a document or a manifest."""
         return sets_an_index(self.context.documents)
+
+    @cached_property
+    def configures_index(self) -> bool:
+        """Whether a file of settings tells installers where packages are: then which indexes they ask is not known."""
+        return configures_an_index(self.context.documents)
 
     @cached_property
     def own(self) -> str:
@@ -151,10 +121,10 @@ class ProjectQueries:
         mask = (1 << len(self.facts.elements(product.id))) - 1
         exact = False
         for text in texts:
-            found = _admitted(self.facts, product.id, text)
-            if found is None:
+            admitted = _admitted(self.facts, product.id, text)
+            if admitted is None:
                 return None
-            mask &= found
+            mask &= admitted
             exact |= is_exact(text)
         return AllowedVersions(product.id, ",".join(texts), mask, exact)
 
@@ -218,24 +188,44 @@ class ProjectQueries:
             return None
         from compatkb.output.messages import cause, cause_sources
 
-        found = min(answer.causes, key=lambda cause: bool(pythons) and "python" not in cause.blocker[1:])
-        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, found, answer.request)))
+        free = () if systems else ("os", "arch")  # where a release was never built is no reason beside one of the pair
+        main_cause = min(
+            answer.causes,
+            key=lambda one: (bool(pythons) and "python" not in one.blocker[1:], any(name in free for name in one.blocker[1:])),
+        )
+        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, main_cause, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
-        reason = cause(self.facts, found, answer.request)
-        codes = {code for code, _ in found.refused}
+        reason = cause(self.facts, main_cause, answer.request)
+        asked = {one.product for one in constraints}
+        between = {name for name in main_cause.blocker[1:] if name not in asked and main_cause.edges}  # what both of them need
+        others = (
+            one for one in answer.causes if one is not main_cause and one.edges and between.intersection(one.blocker[1:])
+        )
+        if between and len(asked) > 1 and (other := next(others, None)) and asked.intersection(other.blocker[1:]):
+            reason += f"; {cause(self.facts, other, answer.request)}"
+        codes = {code for code, _ in main_cause.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
-        unbuilt |= any(self._found(allowed) != allowed.mask for allowed in constraints)
-        of_device, is_claimed = codes == {"device"}, bool(found.edges)
-        stops = any(edge.listed or edge.kind != Kind.CONSTRAINS for edge in found.edges)
+        unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
+        of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
+        stops = any(edge.listed or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in main_cause.edges)
         near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
-        return Denial(reason, _basis(found), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
+        return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
+
+    def _is_pure(self, edge: Edge) -> bool:
+        """Return whether all builds that a claim is of are for every system and machine: nothing in them has to be loaded."""
+        families = [1 << e.idx for e in self.facts.elements("os") if e.version in ("linux", "windows", "macos")]
+        machines = [1 << e.idx for e in self.facts.elements("arch")]
+        cells = [
+            self.facts.dimension_cells("os", a) & self.facts.dimension_cells("arch", b) for a in families for b in machines
+        ]
+        return all(e.strong & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
 
     def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         pins = []
         bare = []
         for allowed in constraints:
             if allowed.text:
-                text, mask = f"{allowed.product}{allowed.text}", self._found(allowed)
+                text, mask = f"{allowed.product}{allowed.text}", self._findable(allowed)
                 pins.append(Pin(allowed.product, text, mask, strict=True, exact=allowed.exact))
             elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
                 bare.append(allowed.product)
@@ -257,7 +247,7 @@ class ProjectQueries:
         except CompatkbError:
             return None
 
-    def _found(self, allowed: AllowedVersions) -> int:
+    def _findable(self, allowed: AllowedVersions) -> int:
         """Return the elements that installers may find: what has to be compiled only where nothing else is meant."""
         compiled = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if e.stage == "from-source")
         return allowed.mask & ~compiled or allowed.mask
@@ -290,7 +280,7 @@ class ProjectQueries:
         for element in self.elements(allowed.product, allowed.mask):
             if not element.installable or not asked & set(element.channels):
                 continue
-            if element.yank_by is not None and element.yank_by <= self.day and not allowed.exact:
+            if element.is_yanked(self.day) and not allowed.exact:
                 continue
             if element.since is not None and element.since > self.day:
                 continue
@@ -315,9 +305,9 @@ class ProjectQueries:
 
     def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
-        mine = exactly(element)
+        pin = exactly(element)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
-        return not there or any(self._demands(one, mine) for one in there)
+        return not there or any(self._demands(one, pin) for one in there)
 
     def narrowed(self, allowed: AllowedVersions, channels: frozenset[str]) -> AllowedVersions:
         """Return what of a product these indexes have."""
@@ -343,12 +333,12 @@ class ProjectQueries:
 
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""
-        found = 0
+        excluded = 0
         listed = (1 << len(self.facts.elements(other))) - 1
         for edge in self.facts.edges(element.product, other):
             if edge.of_mask >> element.idx & 1 and not edge.open:
-                found |= listed & excluded_by(edge)
-        return found
+                excluded |= listed & excluded_by(edge)
+        return excluded
 
 
 def address(url: str) -> str:
@@ -369,10 +359,10 @@ def is_exact(text: str) -> bool:
     return any(c.strip().startswith("==") and not c.strip().endswith("*") for c in text.split(","))
 
 
-def _basis(found: Cause) -> str:
-    if found.edges:
-        return "inferred" if all(edge.level == Certainty.INFERRED and not edge.listed for edge in found.edges) else "stated"
-    return "observed" if found.certain else "inferred"
+def _basis(cause: Cause) -> str:
+    if cause.edges:
+        return "inferred" if all(edge.level == Certainty.INFERRED and not edge.listed for edge in cause.edges) else "stated"
+    return "observed" if cause.certain else "inferred"
 
 
 @lru_cache(maxsize=8192)

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 from compatkb.check.project.install_plan import FAMILIES, SETTINGS, InstallPlan, sources_of
-from compatkb.check.project.pins import at, cited
+from compatkb.check.project.listed import cited
+from compatkb.check.project.pins import at
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
+from compatkb.check.uv_form import uses_uv
 from compatkb.core.findings import Finding, Severity
 from compatkb.output.stack_files import automatic_of
 from compatkb.parsers.requirement import normal
@@ -20,7 +22,8 @@ UNROUTED = CheckRule(
 @SETTINGS.rule(UNROUTED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield the packages from explicit indexes that bring along what uv then looks for elsewhere."""
-    explicit = {use.name for _, use in plan.environment.indexes if use.explicit and use.name}
+    by_uv = uses_uv(plan.environment.document.text)
+    explicit = {use.name for _, use in plan.environment.indexes if use.explicit and use.name and by_uv}
     stated = [*plan.environment.reading.statements, *(required.requirement for required in plan.requirements)]
     routed = {s.name for s in stated if isinstance(s, Requirement) and s.only_index}
     for required in plan.requirements:

@@ -47,13 +47,13 @@ def _goes(left: list[str]) -> str:
 
 def _installed(project: Project) -> dict[str, str]:
     """Return the packages that a project installs, by product, in the order of their names."""
-    found = {}
+    packages = {}
     for _, reading in project.read.values():
         for statement in reading.statements:
             product = project.product(statement.name, statement.tool) if isinstance(statement, Requirement) else None
             if isinstance(statement, Requirement) and product and product.role in BUILT:
-                found[product.id] = statement.name
-    return dict(sorted(found.items(), key=lambda pair: pair[1]))
+                packages[product.id] = statement.name
+    return dict(sorted(packages.items(), key=lambda pair: pair[1]))
 
 
 def _matched(name: str, words: tuple[str, ...]) -> bool:

@@ -17,13 +17,13 @@ def read_graphics(sysfs: Path) -> tuple[Graphics, ...] | None:
         slots = sorted(os.listdir(bus))[:_DEVICES]
     except OSError:
         return None
-    found = []
+    graphics = []
     for slot in slots:
         if (_value(bus / slot / "class") or "").startswith(_DISPLAY):
             vendor, device = (_identity(bus / slot / name) for name in ("vendor", "device"))
             if vendor and device:
-                found.append(Graphics(slot, vendor, device, _driver(bus / slot)))
-    return tuple(found)
+                graphics.append(Graphics(slot, vendor, device, _driver(bus / slot)))
+    return tuple(graphics)
 
 
 def read_nodes(folder: Path) -> tuple[Node, ...] | None:

@@ -59,12 +59,12 @@ json.dump({
 
 def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
     """Return what an interpreter has; `modules` are import names by distribution. Raises UnavailableError if it cannot run."""
-    told = _ask(python, sorted(set(modules.values())))
-    numbers = told["version"]
-    free_threaded = "t" if told["threads"] else ""
-    packages = told["packages"]
+    info = _ask(python, sorted(set(modules.values())))
+    numbers = info["version"]
+    free_threaded = "t" if info["threads"] else ""
+    packages = info["packages"]
     installed = []
-    for name, version, path in told["found"]:
+    for name, version, path in info["found"]:
         metadata = Path(path)
         shown = name or re.split(r"-\d|\.dist-info|\.egg-info", metadata.name)[0] or "?"
         module = modules.get(_canonical(shown))
@@ -76,20 +76,20 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
         if there and module not in known:
             known.add(module)
             installed.append(Installed(name, None, None, module, True, _written(text)))
-    family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(told["platform"], told["platform"])
-    libc, version = (*told["libc"], "", "")[:2]
+    family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(info["platform"], info["platform"])
+    libc, version = (*info["libc"], "", "")[:2]
     remarks = (
-        () if told["implementation"] == "cpython" else (f"this is {told['implementation']}, and the data speak of CPython",)
+        () if info["implementation"] == "cpython" else (f"this is {info['implementation']}, and the data speak of CPython",)
     )
     return Machine(
         origin=python,
         python=f"{numbers[0]}.{numbers[1]}{free_threaded}",
         system=family,
-        kernel=told["kernel"],
-        arch=architecture(told["machine"]),
+        kernel=info["kernel"],
+        arch=architecture(info["machine"]),
         glibc=version if libc == "glibc" else None,
         packages=tuple(sorted(installed, key=lambda item: (_canonical(item.name), item.place or ""))),
-        prefix=told["prefix"],
+        prefix=info["prefix"],
         command=python if python != sys.executable else "python",
         remarks=remarks,
         patch=f"{numbers[0]}.{numbers[1]}.{numbers[2]}{free_threaded}",
@@ -117,13 +117,13 @@ def _ask(python: str, modules: list[str]) -> dict[str, Any]:
         raise UnavailableError(f"{python}: gave no answer within {_SECONDS} s") from None
     content = done.stdout[:_MOST].decode("utf-8", errors="replace")
     try:
-        told = json.loads(content[content.index('{"version"') :])  # a .pth file may print before
+        info = json.loads(content[content.index('{"version"') :])  # a .pth file may print before
     except ValueError:
         last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
-        said = f": {last[0]}" if last else ""
-        raise UnavailableError(f"{python}: is no Python that can tell its packages (3.8 or newer){said}") from None
-    assert isinstance(told, dict)
-    return told
+        detail = f": {last[0]}" if last else ""
+        raise UnavailableError(f"{python}: is no Python that can tell its packages (3.8 or newer){detail}") from None
+    assert isinstance(info, dict)
+    return info
 
 
 def _canonical(name: str) -> str:

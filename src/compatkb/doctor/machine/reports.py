@@ -94,9 +94,9 @@ def _spelt(text: str, line: int, version: str) -> str:
 
 
 def _family(system: str, platform: str) -> str | None:
-    said = f"{system} {platform}".lower()
+    text = f"{system} {platform}".lower()
     for word, family in (("windows", "windows"), ("macos", "macos"), ("mac osx", "macos"), ("linux", "linux")):
-        if word in said:
+        if word in text:
             return family
     return "linux" if re.search(r"\((x86_64|aarch64)\)", system) else None
 
@@ -123,10 +123,10 @@ def _graphics(text: str) -> tuple[Graphics, ...] | None:
 
 
 def _drivers(text: str) -> tuple[tuple[str, str], ...] | None:
-    found: list[Any] = re.findall(
+    drivers: list[Any] = re.findall(
         r"^[ \t]{0,20}\* ([a-z][a-z0-9._+-]{2,60}):[ \t]{1,40}(\d\S{0,80})[ \t]*$", text, re.MULTILINE
     )
     for label, package in _LABELLED.items():
         version = _value(text, label)
-        found += [(package, version)] if version and version[0].isdigit() else []
-    return tuple(sorted(found)) or None
+        drivers += [(package, version)] if version and version[0].isdigit() else []
+    return tuple(sorted(drivers)) or None

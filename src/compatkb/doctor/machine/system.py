@@ -47,12 +47,12 @@ def _debian(status: Path, wanted: set[str]) -> tuple[tuple[str, str], ...] | Non
             text = file.read(_MOST)
     except OSError:
         return None
-    found = []
+    packages = []
     for block in text.split("\n\n"):
         fields = dict(re.findall(r"^(Package|Status|Version): (.*)$", block, re.MULTILINE))
         if fields.get("Package") in wanted and fields.get("Status", "").endswith(" installed") and "Version" in fields:
-            found.append((fields["Package"], fields["Version"]))
-    return tuple(sorted(found))
+            packages.append((fields["Package"], fields["Version"]))
+    return tuple(sorted(packages))
 
 
 def _rpm(rpm: str, wanted: set[str]) -> tuple[tuple[str, str], ...] | None:
@@ -73,11 +73,11 @@ def read_variables(environment: Mapping[str, str], names: Iterable[str]) -> tupl
 def read_libraries(folders: Iterable[Path], names: Iterable[str]) -> tuple[str, ...]:
     """Return the paths of libraries named `names` in folders, in their order."""
     wanted = {re.sub(r"\.\d+$", "", name) for name in names}
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for folder in folders:
         try:
             entries = sorted(os.listdir(folder))
         except OSError:
             continue
-        found.update((str(folder / e), None) for e in entries if _LIBRARY.fullmatch(e) and re.sub(r"\.\d+$", "", e) in wanted)
-    return tuple(found)
+        paths.update((str(folder / e), None) for e in entries if _LIBRARY.fullmatch(e) and re.sub(r"\.\d+$", "", e) in wanted)
+    return tuple(paths)

@@ -66,13 +66,13 @@ def _sides(reader: Reader, terms: dict[str, tuple[str, ...]]) -> list[Row]:
             masks[key] = masks.get(key, 0) | edge.to_mask
             if edge.spec == ANY_VERSION:
                 present.add(key)
-    found = []
+    rows = []
     for (claim, side, product), mask in masks.items():
         known = (1 << len(reader.facts.elements(product))) - 1
         anything = {"product": product, "release": None, "build": None}
         versions = [anything] if (claim, side, product) in present else reader.named(product, mask & known)
-        found += [{"claim": claim, "side": side, **version} for version in versions]
-    return found
+        rows += [{"claim": claim, "side": side, **version} for version in versions]
+    return rows
 
 
 def _product_of(term: str) -> str:

@@ -107,8 +107,8 @@ def fill(reader: Reader, tables: Tables) -> None:
             tables["dispute_subject"] += [{"dispute": key, **row} for row in _subjects(reader, dispute, subject, known)]
         for position, side in enumerate(dispute.positions):
             at = {"dispute": key, "position": position}
-            said = {name: side.claim if side.claim in known[name] else None for name in ("claim", "statement")}
-            tables["dispute_position"].append({**at, "text": side.text, **said})
+            columns = {name: side.claim if side.claim in known[name] else None for name in ("claim", "statement")}
+            tables["dispute_position"].append({**at, "text": side.text, **columns})
             numbers = enumerate(reader.sources(side.sources))
             tables["dispute_position_source"] += [{**at, "number": n, "source": source} for n, source in numbers]
 
@@ -128,15 +128,15 @@ def _subjects(reader: Reader, dispute: Disagreement, subject: DisputeSubject, kn
 def _where(reader: Reader, subjects: tuple[DisputeSubject, ...]) -> Row:
     """Return on which machines a dispute matters, as words; empty for any."""
     facts = reader.facts
-    found = dict.fromkeys(("devices", "hardware", *_PLATFORM), "")
+    row = dict.fromkeys(("devices", "hardware", *_PLATFORM), "")
     cells = 0
     for subject in subjects:  # of one dispute all have the same condition
-        found |= {"devices": " ".join(subject.devices), "hardware": " ".join(subject.hardware)}
+        row |= {"devices": " ".join(subject.devices), "hardware": " ".join(subject.hardware)}
         cells |= subject.cells
     for name in _PLATFORM if cells else ():
         values = facts.grid[name]
         inside = [value for n, value in enumerate(values) if facts.dimension_cells(name, 1 << n) & cells]
         if len(inside) < len(values):
             wider = facts.wider if name == "os" else {}
-            found[name] = " ".join(value for value in inside if not set(wider.get(value, ())) & set(inside))
-    return found
+            row[name] = " ".join(value for value in inside if not set(wider.get(value, ())) & set(inside))
+    return row

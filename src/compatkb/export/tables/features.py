@@ -68,17 +68,17 @@ def fill(reader: Reader, tables: Tables) -> None:
         tables["feature"].append({**shown, "names": ", ".join(feature.aliases)})
         tables["feature_need"] += [{"feature": key, "product": product} for product in feature.needs]
         tables["feature_source"] += reader.cite("feature", key, feature.sources)
-    for said in statements(reader.facts):
-        key = said.claim
+    for statement in statements(reader.facts):
+        key = statement.claim
         tables["statement"].append(
             {
                 "id": key,
-                **picked(said, "feature position product status basis reason note"),
-                "term": said.product + said.spec,
-                "devices": " ".join(said.device),
-                **{name: " ".join(getattr(said, name)) for name in ("os", "arch", "python", "hardware")},
+                **picked(statement, "feature position product status basis reason note"),
+                "term": statement.product + statement.spec,
+                "devices": " ".join(statement.device),
+                **{name: " ".join(getattr(statement, name)) for name in ("os", "arch", "python", "hardware")},
                 "standing": reader.standing.get(key, "holds"),
             }
         )
-        tables["statement_version"] += [{"statement": key, **row} for row in reader.named(said.product, said.mask)]
+        tables["statement_version"] += [{"statement": key, **row} for row in reader.named(statement.product, statement.mask)]
         tables["statement_source"] += reader.cite("statement", key, cited.get(key, ()))

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from compatkb.parsers.commands import tools
-from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active, add_settings
+from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active, add_settings, environment_of
 from compatkb.parsers.shell import Shell
 from compatkb.parsers.source import Fragment, SourceFile
 from compatkb.parsers.statement import ParsedFile, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
+_OF_ENVIRONMENT = re.compile(r"(?!/usr/|/opt/conda/bin/|/bin/).+/(?:bin|Scripts)/(?:pip|python)[^/]*$")
 _CONDA = re.compile(r"(?:.*/)?(?:conda|mamba|micromamba)")
 _SYSTEM = {
     "apt": "apt",
@@ -41,15 +43,17 @@ def read_shell(fragment: Fragment, scope: CommandScope) -> None:
             add_settings(scope, name, word, active(scope, command.group))
         if command.words:
             scope.reading.call(command.words)
-            read_command(command.words, scope, command.group)
+            own = command.settings.get("VIRTUAL_ENV")
+            read_command(command.words, scope, command.group, own.value if own else "")
     for opener, inner in shell.heredocs:
         if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):
             read_shell(inner, scope.changed(group=shell.group))
 
 
-def read_command(words: Sequence[Word], scope: CommandScope, group: str) -> None:
-    """Add what one command says; words that say nothing of versions are passed over."""
+def read_command(words: Sequence[Word], scope: CommandScope, group: str, environment: str = "") -> None:
+    """Add what one command says, in an environment that it is given; words that say nothing of versions are passed over."""
     words = without_prefix(words)
+    outer = words
     for _ in range(3):  # conda run, uv run
         if not words:
             return
@@ -64,8 +68,9 @@ def read_command(words: Sequence[Word], scope: CommandScope, group: str) -> None
         return
     reader, rest, tool = _reader(head, words)
     if reader:
-        chosen = active(scope, group)
-        reader(Invocation(scope, chosen, scope.next_step(), tool), rest, words)
+        run = Invocation(scope, active(scope, group), scope.next_step(), tool)
+        inside = environment_of(head) if _OF_ENVIRONMENT.match(head) else _named(outer, words) or environment
+        reader(run.inside(inside) if inside else run, rest, words)
 
 
 def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
@@ -100,13 +105,19 @@ def _inner(words: Sequence[Word]) -> Sequence[Word] | None:
     return None
 
 
+def _named(outer: Sequence[Word], words: Sequence[Word]) -> str:
+    """Return the environment of conda that a wrapper names, empty where there is none."""
+    before = [word.value for word in outer[: len(outer) - len(words)]]
+    return next((after for name, after in pairwise(before) if name in ("-n", "--name", "-p", "--prefix")), "")
+
+
 def _activates(words: Sequence[Word], scope: CommandScope) -> bool:
     values = [word.value for word in words[:3]]
     if len(values) > 1 and _CONDA.fullmatch(values[0]) and values[1] in ("activate", "deactivate"):
         scope.active = values[2] if values[1] == "activate" and len(values) > 2 else ""
         return True
     if values[0] in ("source", ".") and len(values) > 1 and values[1].endswith("/activate"):
-        scope.active = values[1].removesuffix("/activate").removesuffix("/bin")
+        scope.active = environment_of(values[1])
         return True
     if values[0] == "deactivate":
         scope.active = ""

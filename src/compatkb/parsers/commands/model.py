@@ -55,6 +55,8 @@ FILES |= {
     "-c": RequirementRole.CONSTRAINT,
     "--constraint": RequirementRole.CONSTRAINT,
     "--constraints": RequirementRole.CONSTRAINT,
+    "--override": RequirementRole.OVERRIDE,
+    "--overrides": RequirementRole.OVERRIDE,
 }
 
 
@@ -90,6 +92,11 @@ def active(scope: CommandScope, group: str) -> str:
     return name
 
 
+def environment_of(path: str) -> str:
+    """Return the environment that a path of its Python or of a program in it means."""
+    return re.sub(r"/(?:bin|Scripts)(?:/[^/]*)?$", "", path)
+
+
 class Invocation(NamedTuple):
     """One command with its scope: what every statement of it shares."""
 
@@ -98,10 +105,14 @@ class Invocation(NamedTuple):
     step: int
     tool: str
 
+    def inside(self, environment: str) -> "Invocation":
+        """Return the command as one of another environment."""
+        return self._replace(group=active(self.scope.changed(active=environment), self.group.partition("#")[0]))
+
     def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
         """Add a statement of a kind that a word makes."""
-        made = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
-        self.scope.reading.statements.append(kind(**{**made, **fields}))
+        common = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
+        self.scope.reading.statements.append(kind(**{**common, **fields}))
 
     def act(self, word: Word, verb: str, words: tuple[str, ...]) -> None:
         """Add an action, at the first word of its command."""
@@ -124,7 +135,7 @@ class CommandOptions:
 
 def sort_words(words: Sequence[Word]) -> CommandOptions:
     """Return the words of a command sorted into options, flags and the rest."""
-    found = CommandOptions()
+    options = CommandOptions()
     at = 0
     while at < len(words):
         word = words[at]
@@ -133,24 +144,24 @@ def sort_words(words: Sequence[Word]) -> CommandOptions:
         if word.value == "--":
             continue
         if not word.raw.lstrip("\"'").startswith("-") or word.value in ("-", ""):
-            found.rest.append(word)
+            options.rest.append(word)
         elif equals and name.startswith("--"):
-            found.valued.append((name, word._replace(value=value)))
+            options.valued.append((name, word._replace(value=value)))
         elif name in _VALUED and at < len(words):
-            found.valued.append((name, words[at]))
+            options.valued.append((name, words[at]))
             at += 1
         elif re.match(r"-[ricfe].", name) and not name.startswith("--"):
-            found.valued.append((name[:2], word._replace(value=word.value[2:])))
+            options.valued.append((name[:2], word._replace(value=word.value[2:])))
         else:
-            found.flags.append(name)
-    return found
+            options.flags.append(name)
+    return options
 
 
 def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *, files: bool = False) -> None:
     """Add what an install command asks for: its indexes, files, Pythons and requirements."""
     for name, word in options.valued:
         if name in INDEXES:
-            for url in word.value.split():
+            for url in word.value.split() or [""]:
                 add_index(run, INDEXES[name], word._replace(value=url))
         elif name in FILES:
             add_include(run, word, FILES[name])
@@ -164,16 +175,16 @@ def installed(run: Invocation, options: CommandOptions, rest: Sequence[Word], *,
 
 
 def add_index(run: Invocation, style: str, word: Word) -> None:
-    """Add the index that an option names, unless only a run would tell."""
-    url = re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
-    if url and not word.open:
+    """Add the index that an option names; where only a run would tell which, as it is written."""
+    url = word.raw if word.open else re.sub(r"^[\w-]+=(?=https?:)", "", word.value)
+    if url:
         run.state(IndexUse, word, url=url, style=style)
 
 
 def add_include(run: Invocation, word: Word, role: RequirementRole) -> None:
-    """Add the file that a command reads, unless only a run would tell."""
-    if word.value and not word.open:
-        run.state(Include, word, path=word.value, role=role)
+    """Add the file that a command reads; where only a run would tell which, as it is written."""
+    if path := word.raw if word.open else word.value:
+        run.state(Include, word, path=path, role=role)
 
 
 def add_python(run: Invocation, word: Word) -> None:
@@ -195,14 +206,14 @@ def add_requirement(run: Invocation, word: Word) -> None:
         run.state(Requirement, word, **where, name=named[0], specifier=named[1], url=text)
     elif not re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) and not text.endswith((".txt", ".zip", ".gz")):
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
-        if found := statement(text, word.inside or word.place, lost=word.redirected, **common):
-            run.scope.reading.statements.append(found._replace(text=where["text"]))
+        if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
+            run.scope.reading.statements.append(requirement._replace(text=where["text"]))
 
 
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
     """Add the indexes that a variable names."""
     style = SETTINGS.get(name)
-    for url in word.value.split() if style and not word.open else ():
+    for url in (word.raw if word.open else word.value).split() if style else ():
         url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
         scope.reading.statements.append(
             IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
@@ -235,5 +246,5 @@ def conda_requirement(text: str, word: Word) -> Requirement | PythonUse | None:
         return PythonUse(place=word.place, text=word.raw, specifier=specifier, runs=True) if specifier else None
     return Requirement(
         place=word.place, text=word.raw, name=name, specifier=specifier or "", unknown=specifier is None or word.open,
-        tool="conda", derived=word.open,
+        tool="conda", derived=word.open, lost=word.redirected,
     )  # fmt: skip

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from compatkb.parsers.commands.model import (
     PYTHON,
+    CommandOptions,
     Invocation,
-    active,
     add_index,
     add_python,
     add_requirement,
     conda_requirement,
+    environment_of,
     installed,
     names,
     python_specifier,
@@ -21,6 +22,7 @@ from compatkb.parsers.images import image_use
 from compatkb.parsers.requirement import from_poetry, is_name, normal
 from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word
 
+_ENVIRONMENTS = ("--target", "-t", "--prefix", "--root", "--python", "-p")
 CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
 _VALUED = (
     "-v", "--volume", "-e", "--env", "-p", "--publish", "-w", "--workdir", "-u", "--user", "--name", "--device",
@@ -73,8 +75,17 @@ def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
         if (option := rest[1].value.removeprefix("global.")) in ("index-url", "extra-index-url", "find-links"):
             add_index(run._replace(step=0), option, rest[2])
     elif verb in ("install", "download", "wheel", "sync", "compile"):
+        run = _elsewhere(run, verb, options)
         run.act(whole[0], verb, options.given)
         installed(run, options, rest, files=verb in ("sync", "compile"))
+
+
+def _elsewhere(run: Invocation, verb: str, options: CommandOptions) -> Invocation:
+    """Return a command as one of the environment that its options name; what is fetched alone goes into one of its own."""
+    named = [word.value for name, word in options.valued if name in _ENVIRONMENTS and "/" in word.value]
+    if verb in ("download", "wheel", "compile"):
+        named = [f"{verb} {run.step}"]
+    return run.inside(environment_of(named[-1])) if named else run
 
 
 def uv(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -102,14 +113,11 @@ def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None
     named = next((word.value for name, word in options.valued if name in ("-n", "--name", "-p", "--prefix")), "")
     if verb not in ("install", "create"):
         return
-    group = run.group
-    if named:
-        group = active(run.scope.changed(active=named), run.group.partition("#")[0])
-    run = run._replace(group=group)
+    run = run.inside(named) if named else run
     run.act(whole[0], "install", options.given)
     for word in options.rest[1:]:
-        if found := conda_requirement(word.value, word):
-            run.scope.reading.statements.append(found._replace(group=group, step=run.step))
+        if requirement := conda_requirement(word.value, word):
+            run.scope.reading.statements.append(requirement._replace(group=run.group, step=run.step))
 
 
 def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:

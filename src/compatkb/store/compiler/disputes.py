@@ -32,14 +32,14 @@ def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, Source
     if dispute.positions:
         pairs = zip(dispute.positions, dispute.sources, strict=True)
         return [{"text": text, "claim": None, "sources": [_cited(sources[source])]} for text, source in pairs]
-    found = []
+    positions = []
     for name in dispute.claims:
         cited = knowledge.claims[name]
         claim = cited.claim
         basis = "" if claim.basis == "stated" else f" [{claim.basis}]"
         text = f"{claim.of} {claim.kind} {' or '.join(claim.to)}{basis}"
-        found.append({"text": text, "claim": name, "sources": [_cited(source) for source in cited.sources]})
-    return found
+        positions.append({"text": text, "claim": name, "sources": [_cited(source) for source in cited.sources]})
+    return positions
 
 
 def _cited(source: SourceEntry) -> list[str | None]:

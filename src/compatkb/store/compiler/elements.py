@@ -98,8 +98,8 @@ def _published(element: KnowledgeElement) -> bool:
 
 def _requires_python(element: KnowledgeElement) -> str:
     """Return what the index says of the release; of builds by other makers it says nothing."""
-    told = element.listed if element.build and element.build.maker else element.published
-    return told.requires_python if told else ""
+    entry = element.listed if element.build and element.build.maker else element.published
+    return entry.requires_python if entry else ""
 
 
 def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeElement) -> str:
@@ -138,7 +138,7 @@ def _yank(elements: list[KnowledgeElement], element: KnowledgeElement) -> Row:
 
 
 def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
-    found: dict[tuple[str, int], int] = {}
+    until_by_element: dict[tuple[str, int], int] = {}
     for product in knowledge.products.values():
         for scope in product.complete:
             if scope.what != "wheel":
@@ -148,8 +148,8 @@ def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
             for number, element in enumerate(knowledge.elements[of]):
                 on_channel = scope.channel is None or (element.build and scope.channel in element.build.channels)
                 if mask >> number & 1 and on_channel:
-                    found[of, number] = max(until, found.get((of, number), 0))
-    return found
+                    until_by_element[of, number] = max(until, until_by_element.get((of, number), 0))
+    return until_by_element
 
 
 def models(knowledge: Knowledge) -> Iterator[Row]:
@@ -203,13 +203,13 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
 
 def _pci_ids(knowledge: Knowledge) -> dict[str, set[str]]:
     """Return the PCI ids of hardware as tools print them: 8086:56a0 and 0x56a0."""
-    found: dict[str, set[str]] = {}
+    ids_by_hardware: dict[str, set[str]] = {}
     for record in knowledge.files.machine.graphics if knowledge.files.machine else ():
         if record.hardware:
-            found.setdefault(record.hardware, set()).update(
+            ids_by_hardware.setdefault(record.hardware, set()).update(
                 name for number in record.ids for name in (f"{record.vendor}:{number}", f"0x{number}")
             )
-    return found
+    return ids_by_hardware
 
 
 def _series(release: str) -> list[str]:

@@ -9,24 +9,28 @@ from compatkb.store.compiler.platform_sets import Row
 
 def readings(knowledge: Knowledge) -> Iterator[Row]:
     """Yield one row a kind, day and, for observations, level and outcome: how many there are, and one of them."""
-    found: dict[tuple[str, str, str, date], list[str]] = {}
+    names_by_reading: dict[tuple[str, str, str, date], list[str]] = {}
     files = knowledge.files
     for product in files.products:
         for name, source in product.source.items():
-            found.setdefault(("source", "", "", source.seen), []).append(f"products/{product.product.id}.toml {name}")
+            names_by_reading.setdefault(("source", "", "", source.seen), []).append(
+                f"products/{product.product.id}.toml {name}"
+            )
     for image in files.images:
         for name, source in image.source.items():
-            found.setdefault(("source", "", "", source.seen), []).append(f"images/{image.repository.id}.toml {name}")
+            names_by_reading.setdefault(("source", "", "", source.seen), []).append(
+                f"images/{image.repository.id}.toml {name}"
+            )
     for name, source in files.channels.source.items():
-        found.setdefault(("source", "", "", source.seen), []).append(f"channels.toml {name}")
+        names_by_reading.setdefault(("source", "", "", source.seen), []).append(f"channels.toml {name}")
     for index in files.index:
-        found.setdefault(("index", "", "", index.seen), []).append(f"index/{index.distribution}.toml")
+        names_by_reading.setdefault(("index", "", "", index.seen), []).append(f"index/{index.distribution}.toml")
     for seen in files.evidence:
         packages = " ".join(f"{name}=={version}" for name, version in sorted(seen.packages.items()))
-        found.setdefault(("evidence", str(seen.level), str(seen.outcome), seen.checked), []).append(
+        names_by_reading.setdefault(("evidence", str(seen.level), str(seen.outcome), seen.checked), []).append(
             f"{seen.level} of {packages}"
         )
-    for (kind, level, outcome, day), names in sorted(found.items()):
+    for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
         yield {
             "kind": kind,
             "level": level,

@@ -91,14 +91,14 @@ def _features(facts: Snapshot) -> Iterator[Searchable]:
         title = feature.id if feature.id == feature.name else f"{feature.id}: {feature.name}"
         command = ("compatkb", "features", feature.id)
         yield Searchable("feature", feature.product, None, title, names, _some(feature.note, feature.product), command, place)
-    for place, said in enumerate(statements(facts)):
-        product = said.product
-        since = _first(facts.elements(product).of(said.mask))
-        where = ", ".join(" ".join(values) for values in said.condition.values())
-        title = f"{said.feature} {said.status} in {product}{said.spec}{f' ({where})' if where else ''}"
-        command = ("compatkb", "features", said.feature)
-        remarks = _some(title, *facts.features[said.feature], said.reason, said.note)
-        yield Searchable("statement", product, None, title, (said.claim,), remarks, command, place, since)
+    for place, statement in enumerate(statements(facts)):
+        product = statement.product
+        since = _first(facts.elements(product).of(statement.mask))
+        where = ", ".join(" ".join(values) for values in statement.condition.values())
+        title = f"{statement.feature} {statement.status} in {product}{statement.spec}{f' ({where})' if where else ''}"
+        command = ("compatkb", "features", statement.feature)
+        remarks = _some(title, *facts.features[statement.feature], statement.reason, statement.note)
+        yield Searchable("statement", product, None, title, (statement.claim,), remarks, command, place, since)
 
 
 def _events(facts: Snapshot) -> Iterator[Searchable]:
@@ -131,10 +131,10 @@ def _releases(facts: Snapshot) -> Iterator[Searchable]:
         builds: dict[str, list[Element]] = {}
         for element in reversed(facts.elements(product.id)):
             builds.setdefault(element.release, []).append(element)
-        for version, mine in builds.items():
-            known = [(details[build.idx], build.yank_reason) for build in mine]
+        for version, release_builds in builds.items():
+            known = [(details[build.idx], build.yank_reason) for build in release_builds]
             notes = [note for more, reason in known for note in (more.note, more.wheels_note, reason)]
-            yield _release(product, version, stored.get((product.id, version)), mine, notes, place)
+            yield _release(product, version, stored.get((product.id, version)), release_builds, notes, place)
             place += 1
 
 
@@ -225,11 +225,11 @@ def _shows(facts: Snapshot, dispute: Disagreement) -> tuple[str, ...]:
 
 def _known_since(facts: Snapshot) -> dict[str, int]:
     """Return the day on which the first version came out of which each claim speaks."""
-    found: dict[str, int] = {}
+    day_by_claim: dict[str, int] = {}
     for edge in every_edge(facts):
         day = _first(facts.elements(edge.of).of(edge.of_mask))
-        found[edge.claim] = min(found.get(edge.claim, day), day)
-    return found
+        day_by_claim[edge.claim] = min(day_by_claim.get(edge.claim, day), day)
+    return day_by_claim
 
 
 def _first(builds: Sequence[Element]) -> int:

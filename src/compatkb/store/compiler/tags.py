@@ -66,13 +66,13 @@ def listings(knowledge: Knowledge) -> Iterator[Row]:
 def _days(file: ImageFile, listing: ListingEntry) -> list[list[int]]:
     """Return first and last days of a row; what another revision of the same day replaced is left out."""
     when = {revision.n: revision.at.astimezone(UTC).date() for revision in file.revision}
-    found = []
+    days = []
     for first, last in listing.runs:
         later = [n for n in sorted(when) if n > last]
         end = when[later[0]] - timedelta(days=1) if later else date.max
         if when[first] <= end:
-            found.append([when[first].toordinal(), end.toordinal()])
-    return sorted(found)
+            days.append([when[first].toordinal(), end.toordinal()])
+    return sorted(days)
 
 
 def columns(knowledge: Knowledge) -> Iterator[Row]:

@@ -108,8 +108,8 @@ _OF_NO_FEATURE = "product not in (select id from feature)"
 @kept
 def claim(facts: Snapshot, name: str) -> ClaimRecord:
     """Return a claim; raises KeyError for an unknown one."""
-    for found in facts.records(ClaimRecord, "from claim where id = ?", name):
-        return found
+    for record in facts.records(ClaimRecord, "from claim where id = ?", name):
+        return record
     raise KeyError(name)
 
 
@@ -135,10 +135,10 @@ def citations(facts: Snapshot) -> tuple[Citation, ...]:
 
 def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
     """Return the sources of each claim as text and address."""
-    found: dict[str, list[tuple[str, str | None]]] = {}
+    by_claim: dict[str, list[tuple[str, str | None]]] = {}
     for cited in citations(facts):
-        found.setdefault(cited.claim, []).append((cited.text, cited.url))
-    return {name: tuple(sources) for name, sources in found.items()}
+        by_claim.setdefault(cited.claim, []).append((cited.text, cited.url))
+    return {name: tuple(sources) for name, sources in by_claim.items()}
 
 
 @kept

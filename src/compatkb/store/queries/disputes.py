@@ -97,8 +97,8 @@ def dispute_records(facts: Snapshot) -> dict[str, DisputeRecord]:
 @kept
 def dispute_record(facts: Snapshot, name: str) -> DisputeRecord:
     """Return a dispute; raises KeyError for an unknown one."""
-    for found in facts.records(DisputeRecord, "from dispute where id = ?", name):
-        return found
+    for record in facts.records(DisputeRecord, "from dispute where id = ?", name):
+        return record
     raise KeyError(name)
 
 
@@ -120,17 +120,17 @@ def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
 
 
 def _concerned(facts: Snapshot, rest: str, *values: object) -> tuple[ConcernedRecord, ...]:
-    found = facts.records(ConcernedRecord, f"from concerned {rest}", *values)
-    return tuple(record._replace(cells=facts.cells(record.cells)) for record in found)
+    records = facts.records(ConcernedRecord, f"from concerned {rest}", *values)
+    return tuple(record._replace(cells=facts.cells(record.cells)) for record in records)
 
 
 def disputes_about(facts: Snapshot, names: Iterable[str]) -> tuple[DisputeRecord, ...]:
     """Return the disputes that concern some products, image tags or channels, each once, by name and then by id."""
-    records, found = dispute_records(facts), dict[str, None]()
+    records, ids = dispute_records(facts), dict[str, None]()
     for name in names:
         rows = facts.select("select dispute from concerned where name = ? order by dispute", name)
-        found.update(dict.fromkeys(dispute for (dispute,) in rows))
-    return tuple(records[dispute] for dispute in found)
+        ids.update(dict.fromkeys(dispute for (dispute,) in rows))
+    return tuple(records[dispute] for dispute in ids)
 
 
 def read_disagreements(facts: Snapshot) -> tuple[Disagreement, ...]:
@@ -138,21 +138,21 @@ def read_disagreements(facts: Snapshot) -> tuple[Disagreement, ...]:
     concerned: dict[str, list[ConcernedRecord]] = {}
     for record in concerned_records(facts):
         concerned.setdefault(record.dispute, []).append(record)
-    found = [_recorded(dispute, concerned.get(dispute.id, [])) for dispute in dispute_records(facts).values()]
-    found += _of_timeline(facts, {dispute.id for dispute in found})
-    return tuple(sorted(found, key=lambda dispute: dispute.id))
+    disagreements = [_recorded(dispute, concerned.get(dispute.id, [])) for dispute in dispute_records(facts).values()]
+    disagreements += _of_timeline(facts, {dispute.id for dispute in disagreements})
+    return tuple(sorted(disagreements, key=lambda dispute: dispute.id))
 
 
 def standings(disputes: tuple[Disagreement, ...]) -> dict[str, str]:
     """Return, for each claim that does not simply hold, whether it is `open` or was `overruled`."""
-    found: dict[str, str] = {}
+    standing_by_claim: dict[str, str] = {}
     for dispute in disputes:
         for claim in dispute.claims:
             if dispute.decision == OPEN:
-                found.setdefault(claim, "open")
+                standing_by_claim.setdefault(claim, "open")
             elif dispute.decision in dispute.claims and claim != dispute.decision:
-                found[claim] = "overruled"
-    return found
+                standing_by_claim[claim] = "overruled"
+    return standing_by_claim
 
 
 def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disagreement:
@@ -165,11 +165,11 @@ def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disag
 
 
 def _of_timeline(facts: Snapshot, taken: set[str]) -> list[Disagreement]:
-    told: dict[str, dict[str, Any]] = {}
+    disputes: dict[str, dict[str, Any]] = {}
     events: dict[str, list[str]] = {}
     for event in facts.events:
         for dispute in event.disputes:
-            told[dispute["id"]] = dispute
+            disputes[dispute["id"]] = dispute
             events.setdefault(dispute["id"], []).append(event.id)
     return [
         Disagreement(
@@ -189,5 +189,5 @@ def _of_timeline(facts: Snapshot, taken: set[str]) -> list[Disagreement]:
             (),
             tuple(DisputeSubject(event, 0, (), (), 0) for event in events[name]),
         )
-        for name, row in told.items()
+        for name, row in disputes.items()
     ]

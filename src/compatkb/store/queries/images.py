@@ -122,10 +122,10 @@ def image(facts: Snapshot, number: int) -> ImageRecord:
 
 def contents(facts: Snapshot) -> dict[int, tuple[ContentRecord, ...]]:
     """Return what each image contains, by its number."""
-    found: dict[int, list[ContentRecord]] = {}
+    parts_by_image: dict[int, list[ContentRecord]] = {}
     for part in facts.records(ContentRecord, "from content order by rowid"):
-        found.setdefault(part.image, []).append(part)
-    return {number: tuple(parts) for number, parts in found.items()}
+        parts_by_image.setdefault(part.image, []).append(part)
+    return {number: tuple(parts) for number, parts in parts_by_image.items()}
 
 
 @kept
@@ -147,8 +147,8 @@ def listings(facts: Snapshot) -> tuple[ListingRecord, ...]:
 
 def columns_of(facts: Snapshot, repository: str) -> dict[str, ColumnRecord]:
     """Return the columns of a repository's tables by name, in their order."""
-    found = facts.records(ColumnRecord, "from column where repository = ? order by position", repository)
-    return {column.name: column for column in found}
+    columns = facts.records(ColumnRecord, "from column where repository = ? order by position", repository)
+    return {column.name: column for column in columns}
 
 
 def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:

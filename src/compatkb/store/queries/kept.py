@@ -18,7 +18,7 @@ def kept(query: Callable[Concatenate[Snapshot, P], T]) -> Callable[Concatenate[S
         key = (query, arguments, *options.items())
         if key not in facts.kept:
             facts.kept[key] = query(facts, *arguments, **options)
-        found: T = facts.kept[key]
-        return found
+        answer: T = facts.kept[key]
+        return answer
 
     return ask

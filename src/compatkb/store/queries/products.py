@@ -122,10 +122,10 @@ def _details(row: tuple[Any, ...]) -> ProductDetails:
 @kept
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the keys of the names by which each product is found, sorted."""
-    found: dict[str, list[str]] = {}
+    names_by_product: dict[str, list[str]] = {}
     for name, product in facts.select("select name, product from name order by name"):
-        found.setdefault(product, []).append(name)
-    return {product: tuple(names) for product, names in found.items()}
+        names_by_product.setdefault(product, []).append(name)
+    return {product: tuple(names) for product, names in names_by_product.items()}
 
 
 def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
@@ -142,8 +142,8 @@ def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
 @kept
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
-    found = facts.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
-    return found[0] if found else None
+    records = facts.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
+    return records[0] if records else None
 
 
 def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
@@ -154,8 +154,8 @@ def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]
 @kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
-    found = facts.records(ElementDetails, "from element where product = ? and idx = ?", product, idx)
-    return found[0] if found else None
+    records = facts.records(ElementDetails, "from element where product = ? and idx = ?", product, idx)
+    return records[0] if records else None
 
 
 def distributions(facts: Snapshot) -> tuple[tuple[str, str], ...]:

@@ -80,11 +80,11 @@ def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
 
 def cited_addresses(facts: Snapshot) -> frozenset[str]:
     """Return the addresses of all that the data cite; of a source that has none, its text."""
-    found = {url for table in ("document", "citation") for (url,) in facts.select(f"select url from {table}") if url}
+    addresses = {url for table in ("document", "citation") for (url,) in facts.select(f"select url from {table}") if url}
     for table in ("release", "element", "image"):
         for (sources,) in facts.select(f"select distinct sources from {table}"):
-            found.update(url or text for text, url in read_sources(sources))
-    return frozenset(found)
+            addresses.update(url or text for text, url in read_sources(sources))
+    return frozenset(addresses)
 
 
 def needs_graphics(facts: Snapshot, device: str) -> bool:

@@ -1,0 +1,76 @@
+"""What is known of indexes: which builds they have, and which they have not."""
+
+import re
+
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.output.messages import element_sources
+from compatkb.store.records import Element
+
+_OF_A_MATRIX = 2
+
+
+def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
+    """Return the sources of a build as findings name them."""
+    return tuple(url or text for text, url in element_sources(queries.facts, element)[:2])
+
+
+def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
+    """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
+
+    The makers' matrix of a release, `cu118` and `cu126`, is one for what is older or newer than all of it alone.
+    """
+    from compatkb.check.lookups import urls
+    from compatkb.core.versions import Scheme, admits
+
+    public, _, label = version.partition("+")
+    for scope in queries.facts.scopes:
+        of_label = scope.product == product and label in scope.devices and scope.until >= queries.lists_until
+        if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
+            return urls(scope.sources)
+    builds = [
+        e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
+    ]
+    numbers = [_number(e.version) for e in builds]
+    is_inside = len(builds) < _OF_A_MATRIX or min(numbers) <= _number(version) <= max(numbers)
+    return None if is_inside else cited(queries, builds[-1])
+
+
+def _kind(version: str) -> str | None:
+    """Return the letters of a label that is letters and a number, None of others."""
+    match = re.fullmatch(r"[^+]+\+([a-z]+)[\d.]+", version)
+    return match[1] if match else None
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """Return the number of such a label: (118,) of `cu118`, (6, 3) of `rocm6.3`."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[2]))
+
+
+def lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
+    """Return whether it is known that an index has none of these builds, beyond that the data list none there.
+
+    The default index takes no labels (PEP 440), and an index that is named for a label has builds with that one; of others a
+    list has to be whole.
+    """
+    label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
+    labels = {build.version.partition("+")[2] for build in builds}
+    if "" not in labels and (channel == queries.own or _is_of_label(builds[0].product, channel, label, queries)):
+        return label not in labels
+    if _is_of_label(builds[0].product, channel, label, queries):
+        return all(never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
+    return all(queries.lookups.is_listed_whole(build, channel, queries.lists_until) for build in builds)
+
+
+def may_have(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
+    """Return whether an index has one of these builds, or is named for a label that one may have."""
+    label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
+    return any(channel in build.channels for build in builds) or (
+        bool(builds)
+        and _is_of_label(builds[0].product, channel, label, queries)
+        and not all(never_built(build.product, f"{build.release}+{label}", queries) for build in builds)
+    )
+
+
+def _is_of_label(product: str, channel: str, label: str, queries: ProjectQueries) -> bool:
+    there = [e.version for e in queries.facts.elements(product) if channel in e.channels]
+    return any(version.endswith(f"+{label}") for version in there)
