@@ -79,7 +79,7 @@ def warnings_in_brief(facts: Snapshot, warnings: Iterable[Warned]) -> list[str]:
     whole = []
     for warned in warnings:
         name = f"{label(facts, warned.product)} {warned.version}".strip()
-        if warned.kind == "driver":
+        if warned.kind in ("driver", "device"):
             whole.append(f"{name}: {warned.detail.rstrip('.')}")
         elif warned.kind != "known-issue":
             by_build.setdefault(name, []).append(_brief(warned))

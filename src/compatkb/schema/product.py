@@ -256,7 +256,7 @@ class AdvisoryEntry(Record):
     """Something that a user of these versions must be told."""
 
     of: Term
-    kind: Literal["security", "driver", "known-issue"]
+    kind: Literal["security", "driver", "device", "known-issue"]
     message: Text
     since: date
     to: tuple[Term, ...] = ()  # only beside these

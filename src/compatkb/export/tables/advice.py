@@ -15,7 +15,7 @@ TABLES = (
         (
             number("id", "a number without meaning"),
             text("product", "the product that it concerns", "product"),
-            text("kind", "security, driver or known-issue"),
+            text("kind", "security, driver, device or known-issue"),
             text("message", "the sentence that users read"),
             day("since", "the day since which it is known"),
             maybe("beside", "it concerns them only beside this product", "product"),
