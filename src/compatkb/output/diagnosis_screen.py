@@ -17,6 +17,7 @@ from compatkb.store.reader import Snapshot
 
 _SHARE = 0.4  # a second cause is named that has this part of the weight of the first
 _LINES, _STEPS = 2, 3
+_PLACES = 16  # more than there are of devices and systems: what a place weighs is below all that may go before
 
 
 def diagnosis_text(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str = POSIX) -> str:
@@ -98,7 +99,9 @@ def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
     near = diagnosis.nearest[0] if diagnosis.nearest else None
     if diagnosis.either:
         blocks.append(Block(wrapped(_question(diagnosis), "  ")))
-        blocks += [_on(facts, choice, shell) for choice in diagnosis.either]
+        named = {read.product for read in diagnosis.versions}
+        somewhere = named.intersection(e.product for choice in diagnosis.either for e in choice.near.stack.packages)
+        blocks += [_on(facts, choice, somewhere, shell, n) for n, choice in enumerate(diagnosis.either)]
     if near and (steps := commands.pip_commands(facts, near.stack, shell)):
         blocks.append(Block([command(step) for step in steps]))
         title = (
@@ -133,11 +136,16 @@ def _question(diagnosis: Diagnosis) -> str:
     return f"The text does not name {' or '.join(unknown)}. Take the command for yours:"
 
 
-def _on(facts: Snapshot, choice: StackChoice, shell: str) -> Block:
-    """Return the commands for a device and a system of which the text does not tell whether they are meant."""
+def _on(facts: Snapshot, choice: StackChoice, named: set[str], shell: str, number: int) -> Block:
+    """Return the commands for a device and a system of which the text does not tell whether they are meant.
+
+    What it lacks of the products that the text names is said; of several places the last may go first.
+    """
     steps = [command(step) for step in commands.pip_commands(facts, choice.near.stack, shell)]
     place = [value(facts, "device", choice.device), *(value(facts, "os", system) for system in choice.systems)]
-    return Block([*wrapped(f"on {', '.join(place)}:", "  "), *steps, BLANK] if steps else [])
+    if gone := sorted(named.difference(element.product for element in choice.near.stack.packages)):
+        place.append(f"without {listed([label(facts, product) for product in gone])}")
+    return Block([*wrapped(f"on {', '.join(place)}:", "  "), *steps, BLANK] if steps else [], number / _PLACES)
 
 
 def near_name(facts: Snapshot, near: Near) -> str:

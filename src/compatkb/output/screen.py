@@ -30,7 +30,7 @@ class Block(NamedTuple):
     """Lines that stay or go together; of the blocks that may go, the one with the highest number goes first."""
 
     lines: list[Line]
-    weight: int = 0
+    weight: float = 0
 
 
 BLANK = Line("")
