@@ -11,6 +11,7 @@ from compatkb.export.columns import TableSchema
 from compatkb.export.table_reader import Tables
 from compatkb.export.tables import FORMAT, TABLES, read_tables
 from compatkb.export.views import VIEWS
+from compatkb.store.connection import connect
 from compatkb.store.reader import Snapshot
 
 APPLICATION = int.from_bytes(b"ckb\0", "big")
@@ -35,7 +36,7 @@ def write_database(facts: Snapshot, target: Path, *, force: bool = False) -> Non
 def is_ours(path: Path) -> bool:
     """Return whether a file is a database that this program wrote."""
     try:
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        db = connect(str(path.resolve()))
     except sqlite3.Error:
         return False
     try:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from compatkb.core.names import word_key
 from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.errors import DataError
+from compatkb.store.connection import connect
 from compatkb.store.records import (
     Advisory,
     Compiled,
@@ -392,12 +393,6 @@ def series_name(release: str, depth: int) -> str:
     """Return the series of a release, its first `depth` numbers; one without numbers is a series of its own."""
     numbers = _NUMBERS.match(release)
     return ".".join(numbers[0].split(".")[:depth]) if numbers else release
-
-
-def connect(path: str) -> sqlite3.Connection:
-    """Return a read-only connection to a file that nobody changes; raises sqlite3.Error where it cannot be opened."""
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")  # what SQLite would misread in a URI
-    return sqlite3.connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
 
 
 def _dotted(text: str | None) -> tuple[int, ...] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from compatkb.store.reader import connect
+from compatkb.store.connection import connect
 
 
 def without_rows(snapshot: Path, tables: Iterable[str]) -> bytes:

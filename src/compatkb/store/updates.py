@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import data_date, locate, updates, updates_directory
-from compatkb.store.reader import Snapshot, connect
+from compatkb.store.connection import connect
+from compatkb.store.reader import Snapshot
 from compatkb.store.schema import FORMAT, TABLES
 
 FILE = f"compatkb-data-{FORMAT}.sqlite"

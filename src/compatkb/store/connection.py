@@ -1,0 +1,9 @@
+"""Opens compiled knowledge bases."""
+
+import sqlite3
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """Return a read-only connection to a file that nobody changes; raises sqlite3.Error where it cannot be opened."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")  # what SQLite would misread in a URI
+    return sqlite3.connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
