@@ -108,9 +108,9 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     Of one that does not go with another, too, whatever else is said of the two.
     """
     places: set[tuple[object, ...]] = set()
-    for finding in findings:
+    for finding in sorted(findings, key=lambda one: one.rule == pairs.TOGETHER.id and one.level is not Severity.ERROR):
         pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
-        place = (finding.path, finding.line, finding.column, pair, finding.level)
+        place = (finding.path, finding.line, finding.column, pair)
         if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
         if finding.rule == pairs.DRIFTS.id or pair:

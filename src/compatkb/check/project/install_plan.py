@@ -208,9 +208,11 @@ def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
 def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: ProjectQueries) -> list[Pythons]:
     """Return the Pythons that may run and have all pins, newest first: those that are known, else those still supported."""
     admitted = (plan.pythons or declared(plan.environment, queries)).mask
-    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t")]
-    masks = [Pythons(1 << e.idx) for e in usual if (admitted >> e.idx & 1 if admitted else not e.has_ended(queries.day))]
-    return [one for one in reversed(masks) if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (admitted or -1) >> e.idx & 1]
+    if plan.of_markers or not admitted:  # nothing says which run
+        usual = [e for e in usual if not e.has_ended(queries.day)] or usual
+    masks = [Pythons(1 << e.idx) for e in reversed(usual)]
+    return [one for one in masks if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
 
 
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
