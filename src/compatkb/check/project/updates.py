@@ -51,7 +51,7 @@ def _goes(left: list[str]) -> str:
 
 
 def _installed(project: Project, folders: list[str]) -> dict[str, str]:
-    """Return the packages that files of some folders ask for, by product, in the order of their names, without those of locks."""
+    """Return the packages that files of some folders ask for, by product, in the order of names; without locks."""
     packages = {}
     for path, (_, reading) in project.read.items():
         if folders and not any(fnmatchcase(posixpath.dirname(path), folder) for folder in folders):
