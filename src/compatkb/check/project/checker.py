@@ -24,6 +24,7 @@ _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
 _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
+_LABEL = re.compile(r"\+[\w.]+")
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
@@ -109,7 +110,7 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """
     places: set[tuple[object, ...]] = set()
     for finding in sorted(findings, key=lambda one: one.rule == pairs.TOGETHER.id and one.level is not Severity.ERROR):
-        pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
+        pair = _LABEL.sub("", finding.message.partition(" (")[0]) if finding.rule == pairs.TOGETHER.id else ""
         place = (finding.path, finding.line, finding.column, pair)
         if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
