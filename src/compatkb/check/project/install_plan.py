@@ -68,7 +68,6 @@ class InstallPlan:
         self.pythons, self.systems = pythons, systems
         self.final: dict[str, InstalledProduct] = {}
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
-        self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
 
     def resolves(self, step: int) -> bool:
         """Return whether the installer of a step looks at what packages need."""
@@ -86,8 +85,6 @@ ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[
 """What checks an environment, whatever the platform."""
 SETTINGS = Registry[Callable[[InstallPlan, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment on one kind of platform."""
-PROJECTS = Registry[Callable[[list[InstallPlan], ProjectQueries], Iterator[Finding]]]()
-"""What checks all environments together."""
 
 
 class Sources(NamedTuple):
@@ -292,8 +289,6 @@ def _put(
                 [*before.requirements, *requirements],
             )
             return
-        if before.allowed.mask and allowed.mask:
-            plan.replaced.append((before, installed))
     plan.final[product_id] = installed
 
 
