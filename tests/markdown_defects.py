@@ -19,7 +19,7 @@ Images of `intel/intel-extension-for-pytorch`, with [PyTorch] and what goes with
 
 UNPROVEN = (
     "command-name", "image-tag-gone", "image-tag-twice", "install-index", "install-unpinned", "link-undefined", "pin-missing",
-    "row-twice", "step-order", "table-shape", "text-together", "text-version", "version-unknown",
+    "row-twice", "table-shape", "text-together", "text-version", "version-unknown",
 )  # fmt: skip
 """Rules that are off by themselves for having been wrong or of no use too often: the cases say what they find."""
 

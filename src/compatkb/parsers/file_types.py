@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 _NAMED: tuple[tuple[str, str, str], ...] = (
-    ("pyproject", "pyproject.toml", r"(?:.*/)?pyproject\.toml"),
+    ("pyproject", "pyproject", r"(?:.*/)?pyproject(?:[._-][\w-]+)?\.toml"),
     ("setup.cfg", "setup.cfg", r"(?:.*/)?setup\.cfg"),
     ("setup.py", "setup.py", r"(?:.*/)?setup\.py"),
     ("uv.lock", "uv.lock", r"(?:.*/)?uv\.lock"),

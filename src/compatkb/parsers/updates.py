@@ -17,11 +17,17 @@ def read_renovate(source: SourceFile, reading: ParsedFile) -> None:
     """Add the groups of a Renovate configuration whose packages can be told without running its patterns."""
     tree = read_json(source, reading, comments=True)
     rules = tree.get("packageRules") if tree else None
+    ignored = tree.get("ignoreDeps") if tree else None
+    held = [f"-{item.text}" for item in (ignored.texts() if ignored else [])]
+    for rule in rules.items if rules else []:
+        enabled, updates = rule.get("enabled"), rule.get("matchUpdateTypes")
+        if enabled and enabled.text == "false" and not updates:
+            held += [f"-{word}" for word in _matched(rule) or [] if not word.startswith("!")]
     for rule in rules.items if rules else []:
         name = rule.get("groupName")
         words = _matched(rule)
         if name is not None and name.text and words:
-            _add(reading, rule, words, "renovate")
+            _add(reading, rule, words + held, "renovate")
 
 
 def _matched(rule: YamlNode) -> list[str] | None:
@@ -54,10 +60,20 @@ def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:
         groups = update.get("groups")
         if ecosystem is None or ecosystem.text not in ("pip", "uv", "conda") or groups is None:
             continue
+        folders = update.get("directory") or update.get("directories")
+        scope = [f"/{item.text.strip('/')}" for item in (folders.texts() if folders else [])]
+        ignored = update.get("ignore")
+        for one in ignored.items if ignored else []:
+            named = one.get("dependency-name")
+            if named and not one.get("versions") and not one.get("update-types"):
+                scope.append(f"-{named.text}")
         for name, group in groups.pairs:
-            patterns, others = group.get("patterns"), group.get("exclude-patterns")
+            patterns, others, applies = (group.get(key) for key in ("patterns", "exclude-patterns", "applies-to"))
+            if (applies and applies.text == "security-updates") or (group.get("dependency-type") and not patterns):
+                continue  # what has an advisory, or is for developers, moves alone
             words = [item.text for item in patterns.texts()] if patterns else ["*"]
-            _add(reading, group, words + [f"!{item.text}" for item in (others.texts() if others else [])], "dependabot", name)
+            words += [f"!{item.text}" for item in (others.texts() if others else [])]
+            _add(reading, group, words + scope, "dependabot", name)
 
 
 def _add(reading: ParsedFile, node: YamlNode, words: list[str], tool: str, named: YamlNode | None = None) -> None:

@@ -11,7 +11,7 @@ from compatkb.check.places import FileRole
 from compatkb.check.project import machine, metadata, pairs, pins, routing, updates
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
-from compatkb.check.project.install_plan import ENVIRONMENTS, PROJECTS, SETTINGS, InstallPlan, install_plans, is_supported
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
@@ -24,12 +24,13 @@ _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
 _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
+_LABEL = re.compile(r"\+[\w.]+")
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
 TOPICS = (machine, metadata, pairs, pins, routing)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
-RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *PROJECTS.rules, *updates.RULES)
+RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *updates.RULES)
 
 
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
@@ -79,9 +80,8 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     documents = (document for document, _ in project.read.values())
     unjudged = frozenset(one.path for one in documents if is_of_a_machine(one.text) or is_never_started(one))
     for environment in project.environments():
-        if environment.images or environment.includes:
-            for check_environment in ENVIRONMENTS.checks:
-                findings.update(dict.fromkeys(check_environment(environment, queries)))
+        for check_environment in ENVIRONMENTS.checks if environment.images else ():
+            findings.update(dict.fromkeys(check_environment(environment, queries)))
         if not environment.requirements and not environment.images:
             continue
         for plan in install_plans(environment, queries):
@@ -90,8 +90,6 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
             plans.append(plan)
             for check_setting in SETTINGS.checks:
                 findings.update(dict.fromkeys(check_setting(plan, queries)))
-    for check_project in PROJECTS.checks:
-        findings.update(dict.fromkeys(check_project(plans, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
     yield from _ends_once(_indexes_once(_drifts_once(counting)), plans)
 
@@ -108,9 +106,9 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     Of one that does not go with another, too, whatever else is said of the two.
     """
     places: set[tuple[object, ...]] = set()
-    for finding in findings:
-        pair = finding.message.partition(" (")[0] if finding.rule == pairs.TOGETHER.id else ""
-        place = (finding.path, finding.line, finding.column, pair, finding.level)
+    for finding in sorted(findings, key=lambda one: one.rule == pairs.TOGETHER.id and one.level is not Severity.ERROR):
+        pair = _LABEL.sub("", finding.message.partition(" (")[0]) if finding.rule == pairs.TOGETHER.id else ""
+        place = (finding.path, finding.line, finding.column, pair)
         if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
         if finding.rule == pairs.DRIFTS.id or pair:

@@ -22,6 +22,7 @@ _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
 _EXPORTED = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]+={1,2}[^\s#;]+[ \t]*")
+_PREFIX = re.compile(r"^prefix:[ \t]*(?:/|\w:\\)", re.MULTILINE)
 _LONG, _MOST = 60, 0.95
 _LISTS = ("requirements", "constraints", "environment")
 _FROZEN = re.compile(r"(?:^|[-_.])(?:frozen|freeze|lock)(?:[-_.]|$)", re.IGNORECASE)
@@ -78,7 +79,9 @@ def is_of_a_machine(text: str) -> bool:
 
 
 def is_exported(text: str) -> bool:
-    """Return whether a list is what a machine had, as `pip freeze` and `conda env export` write it: long, each one exact."""
+    """Return whether a list is what a machine had: long, each one exact, or with the folder that `conda env export` writes."""
+    if _PREFIX.search(text):
+        return True
     lines = [line for line in text.splitlines() if line.strip()]
     return len(lines) >= _LONG and sum(_EXPORTED.fullmatch(line) is not None for line in lines) >= _MOST * len(lines)
 

@@ -68,7 +68,6 @@ class InstallPlan:
         self.pythons, self.systems = pythons, systems
         self.final: dict[str, InstalledProduct] = {}
         self.empty: list[tuple[InstalledProduct, ProductRequirement]] = []  # within one step nothing fits all
-        self.replaced: list[tuple[InstalledProduct, InstalledProduct]] = []
 
     def resolves(self, step: int) -> bool:
         """Return whether the installer of a step looks at what packages need."""
@@ -86,8 +85,6 @@ ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[
 """What checks an environment, whatever the platform."""
 SETTINGS = Registry[Callable[[InstallPlan, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment on one kind of platform."""
-PROJECTS = Registry[Callable[[list[InstallPlan], ProjectQueries], Iterator[Finding]]]()
-"""What checks all environments together."""
 
 
 class Sources(NamedTuple):
@@ -208,9 +205,11 @@ def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
 def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: ProjectQueries) -> list[Pythons]:
     """Return the Pythons that may run and have all pins, newest first: those that are known, else those still supported."""
     admitted = (plan.pythons or declared(plan.environment, queries)).mask
-    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t")]
-    masks = [Pythons(1 << e.idx) for e in usual if (admitted >> e.idx & 1 if admitted else not e.has_ended(queries.day))]
-    return [one for one in reversed(masks) if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (admitted or -1) >> e.idx & 1]
+    if plan.of_markers or not admitted:  # nothing says which run
+        usual = [e for e in usual if not e.has_ended(queries.day)] or usual
+    masks = [Pythons(1 << e.idx) for e in reversed(usual)]
+    return [one for one in masks if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
 
 
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
@@ -290,8 +289,6 @@ def _put(
                 [*before.requirements, *requirements],
             )
             return
-        if before.allowed.mask and allowed.mask:
-            plan.replaced.append((before, installed))
     plan.final[product_id] = installed
 
 

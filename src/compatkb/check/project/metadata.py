@@ -1,7 +1,5 @@
-"""Rules about a project as a whole: images against the rest, indexes against what is meant, steps in their order."""
+"""Rules about a project as a whole: images against the rest, builds against what is meant."""
 
-import posixpath
-import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, GONE, UNLISTED
@@ -9,7 +7,6 @@ from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
-    PROJECTS,
     SETTINGS,
     InstalledProduct,
     InstallPlan,
@@ -22,7 +19,7 @@ from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.statement import Action, ImageUse, RequirementRole
+from compatkb.parsers.statement import ImageUse, RequirementRole
 
 PLAIN = CheckRule(
     "build-plain",
@@ -30,25 +27,13 @@ PLAIN = CheckRule(
     "a build for another device is taken than the one that is meant",
     off_in=(FileRole.NOTEBOOK,),
 )
-ORDER = CheckRule("step-order", Severity.WARNING, "a step needs a file that a later step brings", optional=True)
-APART = CheckRule("versions-apart", Severity.WARNING, "images install other versions than pipelines test", optional=True)
-
-_BUILT = ("stage",)
-_TESTED = ("job",)
 
 
-@SETTINGS.rule(PLAIN)
-def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what is wrong with an environment beyond its packages."""
-    yield from _plain(plan, queries)
-
-
-@ENVIRONMENTS.rule(UNLISTED, GONE, ENDED, ORDER)
+@ENVIRONMENTS.rule(UNLISTED, GONE, ENDED)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what is wrong with the images and the steps of an environment."""
+    """Yield what is wrong with the images of an environment."""
     for located, image in environment.images:
         yield from _image(located, image, queries)
-    yield from _order(environment)
 
 
 def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> Iterator[Finding]:
@@ -80,36 +65,8 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         yield at(located, ENDED, f"of what {use.tag} holds, {', '.join(ended)}", sources=tuple(cited_by))
 
 
-def _order(environment: ProjectEnvironment) -> Iterator[Finding]:
-    """Yield files that are read before a later COPY brings them."""
-    if environment.kind != "stage":
-        return
-    copies = sorted((a for _, a in environment.actions if a.verb == "copy"), key=lambda action: action.step)
-    bringing: dict[str, list[Action]] = {}
-    for copy in copies:
-        for word in () if copy.tool else copy.words[:-1]:
-            bringing.setdefault(posixpath.basename(word.rstrip("/")), []).append(copy)
-    everything = next((copy.step for copy in copies if _whole(copy)), None)
-    for located, include in environment.includes:
-        if located.document is not environment.document or include.path.startswith(("http:", "https:")):
-            continue
-        own_copies = bringing.get(posixpath.basename(include.path), ())
-        before = located.document.text[: located.span[0]]
-        if re.search(r"\b(?:cd|pushd|clone)\s", before[before.rfind("\nRUN") + 1 :]):
-            continue  # a file of another folder
-        if own_copies and own_copies[0].step > include.step and (everything is None or everything > include.step):
-            line = own_copies[0].place.line
-            message = f"{include.path} is read here, and copied into the image by line {line} only"
-            yield at(located, ORDER, message, fix=f"move the COPY of line {line} before this step")
-
-
-def _whole(copy: Action) -> bool:
-    return bool(copy.tool) or any(
-        word.rstrip("/") in (".", "") or "*" in word or "." not in posixpath.basename(word) for word in copy.words[:-1]
-    )
-
-
-def _plain(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+@SETTINGS.rule(PLAIN)
+def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield packages whose build is for another device than the index beside them, or their companions, are for."""
     wanted = _wanted(plan, queries)
     if wanted is None:
@@ -168,31 +125,3 @@ def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledP
                     return device, installed
     own = queries.context.scope.device
     return (own, None) if own else None
-
-
-@PROJECTS.rule(APART)
-def check_apart(plans: list[InstallPlan], queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what images install of a product where the pipelines install it too, and never in that version."""
-    for product in queries.facts.products.values():
-        if product.role != Role.PACKAGE:
-            continue
-        built = list(_exact(plans, product.id, _BUILT))
-        tested = list(_exact(plans, product.id, _TESTED))
-        releases = {e.release for one in tested for e in queries.elements(product.id, one.allowed.mask)}
-        for one in built:
-            built_releases = {e.release for e in queries.elements(product.id, one.allowed.mask)}
-            if tested and built_releases and not built_releases & releases:
-                other = tested[0].parts[-1].located
-                built_text, tested_text = (x.allowed.text.removeprefix("==") for x in (one, tested[0]))
-                message = (
-                    f"the image has {product.name} {built_text}, and no pipeline tests it: "
-                    f"{other.document.path}, line {other.statement.place.line}, has {tested_text}"
-                )
-                yield at(one.parts[-1].located, APART, message, fix="install the same version in both")
-
-
-def _exact(plans: list[InstallPlan], product: str, kinds: tuple[str, ...]) -> Iterator[InstalledProduct]:
-    for plan in plans:
-        installed = plan.final.get(product)
-        if plan.environment.kind in kinds and installed and installed.allowed.mask and is_exact(installed.allowed.text):
-            yield installed

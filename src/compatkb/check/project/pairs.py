@@ -36,14 +36,11 @@ LOOSE = CheckRule(
     "a package that has to match a pinned one is not pinned, and metadata do not tie it",
     optional=True,
 )
-REPLACES = CheckRule(
-    "step-replaces", Severity.WARNING, "a later step replaces what an earlier one has installed", optional=True
-)
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
 
 
-@SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS, LOOSE, REPLACES)
+@SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS, LOOSE)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the packages of an environment together."""
     for installed, required in plan.empty:
@@ -53,8 +50,6 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             CONTRADICT,
             f"no version of {required.product.name} is admitted by {texts}, which one step asks for",
         )
-    for before, after in plan.replaced:
-        yield from _replaced(before, after, queries)
     final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
     if len(final) < 2:
         return
@@ -70,19 +65,6 @@ def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
     """Return whether a lock names a runtime that only the metadata of others pin: whoever locked it has honoured those."""
     leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
     return leaf and bool(one.requirements) and one.requirements[0].requirement.role is RequirementRole.LOCKED
-
-
-def _replaced(before: InstalledProduct, after: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what was installed on purpose and is gone after a later step."""
-    product = queries.facts.products[after.allowed.product]
-    if before.step < 0 or not before.allowed.exact or not after.parts or product.role == Role.LEAF:
-        return
-    old = before.parts[-1]
-    line = f"line {old.located.statement.place.line}" + (
-        f" of {old.located.document.path}" if old.located.document is not after.parts[-1].located.document else ""
-    )
-    message = f"this replaces {product.name} {before.allowed.text.removeprefix('==')}, which {line} has installed before"
-    yield at(after.parts[-1].located, REPLACES, message, fix="install it in one step, or with the same version in both")
 
 
 def _together(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
@@ -193,8 +175,7 @@ def _denied(
     if _may_be_built_alike(one, other, plan, queries) or _may_be_built_alike(other, one, plan, queries):
         return
     if later and known[last.allowed.product].role == Role.LEAF:
-        yield at(located, REPLACES, f"{message}; the installer says so, and goes on", sources=denial.sources)
-        return
+        return  # the installer says so, and goes on
     builds = queries.elements(last.allowed.product, last.allowed.mask)
     if (
         replaced := later

@@ -1,5 +1,6 @@
 """Rules about one package at a time: was it published, where, for which Python and system, is it yanked or out of support."""
 
+import re
 from collections.abc import Iterator
 
 from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
@@ -14,6 +15,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
+from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.statement import Requirement, RequirementRole
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
@@ -31,6 +33,8 @@ WITHDRAWN = CheckRule(
     "pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it"
 )
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
+
+_LABEL = re.compile(r"\+[\w.]+")
 
 
 @SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST, ENDED, LIBRARY_ENDED)
@@ -91,14 +95,17 @@ def _lost(required: ProductRequirement) -> Finding:
     start = required.document.offset(*required.located.statement.place)
     there = required.document.text[start : start + len(whole)]
     plain = required.document.path.endswith(".sh") or "ockerfile" in required.document.path
-    edits = (Edit(start, start + len(whole), f'"{whole}"'),) if plain and there == whole else ()
+    quoted = _LABEL.sub("", whole)  # which PEP 440 admits beside == alone
+    edits = (Edit(start, start + len(whole), f'"{quoted}"'),) if plain and there == whole else ()
     written, reads, read = (required.requirement.lost or "").lstrip(">").partition("<")
+    if kind_of(required.document.path) == "batch":
+        written = written.lstrip("=")  # which parts words there
     message = (
         f"without quotes the shell reads from a file named {read!r}, and installs nothing where there is none"
         if reads
         else f"without quotes the shell writes into a file named {written!r}, and installs any {text}"
     )
-    return at(required.located, LOST, message, fix=f'write "{whole}" in quotes', edits=edits)
+    return at(required.located, LOST, message, fix=f'write "{quoted}" in quotes', edits=edits)
 
 
 def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: ProjectQueries) -> Iterator[Finding]:

@@ -189,14 +189,18 @@ class ProjectQueries:
         from compatkb.output.messages import cause, cause_sources
 
         free = () if systems else ("os", "arch")  # where a release was never built is no reason beside one of the pair
+        asked = {one.product for one in constraints}
         main_cause = min(
             answer.causes,
-            key=lambda one: (bool(pythons) and "python" not in one.blocker[1:], any(name in free for name in one.blocker[1:])),
+            key=lambda one: (
+                bool(pythons) and "python" not in one.blocker[1:],
+                any(name in free for name in one.blocker[1:]),
+                not (one.edges and asked.issuperset(one.blocker[1:])),  # a claim about them, before a build of no use alone
+            ),
         )
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, main_cause, answer.request)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = cause(self.facts, main_cause, answer.request)
-        asked = {one.product for one in constraints}
         between = {name for name in main_cause.blocker[1:] if name not in asked and main_cause.edges}  # what both of them need
         others = (
             one for one in answer.causes if one is not main_cause and one.edges and between.intersection(one.blocker[1:])

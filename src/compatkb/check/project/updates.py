@@ -1,5 +1,6 @@
 """Groups of updates: packages that have to move with one of a group, and are left out of it."""
 
+import posixpath
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -10,7 +11,7 @@ from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind
-from compatkb.parsers.statement import MOVES, Action, Requirement
+from compatkb.parsers.statement import MOVES, Action, Requirement, RequirementRole
 
 SPLITS = CheckRule(
     "group-splits", Severity.WARNING, "a group of updates leaves out a package that has to move with its others"
@@ -28,13 +29,17 @@ def check(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     ]
     if not groups:
         return
-    names = _installed(project)
     for located in groups:
         words = located.statement.words if isinstance(located.statement, Action) else ()
+        root = located.document.path.rpartition(".github/")[0]
+        folders = [(root + word.lstrip("/")).rstrip("/").replace("**/", "*") for word in words if word.startswith("/")]
+        names = _installed(project, folders)
         moving = {product for product, name in names.items() if _matched(name, words)}
-        left = [p for p in names if p not in moving and any(_tied(queries, p, other) for other in moving)]
+        held = {product for product, name in names.items() if _matches(name, words, "-")}  # whoever holds them moves them
+        left = [p for p in names if p not in moving | held and any(_tied(queries, p, other) for other in moving)]
+        tied = [p for p in sorted(moving) if any(_tied(queries, p, other) for other in left)]
         if left:
-            here = spelt(names[product] for product in sorted(moving))
+            here = spelt(names[product] for product in tied)
             message = (
                 f"the group moves {here} without {spelt(names[p] for p in left)}, which {_goes(left)} with one release alone"
             )
@@ -45,22 +50,29 @@ def _goes(left: list[str]) -> str:
     return "goes" if len(left) == 1 else "go"
 
 
-def _installed(project: Project) -> dict[str, str]:
-    """Return the packages that a project installs, by product, in the order of their names."""
+def _installed(project: Project, folders: list[str]) -> dict[str, str]:
+    """Return the packages that files of some folders ask for, by product, in the order of names; without locks."""
     packages = {}
-    for _, reading in project.read.values():
+    for path, (_, reading) in project.read.items():
+        if folders and not any(fnmatchcase(posixpath.dirname(path), folder) for folder in folders):
+            continue
         for statement in reading.statements:
-            product = project.product(statement.name, statement.tool) if isinstance(statement, Requirement) else None
-            if isinstance(statement, Requirement) and product and product.role in BUILT:
+            if not isinstance(statement, Requirement) or statement.role is RequirementRole.LOCKED:
+                continue
+            product = project.product(statement.name, statement.tool)
+            if product and product.role in BUILT:
                 packages[product.id] = statement.name
     return dict(sorted(packages.items(), key=lambda pair: pair[1]))
 
 
 def _matched(name: str, words: tuple[str, ...]) -> bool:
-    wanted = [word for word in words if not word.startswith("!")]
-    others = [word[1:] for word in words if word.startswith("!")]
+    wanted = [word for word in words if not word.startswith(("!", "-", "/"))]
     among = not wanted or any(fnmatchcase(name, word) for word in wanted)
-    return among and not any(fnmatchcase(name, word) for word in others)
+    return among and not _matches(name, words, "!") and not _matches(name, words, "-")
+
+
+def _matches(name: str, words: tuple[str, ...], mark: str) -> bool:
+    return any(word.startswith(mark) and fnmatchcase(name, word[1:]) for word in words)
 
 
 def _tied(queries: ProjectQueries, product: str, other: str) -> bool:

@@ -131,14 +131,11 @@ _Reader = Callable[[Invocation, Sequence[Word], Sequence[Word]], None]
 def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[Word], str]:
     """Return what reads a command, the words that it has to read, and the name of the tool."""
     values = [word.value for word in words[:4]]
-    python = PYTHON.fullmatch(head)
-    if python and "-m" in values[1:3]:
-        at = values.index("-m") + 1
-        module = words[at].value if at < len(words) else ""
-        if module in ("pip", "uv", "conda"):
-            return _reader(module, words[at:])
-        return tools.ran, words, "python"
-    if python:
+    is_python = PYTHON.fullmatch(head)
+    at = values.index("-m") + 1 if "-m" in values[: 3 if is_python else 2] else len(values)  # it may be an unset variable
+    if at < len(values) and values[at] in ("pip", "uv", "conda"):
+        return _reader(values[at], words[at:])
+    if is_python:
         return tools.ran, words, "python"
     if _PIP.fullmatch(head):
         return tools.pip, words[1:], "pip"
