@@ -76,7 +76,7 @@ def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBa
         pytest.param("vllm==0.6.6 torch==2.5.1 numpy==2.1.0 python==3.10", "cpu", "does-not-work", id="common-file"),
         pytest.param("vllm==0.6.6 torch==2.5.1 numpy==1.26.4 python==3.10", "cpu", "likely", id="common-file-met"),
         pytest.param("vllm==0.6.2 python==3.12", "xpu", "does-not-work", id="files-exclude-each-other"),
-        pytest.param("vllm==0.4.2 torch==2.3.0 python==3.11", "cpu", "does-not-work", id="for-cuda-alone"),
+        pytest.param("vllm==0.4.0 torch==2.1.2 python==3.11", "cpu", "does-not-work", id="for-cuda-alone"),
         pytest.param("vllm==0.11.0 torch==2.8.0+cu128 python==3.11", "cpu", "does-not-work", id="for-cuda-beside-one-for-cpu"),
         pytest.param("deepspeed==0.13.4 torch==2.8.0+xpu python==3.10", "xpu", "unknown", id="imports-ipex"),
         pytest.param("deepspeed==0.18.7 torch==2.10.0+xpu python==3.11", "xpu", "likely", id="does-without-ipex"),

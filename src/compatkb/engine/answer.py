@@ -6,7 +6,7 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Certainty, Verdict
 from compatkb.engine.alternatives import Conflicts, Near, from_default_index, nearest, proven, without_ended
 from compatkb.engine.budget import Budget
-from compatkb.engine.conflicts import Cause, cause_of, conflict_of, refuting
+from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Aim, Search
@@ -111,7 +111,7 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
                 break
         is_certain &= certain_only
         conflicts[device, route.id] = conflict or ()
-        for cause in [cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]:
+        for cause in meeting([cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]):
             same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
             if same is None:
                 causes.append(cause)

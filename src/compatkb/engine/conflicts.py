@@ -1,6 +1,7 @@
 """Why there is no stack: a minimal set of constraints; leaving any one of them out would admit a stack."""
 
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import ANY_VERSION, Kind
@@ -138,6 +139,22 @@ def cause_of(problem: Problem, constraint: Constraint, *, certain: bool) -> Caus
     else:
         edges = _denying(problem, product, constraint[2])
     return Cause(constraint, problem.device, problem.route.id, certain, refused, elements, edges)
+
+
+def meeting(causes: list[Cause]) -> list[Cause]:
+    """Return the causes of one conflict with the edges alone that concern the versions which the others leave.
+
+    Where vLLM needs torch 2.4.0, it is of torch 2.4.0 that a Python is too new.
+    """
+    claims = [cause for cause in causes if cause.blocker[0] == "claim"]
+    for n, cause in enumerate(causes):
+        product, left = cause.blocker[1], -1
+        for other in claims:
+            demands = [edge.to_mask for edge in other.edges if edge.to == product and edge.kind != Kind.BREAKS]
+            left &= reduce(or_, demands) if demands and other is not cause else -1
+        if edges := tuple(edge for edge in cause.edges if edge.of != product or edge.of_mask & left):
+            causes[n] = cause._replace(edges=edges)
+    return causes
 
 
 def _pinned(problem: Problem, product: str) -> list[Element]:

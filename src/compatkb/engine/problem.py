@@ -187,11 +187,11 @@ class Question:
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
-        if not element.installable:
-            return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         role = self.facts.products[element.product].role
         if self.device not in element.devices and (role not in UNBUILT or (role == Role.DIMENSION and element.devices)):
             return "device"
+        if not element.installable:
+            return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
         return self._held_back(element)
 
     def _held_back(self, element: Element) -> str | None:

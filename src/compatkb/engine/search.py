@@ -7,7 +7,9 @@ stack at least as good was found already is dropped at once.
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import reduce
 from itertools import chain
+from operator import and_, or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
@@ -85,12 +87,41 @@ class Search:
             if product not in (problem.route.provider, GLIBC):
                 last = max([depths[product], *(depths[other] for other in problem.partners[product])])
                 self._complete_at[last].append(product)
+        self._settled_at: list[list[str]] = [[] for _ in self._order]  # whose need is known at this depth
+        for product in self._optional:
+            needing = [other for other in self._order if product in problem.context.needs(other)]
+            self._settled_at[max(depths[other] for other in (product, *needing))].append(product)
         self._earlier = {
             product: [(other, table) for other, table in problem.partners[product].items() if depths[other] < depths[product]]
             for product in self._order
         }
-        self._extend(0, {}, State(Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)))
+        support = Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)
+        self._fewest: dict[str, int] = {}
+        self._extend(0, {}, State(support) if self.aim is Aim.FIRST else self._at_best(support))
         return self._assigned()
+
+    def _at_best(self, support: Support) -> State:
+        """Return the state before anything is chosen, with what every candidate of a required product brings along.
+
+        So a branch ends where something at least as good was found, and not only once the member with the warning is reached.
+        """
+        problem, candidates = self.problem, self.problem.context.candidates
+        state = State(support)
+        for product in problem.required:
+            domain = self._domains[product]
+            if not is_listed(problem, product, domain):
+                continue
+            self._fewest[product] = min(candidates.warnings(product, idx) for idx in newest_first(domain))
+            elements = problem.facts.elements(product)
+            foreign = reduce(and_, (elements[idx].foreign_cells for idx in newest_first(domain)))
+            state = State(
+                support,
+                state.other_kind | (0 if problem.request.channels else foreign),
+                state.is_outdated or (product not in self._named and not domain & ~candidates.outdated(product)),
+                state.is_presumed or not domain & ~candidates.presumed(product),
+                warnings=state.warnings + self._fewest[product],
+            )
+        return state
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -127,6 +158,11 @@ class Search:
         needing = [other for other in self._order if other != product and product in self.problem.context.needs(other)]
         return any(other not in chosen or self.problem.context.needed(other, chosen[other], product) for other in needing)
 
+    def _needed(self, product: str, chosen: dict[str, int]) -> PlatformSet:
+        """Return where one of those chosen needs an optional product."""
+        needed = self.problem.context.needed
+        return reduce(or_, (needed(other, idx, product) for other, idx in chosen.items() if idx >= 0 and other != product), 0)
+
     def _extend(self, depth: int, chosen: dict[str, int], state: State) -> None:
         """Try every candidate of the next product beside those chosen so far, newest first, and what follows from it.
 
@@ -153,6 +189,9 @@ class Search:
                 support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
                 support = self._vouched(due, extended, support)
+            for due in self._settled_at[depth]:
+                if extended[due] != ABSENT:
+                    support = support.limited_to(self._needed(due, extended))
             after = self._left_open(State(support, *after[1:]))
             if after.support.anywhere:
                 before = len(self._found)
@@ -173,7 +212,7 @@ class Search:
             state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
             state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
             context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,
-            state.warnings + context.candidates.warnings(product, idx),
+            state.warnings + context.candidates.warnings(product, idx) - self._fewest.get(product, 0),
         )
 
     def _is_beaten(self, state: State) -> bool:

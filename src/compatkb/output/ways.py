@@ -35,9 +35,8 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
             gone = [label(facts, product) for product in pinned if product not in held]
             title = f"without {listed(gone)}: " if gone else "instead: "
             ways.append(Way(title + stack_name(facts, beside.stack), beside.stack, migrates=True, relaxed=relaxed))
-    ways += [
-        Way(way_title(facts, answer.request, near), near.stack, relaxed=near.relaxed) for near in _ordered(answer.nearest)
-    ]
+    near_ones = sorted(_ordered(answer.nearest), key=lambda near: _gives_up_leaf(facts, near))
+    ways += [Way(way_title(facts, answer.request, near), near.stack, relaxed=near.relaxed) for near in near_ones]
     distinct: dict[object, Way] = {}
     titles = set()
     for way in ways:
@@ -45,6 +44,12 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
             distinct.setdefault(_key(facts, way.stack), way)
         titles.add(way.title)
     return list(distinct.values())[:most]
+
+
+def _gives_up_leaf(facts: Snapshot, near: Near) -> bool:
+    """Return whether a pin on what is known only through requirements goes, rather than to a version that fits."""
+    held = {element.product for element in near.stack.packages}
+    return any(facts.products[product].role == "leaf" and product not in held for product in near.relaxed)
 
 
 def _key(facts: Snapshot, stack: Stack) -> object:
