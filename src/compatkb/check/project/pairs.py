@@ -47,12 +47,9 @@ MOST_TOGETHER = 4
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the packages of an environment together."""
     for installed, required in plan.empty:
-        texts = " and ".join(dict.fromkeys(part.text for part in installed.parts))
-        yield at(
-            required.located,
-            CONTRADICT,
-            f"no version of {required.product.name} is admitted by {texts}, which one step asks for",
-        )
+        texts = " and ".join(_with_place(installed, required.located.document.path))
+        message = f"no version of {required.product.name} is admitted by {texts}, which one step asks for"
+        yield at(required.located, CONTRADICT, message)
     for before, after in plan.replaced:
         yield from _replaced(before, after, queries)
     final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
@@ -64,6 +61,15 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
     if not denied and installs and not plan.environment.is_locked:
         yield from _drifting(plan, final, queries)
+
+
+def _with_place(installed: InstalledProduct, path: str) -> Iterator[str]:
+    """Yield what is asked of a product, once each, with the file where that is another than `path`."""
+    placed = {}
+    for part in installed.parts:
+        place, document = part.located.statement.place, part.located.document.path
+        placed[part.text] = part.text if document == path else f"{part.text} ({document}, line {place.line})"
+    yield from placed.values()
 
 
 def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
@@ -89,19 +95,19 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     whole = {one.allowed.product: one.allowed for one in final}
     final = _on_their_indexes(plan, final, queries)
     constraints = [one.allowed for one in final]
-    if not queries.refused(constraints, plan.pythons, plan.systems):
-        return
+    refused = queries.refused(constraints, plan.pythons, plan.systems)
     pinned = [one for one in final if one.allowed.text]
-    singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
+    singles = {one.allowed.product for one in pinned if refused and queries.denial([one.allowed], plan.pythons, plan.systems)}
     any_denied = False
     reported: set[str] = set()
     reasons: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
     denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
-        if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
+        if one.step < 0 and other.step < 0:
             continue
-        denial = queries.denial([one.allowed, other.allowed])
+        asked = refused and not {one.allowed.product, other.allowed.product} & singles
+        denial = (asked and queries.denial([one.allowed, other.allowed])) or _demanded(one, other, plan, queries)
         if not denial:
             continue
         any_denied = True
@@ -125,7 +131,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         reasons |= same
         if inside:
             reported.add(own.product)
-    if any_denied or singles:
+    if any_denied or singles or not refused:
         return
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
@@ -139,6 +145,16 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
         yield finding._replace(level=Severity.WARNING)
+
+
+def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> Denial | None:
+    """Return why an installer refuses two exact pins of one step, by the metadata of either, for whatever device they are."""
+    if one.step != other.step or not (one.allowed.exact and other.allowed.exact) or not plan.resolves(one.step):
+        return None
+    if "conda" in (one.tool, other.tool) or one.is_at_address or other.is_at_address:
+        return None
+    pair = one.allowed, other.allowed
+    return queries.demand(*pair, plan.pythons, plan.systems) or queries.demand(*reversed(pair), plan.pythons, plan.systems)
 
 
 def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -216,7 +232,8 @@ def _denied(
     )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way(last, first, denial, plan, queries))
+    fix = way(last, first, denial, plan, queries) or (denial.demand and f"write {denial.demand}") or None
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=fix)
     is_one_step = first.step == last.step and plan.resolves(last.step)
     yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
 

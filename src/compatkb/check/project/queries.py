@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import count
+from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from compatkb.check.document import CheckContext
@@ -126,7 +127,8 @@ class ProjectQueries:
                 return None
             mask &= admitted
             exact |= is_exact(text)
-        return AllowedVersions(product.id, ",".join(texts), mask, exact)
+        named = [text for text in texts if is_exact(text)] if exact and mask else texts
+        return AllowedVersions(product.id, ",".join(named), mask, exact)
 
     def elements(self, product: str, mask: int) -> list[Element]:
         """Return the elements of a set, oldest first."""
@@ -211,6 +213,30 @@ class ProjectQueries:
         near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
         return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
 
+    def demand(
+        self, one: AllowedVersions, other: AllowedVersions, pythons: Pythons, systems: tuple[str, ...]
+    ) -> Denial | None:
+        """Return what the metadata of each build of one demand that another cannot be, whatever the device.
+
+        Of systems that are not known Linux is meant, of Pythons all.
+        """
+        named = [self.facts.word("os", name) or 0 for name in systems or ("linux",)]
+        cells = self.facts.dimension_cells("os", reduce(or_, named))
+        if pythons:
+            cells &= self.facts.dimension_cells("python", pythons.mask)
+        builds = self.elements(one.product, one.mask)
+        edges = [self._demand(build, other, cells) for build in builds if build.installable]
+        request = self._request((one, other), ANY_PYTHON, ())
+        if not edges or not edges[0] or not all(edges) or request is None:
+            return None
+        from compatkb.output.causes import cause, cause_sources
+
+        conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
+        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, conflict, request)))
+        products = frozenset((one.product, other.product))
+        fix = f"{self.facts.products[other.product].distribution or other.product}{edges[0].spec}"
+        return Denial(cause(self.facts, conflict, request), "stated", sources, products, (), stops=True, demand=fix)
+
     def _is_pure(self, edge: Edge) -> bool:
         """Return whether all builds that a claim is of are for every system and machine: nothing in them has to be loaded."""
         families = [1 << e.idx for e in self.facts.elements("os") if e.version in ("linux", "windows", "macos")]
@@ -289,25 +315,25 @@ class ProjectQueries:
                 continue
             others = [other for other in beside if other.product != allowed.product and other.mask]
             if (not pythons or not self.refused([exactly(element)], pythons)) and all(
-                self._demands(element, other) and self._demanded(element, other, asked) for other in others
+                not self._demand(element, other) and self._demanded(element, other, asked) for other in others
             ):
                 best = (version, element)
         return best[1] if best else None
 
-    def _demands(self, element: Element, other: AllowedVersions) -> bool:
-        """Return whether what a build declares leaves something of what the other one may be."""
+    def _demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
+        """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
-            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1:
+            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.denies & cells:
                 own = _admitted(self.facts, other.product, edge.spec) or 0
                 if not (edge.to_mask | own) & other.mask:
-                    return False
-        return True
+                    return edge
+        return None
 
     def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
         pin = exactly(element)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
-        return not there or any(self._demands(one, pin) for one in there)
+        return not there or any(not self._demand(one, pin) for one in there)
 
     def narrowed(self, allowed: AllowedVersions, channels: frozenset[str]) -> AllowedVersions:
         """Return what of a product these indexes have."""
