@@ -5,6 +5,7 @@ from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
+from compatkb.check.project.listed import may_have
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
@@ -151,10 +152,18 @@ def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan,
     """Return why an installer refuses two exact pins of one step, by the metadata of either, for whatever device they are."""
     if one.step != other.step or not (one.allowed.exact and other.allowed.exact) or not plan.resolves(one.step):
         return None
-    if "conda" in (one.tool, other.tool) or one.is_at_address or other.is_at_address:
+    parts = (one, other)
+    roles = {required.requirement.role for part in parts for required in part.requirements}
+    if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
         return None
-    pair = one.allowed, other.allowed
-    return queries.demand(*pair, plan.pythons, plan.systems) or queries.demand(*reversed(pair), plan.pythons, plan.systems)
+    for part, beside in ((one, other), (other, one)):
+        asked = sources_of(plan, part.step, part.requirements[-1].requirement, queries) if part.requirements else None
+        builds = queries.elements(part.allowed.product, part.allowed.mask)
+        if asked is None or plan.asks_unknown(queries) or any(may_have(c, builds, queries) for c in asked.extra):
+            continue  # a build that the data do not have may go before these
+        if denial := queries.demand(part.allowed, beside.allowed, plan.pythons, plan.systems):
+            return denial
+    return None
 
 
 def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -232,7 +241,7 @@ def _denied(
     )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    fix = way(last, first, denial, plan, queries) or (denial.demand and f"write {denial.demand}") or None
+    fix = way(last, first, denial, plan, queries) or denial.demand or None
     finding = at(located, TOGETHER, message, sources=denial.sources, fix=fix)
     is_one_step = first.step == last.step and plan.resolves(last.step)
     yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)

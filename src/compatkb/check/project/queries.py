@@ -234,7 +234,8 @@ class ProjectQueries:
         conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
         sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, conflict, request)))
         products = frozenset((one.product, other.product))
-        fix = f"{self.facts.products[other.product].distribution or other.product}{edges[0].spec}"
+        name, spec = self.facts.products[other.product].distribution or other.product, edges[0].spec
+        fix = "" if "+" in spec else f"write {name}{spec}"
         return Denial(cause(self.facts, conflict, request), "stated", sources, products, (), stops=True, demand=fix)
 
     def _is_pure(self, edge: Edge) -> bool:
