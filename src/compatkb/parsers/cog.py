@@ -18,8 +18,10 @@ def read_cog(root: YamlNode, reading: ParsedFile) -> None:
     scope = CommandScope(reading, step=_PIP_STEP)
     Runner(reading).python(build.get("python_version"), {}, scope)
     packages, file, commands = (build.get(key) for key in ("python_packages", "python_requirements", "run"))
+    problems = list(reading.problems)
     for line in packages.texts() if packages else []:
         read_pip_line(line.fragment(), reading, _PIP_STEP)
+    reading.problems = problems  # Cog has its own notation, with indexes behind packages
     if file and file.text:
         reading.statements.append(Include(place=file.place, text=file.text, path=file.text, step=_PIP_STEP))
     if packages or file:  # Cog adds an index that fits the CUDA of the image, which it chooses itself
