@@ -5,7 +5,7 @@ from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
-from compatkb.check.project.listed import may_have
+from compatkb.check.project.listed import demanded, may_have
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
@@ -150,18 +150,19 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
 
 def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> Denial | None:
     """Return why an installer refuses two exact pins of one step, by the metadata of either, for whatever device they are."""
-    if one.step != other.step or not (one.allowed.exact and other.allowed.exact) or not plan.resolves(one.step):
-        return None
     parts = (one, other)
+    if one.step != other.step or not all(part.allowed.exact and part.requirements for part in parts):
+        return None
     roles = {required.requirement.role for part in parts for required in part.requirements}
     if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
         return None
-    for part, beside in ((one, other), (other, one)):
-        asked = sources_of(plan, part.step, part.requirements[-1].requirement, queries) if part.requirements else None
+    for part, beside in (parts, parts[::-1]):
+        denial = demanded(part.allowed, beside.allowed, plan.pythons, plan.systems, queries)
+        if denial is None or plan.asks_unknown(queries) or not plan.resolves(part.step):
+            continue
+        asked = sources_of(plan, part.step, part.requirements[-1].requirement, queries)
         builds = queries.elements(part.allowed.product, part.allowed.mask)
-        if asked is None or plan.asks_unknown(queries) or any(may_have(c, builds, queries) for c in asked.extra):
-            continue  # a build that the data do not have may go before these
-        if denial := queries.demand(part.allowed, beside.allowed, plan.pythons, plan.systems):
+        if not any(may_have(channel, builds, queries) for channel in asked.extra):  # a build that the data lack may go before
             return denial
     return None
 

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from itertools import count
-from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from compatkb.check.document import CheckContext
@@ -165,7 +164,7 @@ class ProjectQueries:
         return answers[question]
 
     def _is_refused(self, *question: Any) -> bool:
-        request = self._request(*question)
+        request = self.request(*question)
         try:
             return request is not None and not is_possible(self.facts, request)
         except GaveUpError:
@@ -177,7 +176,7 @@ class ProjectQueries:
     def _denial(
         self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...], *, near: bool
     ) -> Denial | None:
-        request = self._request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
+        request = self.request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
         try:
             looks = count()
             answer = resolve(self.facts, request, lambda: next(looks) > MOST_LOOKS, near=near) if request is not None else None
@@ -213,31 +212,6 @@ class ProjectQueries:
         near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
         return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
 
-    def demand(
-        self, one: AllowedVersions, other: AllowedVersions, pythons: Pythons, systems: tuple[str, ...]
-    ) -> Denial | None:
-        """Return what the metadata of each build of one demand that another cannot be, whatever the device.
-
-        Of systems that are not known Linux is meant, of Pythons all.
-        """
-        named = [self.facts.word("os", name) or 0 for name in systems or ("linux",)]
-        cells = self.facts.dimension_cells("os", reduce(or_, named))
-        if pythons:
-            cells &= self.facts.dimension_cells("python", pythons.mask)
-        builds = self.elements(one.product, one.mask)
-        edges = [self._demand(build, other, cells) for build in builds if build.installable]
-        request = self._request((one, other), ANY_PYTHON, ())
-        if not edges or not edges[0] or not all(edges) or request is None:
-            return None
-        from compatkb.output.causes import cause, cause_sources
-
-        conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
-        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, conflict, request)))
-        products = frozenset((one.product, other.product))
-        name, spec = self.facts.products[other.product].distribution or other.product, edges[0].spec
-        fix = "" if "+" in spec else f"write {name}{spec}"
-        return Denial(cause(self.facts, conflict, request), "stated", sources, products, (), stops=True, demand=fix)
-
     def _is_pure(self, edge: Edge) -> bool:
         """Return whether all builds that a claim is of are for every system and machine: nothing in them has to be loaded."""
         families = [1 << e.idx for e in self.facts.elements("os") if e.version in ("linux", "windows", "macos")]
@@ -247,7 +221,8 @@ class ProjectQueries:
         ]
         return all(e.strong & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
 
-    def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
+    def request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
+        """Return a request for what these admit, None where none can be made."""
         pins = []
         bare = []
         for allowed in constraints:
@@ -316,12 +291,12 @@ class ProjectQueries:
                 continue
             others = [other for other in beside if other.product != allowed.product and other.mask]
             if (not pythons or not self.refused([exactly(element)], pythons)) and all(
-                not self._demand(element, other) and self._demanded(element, other, asked) for other in others
+                not self.demand(element, other) and self._demanded(element, other, asked) for other in others
             ):
                 best = (version, element)
         return best[1] if best else None
 
-    def _demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
+    def demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
         """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
             if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.denies & cells:
@@ -334,7 +309,7 @@ class ProjectQueries:
         """Return whether something that the other one may be declares nothing against a build."""
         pin = exactly(element)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
-        return not there or any(not self._demand(one, pin) for one in there)
+        return not there or any(not self.demand(one, pin) for one in there)
 
     def narrowed(self, allowed: AllowedVersions, channels: frozenset[str]) -> AllowedVersions:
         """Return what of a product these indexes have."""
