@@ -18,6 +18,11 @@ def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
     return tuple(url or text for text, url in element_sources(queries.facts, element)[:2])
 
 
+def has_wheels_alone(product: str, queries: ProjectQueries) -> bool:
+    """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
+    return all(e.strong for e in queries.facts.elements(product) if queries.own in e.channels)
+
+
 def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
     """Return the sources of a list of the builds for the device of a label that is whole, None where there is none.
 

@@ -105,11 +105,6 @@ class ProjectQueries:
         there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
         return channels & {self.own, *there}
 
-    def has_wheels_alone(self, product: str) -> bool:
-        """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
-        listed = [e for e in self.facts.elements(product) if self.own in e.channels]
-        return all(e.strong for e in listed)
-
     def requires_other_python(self, allowed: AllowedVersions, pythons: Pythons) -> bool:
         """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
         asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
