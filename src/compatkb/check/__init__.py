@@ -127,7 +127,7 @@ def make_report(
     left, accepted = _unsuppressed(findings, by_path, others)
     counting = _with_its_pin([_levelled(f, settings) for f in left if _counts(f, settings)])
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
-    report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
+    report = CheckReport(tuple(sorted(dict.fromkeys(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
         return report
     fresh, old, outdated = baseline.compare(report.findings, report.line, recorded)
